@@ -1,4 +1,7 @@
-/** Measures logins per second against bare argon2 with the same cost and concurrency, and the latency of `/auth/me` meanwhile. */
+/**
+ * Measures logins per second against bare argon2 with the same cost and concurrency, and the latency of `/auth/me`
+ * meanwhile.
+ */
 import { availableParallelism } from "node:os";
 import { setTimeout as delay } from "node:timers/promises";
 import * as argon2 from "@node-rs/argon2";

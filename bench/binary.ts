@@ -7,7 +7,10 @@ import { JWT_SECRET, PASSWORD_HASH } from "../test/helpers/credentials.ts";
 import { figureLine, GOALS } from "./goals.ts";
 import { rssMb } from "./targets.ts";
 
-/** Measures the size, start and memory of dist/authserve against its goals. Takes the best of many runs, because noise only adds time. */
+/**
+ * Measures the size, start and memory of dist/authserve against its goals. Takes the best of many runs, because noise
+ * only adds time.
+ */
 const BINARY = join(import.meta.dirname, "../dist/authserve");
 const RUNS = 20;
 const STARTS = 5;

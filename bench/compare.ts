@@ -19,8 +19,8 @@ interface Figures {
 }
 
 /**
- * Measures the source of this checkout beside that of another commit, in turn, and prints both with the ratio of each round. A
- * wide spread means that the machine was not quiet.
+ * Measures the source of this checkout beside that of another commit, in turn, and prints both with the ratio of each
+ * round. A wide spread means that the machine was not quiet.
  */
 export async function measureComparison(
   scratch: string,

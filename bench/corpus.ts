@@ -25,8 +25,8 @@ export function writeCorpusFor(
 }
 
 /**
- * Writes signed, unique deliveries of about 260 bytes, one per line: signature TAB id TAB body. `paddingBytes` of text that does
- * not compress make them larger.
+ * Writes signed, unique deliveries of about 260 bytes, one per line: signature TAB id TAB body. `paddingBytes` of text
+ * that does not compress make them larger.
  */
 export async function writeCorpus(
   file: string,

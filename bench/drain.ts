@@ -16,8 +16,8 @@ const EVENTS = Number(process.env.BENCH_EVENTS ?? 50_000);
 const KEYS = 10_000;
 
 /**
- * Measures how fast stored events are processed: logged, posted to a local server, and both with an ordering key. The kinds
- * take turns, because the machine's speed varies.
+ * Measures how fast stored events are processed: logged, posted to a local server, and both with an ordering key. The
+ * kinds take turns, because the machine's speed varies.
  */
 export async function measureDrain(scratch: string, rounds: number): Promise<void> {
   const target = await startCeiling(scratch);

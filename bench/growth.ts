@@ -21,8 +21,8 @@ interface Growth {
 }
 
 /**
- * Fills the store, and measures intake, claim, list, file size and memory at every power of ten. Intake is measured on a
- * copy, in turn with an empty store: the machine's speed varies more than the effect of the stored events.
+ * Fills the store, and measures intake, claim, list, file size and memory at every power of ten. Intake is measured on
+ * a copy, in turn with an empty store: the machine's speed varies more than the effect of the stored events.
  */
 export async function measureGrowth(scratch: string, { total, ids, rounds, seconds }: Growth): Promise<void> {
   const dataDir = join(scratch, "growth-data");

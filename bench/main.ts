@@ -1,10 +1,10 @@
 /**
- * `npm run bench` measures intake. `-- growth` fills the store and measures at each power of ten, `-- growth random` with
- * random ids. `-- sustained` delivers at a steady rate for minutes. `-- sources` compares many sources to one. `-- drain`
- * measures how fast stored events are processed. `-- outage` takes one of two targets down while deliveries go on.
- * `-- retention` measures lists of many events, a backup and a purge beside deliveries, and an hour of events. `-- postgres`
- * compares PostgreSQL with SQLite. `-- servers` measures 1, 2 and 3 servers on one PostgreSQL; `-- servers 1776` with so many more
- * bytes in each payload. `-- compare COMMIT` measures this checkout beside another commit.
+ * `npm run bench` measures intake. `-- growth` fills the store and measures at each power of ten, `-- growth random`
+ * with random ids. `-- sustained` delivers at a steady rate for minutes. `-- sources` compares many sources to one. `--
+ * drain` measures how fast stored events are processed. `-- outage` takes one of two targets down while deliveries go
+ * on. `-- retention` measures lists of many events, a backup and a purge beside deliveries, and an hour of events. `--
+ * postgres` compares PostgreSQL with SQLite. `-- servers` measures 1, 2 and 3 servers on one PostgreSQL; `-- servers
+ * 1776` with so many more bytes in each payload. `-- compare COMMIT` measures this checkout beside another commit.
  */
 import { writeFileSync } from "node:fs";
 import { cpus } from "node:os";

@@ -1,6 +1,6 @@
 /**
- * The minimal server with the same guarantee, for comparisons: `node:http`, one HMAC, `JSON.parse`, one table with a unique
- * index in its own thread, and a commit on disk before each 200. Deliveries during a commit share the next one.
+ * The minimal server with the same guarantee, for comparisons: `node:http`, one HMAC, `JSON.parse`, one table with a
+ * unique index in its own thread, and a commit on disk before each 200. Deliveries during a commit share the next one.
  */
 import { createHmac, timingSafeEqual } from "node:crypto";
 import { createServer, type ServerResponse } from "node:http";

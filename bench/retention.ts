@@ -1,6 +1,6 @@
 /**
- * What keeping and removing events costs: an hour of events in a store that keeps five minutes of them, a purge and a backup
- * beside deliveries, and lists of many events.
+ * What keeping and removing events costs: an hour of events in a store that keeps five minutes of them, a purge and a
+ * backup beside deliveries, and lists of many events.
  */
 import { spawn } from "node:child_process";
 import { randomUUID } from "node:crypto";
@@ -25,8 +25,8 @@ const MINUTES = 60;
 const KEPT_MS = 5 * MINUTE_MS;
 
 /**
- * Stores, processes and removes an hour's worth of events, 2,000 for each second of a clock that runs as fast as the store
- * does. Ids are random. Payloads and ids are kept for five minutes.
+ * Stores, processes and removes an hour's worth of events, 2,000 for each second of a clock that runs as fast as the
+ * store does. Ids are random. Payloads and ids are kept for five minutes.
  */
 export function measureHour(scratch: string): void {
   const dataDir = join(scratch, "hour");

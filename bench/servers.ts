@@ -1,6 +1,6 @@
 /**
- * Measures 1, 2 and 3 servers on one PostgreSQL: deliveries, then how fast the backlog is processed. It also tells who uses the
- * processors meanwhile, and what PostgreSQL writes.
+ * Measures 1, 2 and 3 servers on one PostgreSQL: deliveries, then how fast the backlog is processed. It also tells who
+ * uses the processors meanwhile, and what PostgreSQL writes.
  */
 import { readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
@@ -347,7 +347,10 @@ function printCosts(all: Runs): void {
   console.log();
 }
 
-/** Prints the most common reasons why statements wait, of all rounds together. Without one, a statement uses a processor. */
+/**
+ * Prints the most common reasons why statements wait, of all rounds together. Without one, a statement uses a
+ * processor.
+ */
 function printWaits(all: Runs): void {
   for (const phase of PHASES) {
     for (const [count, runs] of all) {

@@ -195,8 +195,8 @@ export function faultText({ found, remedy }: Fault): string {
 }
 
 /**
- * A problem that the operator can solve, such as bad settings or a port in use. The command line prints it and exits with
- * `exitCode`. The message of a fault is "found: remedy".
+ * A problem that the operator can solve, such as bad settings or a port in use. The command line prints it and exits
+ * with `exitCode`. The message of a fault is "found: remedy".
  */
 export class OperatorError extends Error {
   readonly exitCode: 1 | 2;
@@ -265,7 +265,9 @@ function describeOne(error: unknown): string {
   }
 }
 
-/** If a host name has several addresses, Node throws an AggregateError without a message: one error for each address. */
+/**
+ * If a host name has several addresses, Node throws an AggregateError without a message: one error for each address.
+ */
 function messageOf(error: Error): string {
   const message = String(error.message);
   if (message !== "" || !(error instanceof AggregateError)) return message;

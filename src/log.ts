@@ -21,7 +21,9 @@ const MAX_UNWRITTEN_BYTES = 1024 * 1024;
 /** Writes or buffers a line. Returns false if it was dropped. */
 type WriteLine = (line: string) => boolean;
 
-/** Opens standard output for log lines. Logging never blocks: lines that cannot be written are buffered, then dropped. */
+/**
+ * Opens standard output for log lines. Logging never blocks: lines that cannot be written are buffered, then dropped.
+ */
 function openLogOutput(): DestinationStream {
   const stats = fstatSync(1, { throwIfNoEntry: false });
   const write = stats?.isFIFO() || stats?.isSocket() ? writeToPipe(process.stdout) : writeToFile();

@@ -60,8 +60,8 @@ export async function serve(configuration: Configuration, log: Log, parts = crea
 }
 
 /**
- * Starts the parts of a server. They stop in the reverse order: requests first, so that accepted deliveries are committed; then
- * the worker; then the stores that both use.
+ * Starts the parts of a server. They stop in the reverse order: requests first, so that accepted deliveries are
+ * committed; then the worker; then the stores that both use.
  */
 async function start(configuration: Configuration, log: Log, parts: Parts): Promise<Omit<RunningServer, "stop">> {
   const { settings, environment } = configuration;

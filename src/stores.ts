@@ -29,7 +29,9 @@ import type { HeldStore } from "./webhook/held/held-store.ts";
 import type { SourceStore } from "./webhook/intake/source-store.ts";
 import { withBoundTimes } from "./webhook/intake/source-times.ts";
 
-/** The stores: in PostgreSQL if the settings name one, else in SQLite. With Redis, sessions and the throttle are there. */
+/**
+ * The stores: in PostgreSQL if the settings name one, else in SQLite. With Redis, sessions and the throttle are there.
+ */
 export interface Stores {
   events: EventStore;
   sessions: SessionStore;
@@ -62,7 +64,10 @@ interface SharedStores {
 
 type CommandSettings = RedisSettings & DatabaseSettings & Pick<Settings, "DATA_DIR">;
 
-/** Opens the stores for a server. A data directory with SQLite has one only. Throws `OperatorError` with nothing left open. */
+/**
+ * Opens the stores for a server. A data directory with SQLite has one only. Throws `OperatorError` with nothing left
+ * open.
+ */
 export async function openServerStores(settings: Settings, log: Log): Promise<ServerStores> {
   const { DEMO_USER_ID: userId, DEMO_EMAIL: email, DEMO_PASSWORD: password } = settings;
   const { main, server, checks, logBytes, newestEventAt } = await openMainStores(settings, log);
@@ -140,7 +145,10 @@ export async function openCommandStores(settings: CommandSettings, log: Log, { i
   return withAuthStores({ ...main, shared: main }, settings, log);
 }
 
-/** Adds the stores of sessions and the throttle, which may be in Redis. `server` is the name of a server; commands have none. */
+/**
+ * Adds the stores of sessions and the throttle, which may be in Redis. `server` is the name of a server; commands have
+ * none.
+ */
 async function withAuthStores(
   { sessions, throttle, ...others }: MainStores,
   settings: RedisSettings,

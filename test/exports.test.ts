@@ -6,7 +6,9 @@ import { test } from "node:test";
 const ROOT = join(import.meta.dirname, "..");
 const FOLDERS = ["src", "test", "bench", "scripts"];
 
-/** What is loaded by its name: providers, what the executable has instead of a checkout's files, and services of tests. */
+/**
+ * What is loaded by its name: providers, what the executable has instead of a checkout's files, and services of tests.
+ */
 const LOADED_BY_NAME =
   /^(?:src\/webhook\/providers\/|src\/platform\/(?:binary|addons)\.ts|src\/cli\/main\.ts|scripts\/build\/bundle\.ts|test\/helpers\/services\.ts|test\/openapi\/program\/|bench\/peers\/)/;
 

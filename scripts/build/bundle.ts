@@ -46,7 +46,10 @@ const packagedAsBinary: Plugin = {
   },
 };
 
-/** The code that replaces `webhook/provider-files.ts`: each provider is in the bundle, and runs when it is first asked for. */
+/**
+ * The code that replaces `webhook/provider-files.ts`: each provider is in the bundle, and runs when it is first asked
+ * for.
+ */
 function providerFiles(): string {
   const loaders = PROVIDER_NAMES.map((name) => `${name}: () => require("./providers/${name}.ts")`);
   return `
@@ -78,7 +81,10 @@ export async function bundle(entry: string, addons: AddonFiles): Promise<string>
   return asciiOnly(output.text);
 }
 
-/** Escapes non-ASCII characters, which esbuild leaves in patterns. One beyond Latin-1 makes V8 store the text with two bytes per character. */
+/**
+ * Escapes non-ASCII characters, which esbuild leaves in patterns. One beyond Latin-1 makes V8 store the text with two
+ * bytes per character.
+ */
 function asciiOnly(code: string): string {
   return code.replace(/[^\p{ASCII}]/gu, (text) =>
     [...Array(text.length).keys()].map((at) => `\\u${text.charCodeAt(at).toString(16).padStart(4, "0")}`).join(""),

@@ -49,8 +49,8 @@ export function executableIn(archive: string, target: Target, version: string): 
 }
 
 /**
- * The checksums of a release, by file name, from its `SHASUMS256.txt.asc`. Throws unless it is signed by a key with one of
- * the `fingerprints`. `keys` are key files, which need not be trusted. Uses GnuPG in an empty folder.
+ * The checksums of a release, by file name, from its `SHASUMS256.txt.asc`. Throws unless it is signed by a key with one
+ * of the `fingerprints`. `keys` are key files, which need not be trusted. Uses GnuPG in an empty folder.
  */
 export function signedSums(
   signed: string,

@@ -19,7 +19,7 @@ import {
   text,
   timestamp,
 } from "./api.ts";
-import { type Action, findEvent, type BulkResult, takeFiltered, takeNamed } from "./bulk.ts";
+import { type Action, type BulkResult, findEvent, takeFiltered, takeNamed } from "./bulk.ts";
 import { JobItem } from "./jobs.ts";
 
 export interface EventParts extends AdminGuard {

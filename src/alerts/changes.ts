@@ -5,7 +5,9 @@ import type { AlertChanges } from "./store.ts";
 // Alerts that are over are listed for this long.
 const KEPT_MS = 7 * 86_400_000;
 
-/** Decides what becomes of the alerts. Announced is what fires or is over since the last time, unless it is silenced. */
+/**
+ * Decides what becomes of the alerts. Announced is what fires or is over since the last time, unless it is silenced.
+ */
 export function changesOf(
   known: readonly AlertRecord[],
   { conditions, unknown }: Findings,

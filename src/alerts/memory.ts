@@ -16,8 +16,8 @@ interface AlertMemory extends WatchedStore {
 const TIMEOUT_MS = 2000;
 
 /**
- * Keeps alerts and messages in memory while the store does not answer or refuses writes, and saves them when it does again. So
- * an outage of the store is told, too. A message that was sent from memory is not sent again.
+ * Keeps alerts and messages in memory while the store does not answer or refuses writes, and saves them when it does
+ * again. So an outage of the store is told, too. A message that was sent from memory is not sent again.
  */
 export function createAlertMemory(store: WatchedStore, log: Log): AlertMemory {
   let known: Awaited<ReturnType<AlertStore["read"]>> = { alerts: [], silences: [] };

@@ -41,7 +41,10 @@ export function isGrowing(samples: Samples, windowMs: number): boolean | null {
   return parts > 1 && means.every((mean, part) => part === 0 || mean > (means[part - 1] ?? 0));
 }
 
-/** The attempts of each route since a time. The store counts by the minute: a sample tells what of the first one is earlier. */
+/**
+ * The attempts of each route since a time. The store counts by the minute: a sample tells what of the first one is
+ * earlier.
+ */
 export function attemptsWithin(
   samples: Samples,
   attempts: readonly RouteAttempts[],

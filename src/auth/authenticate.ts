@@ -9,20 +9,20 @@ export interface Authenticate {
   /** Authenticates a request by the values of its `Authorization` headers. */
   byHeader(authorization: readonly string[]): Promise<AccessClaims>;
   /**
-   * Whether one of these values of `Authorization` headers has a token of this service: of exactly its form, and signed with one of
-   * its secrets. It may have expired. Others, e.g. the tokens of a protected app, are for somebody else.
+   * Whether one of these values of `Authorization` headers has a token of this service: of exactly its form, and signed
+   * with one of its secrets. It may have expired. Others, e.g. the tokens of a protected app, are for somebody else.
    */
   isOwn(authorization: readonly string[]): boolean;
   /**
-   * Authenticates a request by its cookie. Other hosts can add cookies of the same name, so several may have come, in any order and
-   * number: those that are not genuine do not count.
+   * Authenticates a request by its cookie. Other hosts can add cookies of the same name, so several may have come, in
+   * any order and number: those that are not genuine do not count.
    */
   byCookie(tokens: readonly string[]): Promise<AccessClaims>;
 }
 
 /**
- * Creates the guard of protected operations. It resolves with the token's claims if the token is genuine and its `sid` is
- * the user's active session. Otherwise it throws `missing_token`, `invalid_token` or `session_invalidated`.
+ * Creates the guard of protected operations. It resolves with the token's claims if the token is genuine and its `sid`
+ * is the user's active session. Otherwise it throws `missing_token`, `invalid_token` or `session_invalidated`.
  */
 export function createAuthenticate(
   user: User,
@@ -78,7 +78,9 @@ export function createAuthenticate(
 
 const BEARER = /^bearer ([A-Za-z0-9._-]+)$/i;
 
-/** Reads the token of the one `Authorization: Bearer <token>` header. The scheme is case-insensitive (RFC 9110, 11.1). */
+/**
+ * Reads the token of the one `Authorization: Bearer <token>` header. The scheme is case-insensitive (RFC 9110, 11.1).
+ */
 function bearerToken([header = "", ...others]: readonly string[]): string {
   if (others.length > 0) throw invalidToken();
   if (/^bearer[ \t]*$/i.test(header) || !/^bearer[^a-z]/i.test(header)) {
@@ -100,7 +102,10 @@ function invalidToken(): AppError {
   return new AppError("invalid_token", { headers: INVALID_TOKEN_CHALLENGE });
 }
 
-/** Creates the error for a genuine token whose session has ended. If a login superseded the session, it names that login. */
+/**
+ * Creates the error for a genuine token whose session has ended. If a login superseded the session, it names that
+ * login.
+ */
 export async function sessionInvalidated(sessions: SessionStore, { sub, sid }: AccessClaims): Promise<AppError> {
   const supersession = await sessions.supersession(sub, sid);
   const members = supersession && {

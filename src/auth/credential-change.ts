@@ -11,8 +11,9 @@ interface Credential {
 }
 
 /**
- * Wraps a store: a changed password or e-mail ends the session that the old one opened, even if it changed while no server
- * ran. This happens before the first call reaches the store. Calls wait until it has succeeded, and fail if it fails.
+ * Wraps a store: a changed password or e-mail ends the session that the old one opened, even if it changed while no
+ * server ran. This happens before the first call reaches the store. Calls wait until it has succeeded, and fail if it
+ * fails.
  */
 export function revokeOnCredentialChange(sessions: SessionStore, credential: Credential, log: Log): SessionStore {
   const { userId, email, passwordHash } = credential;

@@ -71,8 +71,8 @@ const DOUBLED = { reason: "has $$ where the hash has $", remedy: "write each $ o
 const ESCAPED = { reason: "has a \\ before each $", remedy: `remove each \\; ${HOW_TO_QUOTE}` };
 
 const PROCESS_NUMBERS = /^([0-9]+)(?:argon2id\1v=19\1m=|2[aby]\1[0-9]{2}\1)/;
-// Shells and Docker Compose replace `$name` by a variable, which is empty here. A shell also replaces `$2` alone. Without quotes,
-// Docker Compose leaves the \ of `\$name`.
+// Shells and Docker Compose replace `$name` by a variable, which is empty here. A shell also replaces `$2` alone.
+// Without quotes, Docker Compose leaves the \ of `\$name`.
 const LEFT_OF_ARGON2 = /^(?!\$argon2id\$v=19\$m=)(?:\$?argon2id)?(?:\$v)?=19(?:\$m)?=[0-9]+,t=[0-9]+,p=[0-9]+/;
 const LEFT_OF_BCRYPT = /^(?:[aby][0-9](?:[./A-Za-z0-9]{0,53})|\$2[aby](?:\$?[0-9]{2})?(?:[./][./A-Za-z0-9]{0,52})?)$/;
 

@@ -37,8 +37,8 @@ export function hashPassword(password: string, { memoryKib, passes }: HashCost =
 }
 
 /**
- * Finds the highest cost that this machine computes within a time. It raises the memory first, which costs a guesser most,
- * and then the passes. If even the default cost takes longer, it returns that.
+ * Finds the highest cost that this machine computes within a time. It raises the memory first, which costs a guesser
+ * most, and then the passes. If even the default cost takes longer, it returns that.
  */
 export async function calibrate(
   targetMs: number,

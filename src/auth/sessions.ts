@@ -41,13 +41,13 @@ export interface Supersession {
  */
 export interface SessionStore {
   /**
-   * Writes the user's record and replaces any earlier one. Returns whether a live one was replaced. If the login's origin is
-   * given, the supersession is kept until the replaced session would have expired.
+   * Writes the user's record and replaces any earlier one. Returns whether a live one was replaced. If the login's
+   * origin is given, the supersession is kept until the replaced session would have expired.
    */
   replace(userId: string, sid: string, ttlSeconds: number, origin?: LoginOrigin): Promise<boolean>;
   /**
-   * Gives a live record with this `sid` a lifetime from now, unless it has a longer one. Returns false, and changes nothing,
-   * if the record has another `sid` or has ended.
+   * Gives a live record with this `sid` a lifetime from now, unless it has a longer one. Returns false, and changes
+   * nothing, if the record has another `sid` or has ended.
    */
   extendIf(userId: string, sid: string, ttlSeconds: number): Promise<boolean>;
   /** Returns the `sid` of the user's live record. */

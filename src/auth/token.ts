@@ -39,7 +39,8 @@ export function verifyToken(token: string, secrets: readonly string[], nowSecond
   return hasExactHeader && claims !== null && isCurrent(claims, nowSeconds) ? claims : null;
 }
 
-// Clients send the same token many times. Only genuine tokens are cached, so nobody without a secret can fill the cache.
+// Clients send the same token many times. Only genuine tokens are cached, so nobody without a secret can fill the
+// cache.
 const CACHED_TOKENS = 256;
 
 /** Creates {@link verifyToken} with a cache of genuine tokens. The times of a cached token are still checked. */
@@ -59,7 +60,8 @@ export function createVerifyToken(
   };
 }
 
-// Servers that share sessions read a clock that differs by milliseconds. A token of one must not come from the others' future.
+// Servers that share sessions read a clock that differs by milliseconds. A token of one must not come from the others'
+// future.
 const CLOCK_SLACK_SECONDS = 0.5;
 
 function isCurrent({ iat, exp }: AccessClaims, nowSeconds: number): boolean {

@@ -24,7 +24,10 @@ const PAGE = 500;
 // A server that waits for the lock of the database tries again within 100 ms (SQLite's busy handler).
 const PAUSE_MS = 100;
 
-/** The filter of a command without event ids. Throws {@link OperatorError} if there is none, or if there are ids beside one. */
+/**
+ * The filter of a command without event ids. Throws {@link OperatorError} if there is none, or if there are ids beside
+ * one.
+ */
 export function jobFilter(ids: readonly string[], options: BulkOptions, status: JobFilter["status"]): JobFilter | null {
   const given = FILTERS.filter((name) => options[name] !== undefined);
   if (ids.length > 0) {

@@ -7,8 +7,8 @@ import type { ExportedTable } from "../sqlite/maintenance/export-tables.ts";
 export const LANES = 2;
 
 /**
- * Copies the rows that the target does not have yet, and then compares all rows. Returns their number by table. `onProgress` gets
- * the rows copied and compared so far, and their total.
+ * Copies the rows that the target does not have yet, and then compares all rows. Returns their number by table.
+ * `onProgress` gets the rows copied and compared so far, and their total.
  */
 export async function copyStore(
   source: ExportedStore,

@@ -17,8 +17,8 @@ import { counted, printData, printJson, say } from "./output.ts";
 import { styled } from "./table.ts";
 
 /**
- * Checks everything that a server needs, and exits 1 if something is wrong. It leaves no files except the native add-ons,
- * and the empty write-ahead log that SQLite creates when it opens a database.
+ * Checks everything that a server needs, and exits 1 if something is wrong. It leaves no files except the native
+ * add-ons, and the empty write-ahead log that SQLite creates when it opens a database.
  */
 export async function runDoctor({ json }: { json?: boolean }): Promise<void> {
   // The add-ons come first, because opening the database needs them.

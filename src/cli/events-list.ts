@@ -27,7 +27,10 @@ const FOLLOW_PAGE = 1000;
 // How long a search goes on. It can be continued.
 const SEARCH_MS = 10_000;
 
-/** Prints stored events, newest first. With `--follow`, prints oldest first and goes on. Throws {@link OperatorError} for a bad option. */
+/**
+ * Prints stored events, newest first. With `--follow`, prints oldest first and goes on. Throws {@link OperatorError}
+ * for a bad option.
+ */
 export function runEventsList(options: ListOptions): Promise<void> {
   const filter = toFilter(options, Date.now());
   return withStores(async ({ events }) => {

@@ -63,7 +63,10 @@ function replayConflict(eventIds: string[], conflict: string, { source, force, j
   });
 }
 
-/** Makes an event of a conflict or a repeat, and returns its id. Throws `OperatorError` if there is none or it is one already. */
+/**
+ * Makes an event of a conflict or a repeat, and returns its id. Throws `OperatorError` if there is none or it is one
+ * already.
+ */
 async function makeEvent(
   events: EventStore,
   event: EventDetail,

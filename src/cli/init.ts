@@ -91,7 +91,9 @@ export async function reportFirstStart(email: string, written: WrittenEnv): Prom
   say(wroteText(email, `in ${PASSWORD_FILE} (only this user can read it). Store it elsewhere, then delete the file.`));
 }
 
-/** Prints what was written, with the password. Throws {@link OperatorError} if it cannot be printed, and removes `.env`. */
+/**
+ * Prints what was written, with the password. Throws {@link OperatorError} if it cannot be printed, and removes `.env`.
+ */
 async function reportWritten(email: string, { password }: WrittenEnv): Promise<void> {
   if (password === null) return say(wroteText(email, "as set by DEMO_PASSWORD"));
   await showPassword(

@@ -34,8 +34,8 @@ export async function run(): Promise<void> {
   const argv = process.argv.slice(2);
   const isServing = argv[0] === "serve";
   process.stdout.on("error", (error: NodeJS.ErrnoException) => {
-    // EPIPE: the reader of a pipe may leave early, as `head` does. The exit code still tells the result. A server goes on
-    // without its log.
+    // EPIPE: the reader of a pipe may leave early, as `head` does. The exit code still tells the result. A server goes
+    // on without its log.
     if (error.code === "EPIPE" || isServing) return;
     process.stderr.write(`error: cannot write to standard output (${error.code})\n`);
     process.exit(1);
@@ -49,7 +49,8 @@ export async function run(): Promise<void> {
     process.exit(1);
   });
   process.exitCode = await main(argv);
-  // A failed command, or a server, may leave a handle open that keeps the process alive. A server does not wait for readers.
+  // A failed command, or a server, may leave a handle open that keeps the process alive. A server does not wait for
+  // readers.
   if (isServing) process.exit();
   if (process.exitCode === 0) return;
   await Promise.all([process.stdout, process.stderr].map(isWritten));

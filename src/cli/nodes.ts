@@ -5,7 +5,10 @@ import { withStores } from "./stores.ts";
 import { printTable } from "./table.ts";
 import { timeFormat } from "./time.ts";
 
-/** Prints the servers that share the database: whether they are alive, since when, their version and how late their heartbeats are. */
+/**
+ * Prints the servers that share the database: whether they are alive, since when, their version and how late their
+ * heartbeats are.
+ */
 export function runNodes({ utc, json }: { utc?: boolean; json?: boolean }): Promise<void> {
   return withStores(async ({ shared, now }) => {
     if (shared === null) {

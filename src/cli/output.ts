@@ -12,8 +12,8 @@ export function say(text: string): void {
 }
 
 /**
- * Writes text. If that fails, calls `undo` and rejects. `undo` runs before the stream's error event, whose handler may end
- * the process.
+ * Writes text. If that fails, calls `undo` and rejects. `undo` runs before the stream's error event, whose handler may
+ * end the process.
  */
 export function writeOrUndo(stream: NodeJS.WriteStream, text: string, undo: () => void): Promise<void> {
   return new Promise((resolve, reject) => {

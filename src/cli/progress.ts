@@ -12,8 +12,8 @@ interface ProgressBar {
 }
 
 /**
- * Creates a progress bar with percentage, rate and remaining time. It is drawn on standard error, if that is a terminal.
- * `rateOf` formats the rate, e.g. as `12 MB/s`.
+ * Creates a progress bar with percentage, rate and remaining time. It is drawn on standard error, if that is a
+ * terminal. `rateOf` formats the rate, e.g. as `12 MB/s`.
  */
 export function createProgressBar(rateOf: (perSecond: number) => string): ProgressBar {
   if (!process.stderr.isTTY) return { update() {}, end() {} };

@@ -57,8 +57,8 @@ function withTyped(typed: readonly string[], character: string): readonly string
 }
 
 /**
- * Turns off the terminal's echo. After a stop (Ctrl+Z), the shell has turned it on: it is turned off again and `onContinue`
- * is called. Returns a function that turns it on. A signal that ends the process does so too.
+ * Turns off the terminal's echo. After a stop (Ctrl+Z), the shell has turned it on: it is turned off again and
+ * `onContinue` is called. Returns a function that turns it on. A signal that ends the process does so too.
  */
 function disableEcho(onContinue: () => void): () => void {
   const { stdin } = process;

@@ -85,7 +85,10 @@ function describe({ name, configured: route, queued, processed, failed, discarde
   };
 }
 
-/** Throws {@link OperatorError} unless a route is configured, or has jobs. A faulty configuration must not prevent a pause. */
+/**
+ * Throws {@link OperatorError} unless a route is configured, or has jobs. A faulty configuration must not prevent a
+ * pause.
+ */
 async function requireRoute(name: string, events: EventStore): Promise<void> {
   const names = new Set((await events.routes()).map(({ route }) => route));
   try {

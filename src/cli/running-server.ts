@@ -9,7 +9,10 @@ export interface ProbedServer extends Instance {
   status: number;
 }
 
-/** Requests `/readyz` of the server on a data directory. Throws {@link OperatorError} if it, or another server, does not answer as expected. */
+/**
+ * Requests `/readyz` of the server on a data directory. Throws {@link OperatorError} if it, or another server, does not
+ * answer as expected.
+ */
 export async function probeServer(dataDir: string, timeoutMs: number): Promise<ProbedServer> {
   const instance = readInstance(dataDir);
   if (instance === null) {

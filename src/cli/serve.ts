@@ -21,7 +21,10 @@ const ADDRESS_NAMES = ["PORT", "HOST", "TLS_CERT_FILE", "TLS_KEY_FILE"] as const
 
 const FIRST_EMAIL = "demo@example.com";
 
-/** Serves until SIGTERM, SIGINT or the end of its terminal. A second signal ends the process at once. With `init`, creates a missing `.env` first. */
+/**
+ * Serves until SIGTERM, SIGINT or the end of its terminal. A second signal ends the process at once. With `init`,
+ * creates a missing `.env` first.
+ */
 export async function runServe(options: { init?: boolean }): Promise<void> {
   const password = options.init ? await writeFirstEnvFile() : "";
   const environment = readEnvironment();
@@ -77,9 +80,9 @@ interface Signals {
 }
 
 /**
- * Handles SIGTERM, SIGINT, and SIGHUP of a terminal. A signal during the start stops the server once it has started. A second
- * signal ends the process at once. That is safe: all acknowledged deliveries are on disk, and the next start takes over
- * the leases.
+ * Handles SIGTERM, SIGINT, and SIGHUP of a terminal. A signal during the start stops the server once it has started. A
+ * second signal ends the process at once. That is safe: all acknowledged deliveries are on disk, and the next start
+ * takes over the leases.
  */
 function handleSignals(): Signals {
   const first = Promise.withResolvers<void>();
@@ -125,7 +128,9 @@ function killIfLookupPending(): void {
 
 const hasTerminal = () => [0, 1, 2].some((fd) => isatty(fd));
 
-/** Commands to paste into another terminal. `printf` is a shell builtin, so the password is in no process's arguments. */
+/**
+ * Commands to paste into another terminal. `printf` is a shell builtin, so the password is in no process's arguments.
+ */
 function firstSteps(url: string, settings: Settings, password: string): string {
   const email = quoted(JSON.stringify(settings.DEMO_EMAIL));
   const command = shellWord(commandFrom(workingDirectory()));

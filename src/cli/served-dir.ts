@@ -9,8 +9,8 @@ import { probeServer } from "./running-server.ts";
 const ANSWER_MS = 2000;
 
 /**
- * Throws {@link AlreadyServedError} if the server of a data directory answers. Call before {@link lockDataDir}: the lock of a
- * server whose lock file was removed stops nobody, until it notices.
+ * Throws {@link AlreadyServedError} if the server of a data directory answers. Call before {@link lockDataDir}: the
+ * lock of a server whose lock file was removed stops nobody, until it notices.
  */
 export async function refuseIfServed(dataDir: string): Promise<void> {
   if (await isServed(dataDir)) throw new AlreadyServedError(ALREADY_SERVED);
@@ -27,8 +27,8 @@ async function isServed(dataDir: string): Promise<boolean> {
 }
 
 /**
- * What is wrong with the write-ahead log of a database that a server uses: it was removed, replaced or cut short. Null if
- * nothing is, or if no server runs. A program that opens the database all the same would damage it.
+ * What is wrong with the write-ahead log of a database that a server uses: it was removed, replaced or cut short. Null
+ * if nothing is, or if no server runs. A program that opens the database all the same would damage it.
  */
 export function faultOfServedLog(dataDir: string): Fault | null {
   if (!isLockHeld(dataDir) || readInstance(dataDir) === null) return null;

@@ -56,8 +56,8 @@ const LAST_ANSWERS_MS = 1000;
 const SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
 
 /**
- * Lets the running server keep the next requests to a source, and writes each to a file with mode 0600. The exit code is 1 if
- * there was none.
+ * Lets the running server keep the next requests to a source, and writes each to a file with mode 0600. The exit code
+ * is 1 if there was none.
  */
 export async function runSourcesCapture(name: string, options: CaptureOptions): Promise<void> {
   const environment = readEnvironment();

@@ -43,8 +43,8 @@ interface Captured extends Pick<RehearsalOptions, "now" | "address" | "sentTo"> 
 }
 
 /**
- * Explains a captured delivery: that on standard input, or a held one. Nothing is stored. The exit code is 1 unless the server
- * would accept it.
+ * Explains a captured delivery: that on standard input, or a held one. Nothing is stored. The exit code is 1 unless the
+ * server would accept it.
  */
 export async function runSourcesExplain(name: string | undefined, options: ExplainOptions): Promise<void> {
   const environment = readEnvironment();

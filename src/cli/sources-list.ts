@@ -15,8 +15,8 @@ interface ListOptions {
 }
 
 /**
- * Prints the sources with what they have received and refused. Secrets that handshakes brought are printed once: they are
- * forgotten afterwards.
+ * Prints the sources with what they have received and refused. Secrets that handshakes brought are printed once: they
+ * are forgotten afterwards.
  */
 export async function runSourcesList({ utc, json }: ListOptions): Promise<void> {
   const environment = readEnvironment();

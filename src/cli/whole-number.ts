@@ -1,6 +1,8 @@
 import { OperatorError } from "../errors.ts";
 
-/** Reads an option that is a whole number from 1 to `most`, which is below ten million. Throws {@link OperatorError}. */
+/**
+ * Reads an option that is a whole number from 1 to `most`, which is below ten million. Throws {@link OperatorError}.
+ */
 export function wholeNumber(option: string, text: string, most: number): number {
   const number = /^[0-9]{1,7}$/.test(text) ? Number(text) : 0;
   if (number >= 1 && number <= most) return number;

@@ -54,8 +54,8 @@ function bareNames(content: string): string[] {
 }
 
 /**
- * Returns a fault for each name that is set only in `.env` and is close to the name of a setting. It takes the result of
- * {@link readEnvironment}, because `.env` may be a pipe, which can be read only once.
+ * Returns a fault for each name that is set only in `.env` and is close to the name of a setting. It takes the result
+ * of {@link readEnvironment}, because `.env` may be a pipe, which can be read only once.
  */
 export function misspelledNames(environment: Environment, processEnv: Environment = process.env): Fault[] {
   const names = Object.keys(environment).filter((name) => !processEnv[name] && !isSettingName(name));
@@ -65,7 +65,9 @@ export function misspelledNames(environment: Environment, processEnv: Environmen
   });
 }
 
-/** Returns a fault if other users may read the `.env` of a folder, which has secrets. Null if not, or without the file. */
+/**
+ * Returns a fault if other users may read the `.env` of a folder, which has secrets. Null if not, or without the file.
+ */
 export function envFileModeFault(folder: string): Fault | null {
   const stats = statSync(`${folder}/.env`, { throwIfNoEntry: false });
   const mode = stats && openMode(stats);

@@ -159,7 +159,10 @@ export const url = v.pipe(
   v.description(typeIn(URL_EXPECTATION)),
 );
 
-/** The origin of an https URL, or of an http URL on loopback. As browsers write it: in lower case, without a default port. */
+/**
+ * The origin of an https URL, or of an http URL on loopback. As browsers write it: in lower case, without a default
+ * port.
+ */
 function toOrigin(value: string): string | null {
   const url = URL.parse(value);
   if (url === null || url.pathname !== "/" || /[?#*\s\\]/.test(value) || url.username + url.password !== "")

@@ -19,8 +19,8 @@ import {
 const FILE_NAMES = ["TLS_CERT_FILE", "TLS_KEY_FILE", "REDIS_TLS_CA_FILE"] as const satisfies SettingName[];
 
 /**
- * Reads the settings that a server starts with. Throws like {@link readSettings}, also for unusable files and an unusable
- * `DATA_DIR`.
+ * Reads the settings that a server starts with. Throws like {@link readSettings}, also for unusable files and an
+ * unusable `DATA_DIR`.
  */
 export function readServerSettings(environment: Environment): Settings {
   return readSettings(environment, SETTING_NAMES, [
@@ -72,7 +72,9 @@ function dataDirFaults({ DATA_DIR }: Environment): Fault[] {
   return [{ found: "DATA_DIR is no directory", remedy: "name a directory, or a path that does not exist yet" }];
 }
 
-/** The authority's file in `DATABASE_URL`. That of `DATABASE_URL_FILE`, which may be a pipe, is checked when it is used. */
+/**
+ * The authority's file in `DATABASE_URL`. That of `DATABASE_URL_FILE`, which may be a pipe, is checked when it is used.
+ */
 function databaseCaFile({ DATABASE_URL }: Environment): string | undefined {
   const address = DATABASE_URL === undefined ? undefined : parseDatabaseUrl(DATABASE_URL);
   return address === undefined || isFault(address) ? undefined : address.caFile;

@@ -52,7 +52,9 @@ export function usesRedis(values: Partial<Record<(typeof REDIS_LOCATION_NAMES)[n
 
 const LATER_LINE_SETTING = /\n[ \t]*(?:export[ \t]+)?([A-Z][A-Z0-9_]*)[ \t]*=/g;
 
-/** Returns the settings on later lines of a value: an unclosed quote in `.env` joins several settings into one value. */
+/**
+ * Returns the settings on later lines of a value: an unclosed quote in `.env` joins several settings into one value.
+ */
 export function settingsOnLaterLines(value: string): string[] {
   return Array.from(value.matchAll(LATER_LINE_SETTING), ([, name = ""]) => name);
 }
@@ -71,8 +73,8 @@ export function unclosedQuote(name: string): Fault {
 }
 
 /**
- * Reads the named settings, by default all. Throws one {@link SettingsError} with the faults of all settings and those in
- * `known`.
+ * Reads the named settings, by default all. Throws one {@link SettingsError} with the faults of all settings and those
+ * in `known`.
  */
 export function readSettings<const Name extends SettingName = SettingName>(
   environment: Environment,

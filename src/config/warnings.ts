@@ -24,7 +24,8 @@ function tokenWarnings({ JWT_TTL }: Settings): string[] {
   return [`JWT_TTL is not a whole number and one of s, m, h, d: the lifetime is ${DEFAULT_TTL_SECONDS} seconds`];
 }
 
-// OWASP's Password Storage Cheat Sheet: the minimum memory of argon2id for 1 to 5 passes, and the minimum cost of bcrypt.
+// OWASP's Password Storage Cheat Sheet: the minimum memory of argon2id for 1 to 5 passes, and the minimum cost of
+// bcrypt.
 const LEAST_MEMORY_KIB = [47_104, 19_456, 12_288, 9_216, 7_168];
 const LEAST_BCRYPT_COST = 10;
 

@@ -4,7 +4,9 @@ import type { ClaimRequest } from "./store.ts";
 /** The error of an attempt whose lease has expired. */
 export const LEASE_EXPIRED = "the lease expired: the process ended or hung during the attempt";
 
-/** The next status of a job whose lease has expired: queued for a retry, or failed after the last attempt of its budget. */
+/**
+ * The next status of a job whose lease has expired: queued for a retry, or failed after the last attempt of its budget.
+ */
 export function afterExpiredLease(
   attemptOfBudget: number,
   { retryDelaysMs, blocks = false, now }: Pick<ClaimRequest, "retryDelaysMs" | "blocks" | "now">,
@@ -14,7 +16,10 @@ export function afterExpiredLease(
   return { to: "queued", runAt: now + delayMs };
 }
 
-/** What the end of an attempt makes of its job. A free attempt does not count. While a job stays in line, later ones of its key wait. */
+/**
+ * What the end of an attempt makes of its job. A free attempt does not count. While a job stays in line, later ones of
+ * its key wait.
+ */
 export function afterAttempt(next: Next) {
   const isQueued = next.to === "queued";
   return {

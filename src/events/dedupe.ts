@@ -24,12 +24,15 @@ export interface SameBytes {
   receivedAt: number;
 }
 
-/** What a delivery is whose id is taken: a duplicate, a conflict with the stored event, or to be stored under its digest. */
+/**
+ * What a delivery is whose id is taken: a duplicate, a conflict with the stored event, or to be stored under its
+ * digest.
+ */
 export type Decision = { is: "duplicate"; of?: SameBytes } | { is: "conflict"; with: number } | { is: "new bytes" };
 
 /**
- * Decides on a delivery whose id is taken. A signed one is a duplicate, or a conflict when the bytes differ. With an unsigned id the
- * bytes decide: `same` has those of the delivery.
+ * Decides on a delivery whose id is taken. A signed one is a duplicate, or a conflict when the bytes differ. With an
+ * unsigned id the bytes decide: `same` has those of the delivery.
  */
 export function decideTaken(event: NewEvent, stored: StoredEvent | undefined, same: SameBytes | undefined): Decision {
   if (event.bytesSha256 !== null) return same ? { is: "duplicate", of: same } : { is: "new bytes" };
@@ -55,10 +58,15 @@ export function duplicateOf(delivery: NewEvent, eventId: string, isRepeat: boole
   return { ...DUPLICATE, ...(isRepeat && { repeat: true }), eventId };
 }
 
-/** The number of repeats that are kept of an event: the newest ones. Each needs a new id, and anybody can make one up. */
+/**
+ * The number of repeats that are kept of an event: the newest ones. Each needs a new id, and anybody can make one up.
+ */
 export const MAX_REPEATS = 100;
 
-/** Whether a delivery brings another id than the stored event that has its bytes. Without an id it has that of its bytes. */
+/**
+ * Whether a delivery brings another id than the stored event that has its bytes. Without an id it has that of its
+ * bytes.
+ */
 export function bringsOtherId(delivery: NewEvent, storedId: string): boolean {
   const { eventId, bytesSha256, sameWithinMs } = delivery;
   if (eventId === storedId || eventId === `${DIGEST_PREFIX}${bytesSha256}`) return false;

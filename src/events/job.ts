@@ -57,8 +57,8 @@ export interface Settlement extends Claim {
 }
 
 /**
- * The next status of a job. A free attempt does not count towards the budget. A failed job that blocks keeps the later jobs
- * of its ordering key waiting. Times are Unix milliseconds.
+ * The next status of a job. A free attempt does not count towards the budget. A failed job that blocks keeps the later
+ * jobs of its ordering key waiting. Times are Unix milliseconds.
  */
 export type Next =
   | { to: "processed" }

@@ -1,11 +1,13 @@
 // What one answer or one step of a store may hold. Each also bounds for how long deliveries wait on SQLite.
 
-/** The payloads of a claim, of a step of fan-out, or of a read of held deliveries: 0.1 s. The first one may be larger. */
+/**
+ * The payloads of a claim, of a step of fan-out, or of a read of held deliveries: 0.1 s. The first one may be larger.
+ */
 export const MAX_PAYLOAD_BYTES = 8 * 1024 * 1024;
 
 /**
- * The payloads of an event's conflicts. A sender that gives all its events one id creates a conflict with each: the first ones are
- * enough to diagnose that. One body of the largest size fits.
+ * The payloads of an event's conflicts. A sender that gives all its events one id creates a conflict with each: the
+ * first ones are enough to diagnose that. One body of the largest size fits.
  */
 export const MAX_CONFLICT_BYTES = 64 * 1024 * 1024;
 

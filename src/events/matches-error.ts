@@ -1,4 +1,6 @@
-/** Letters that differ in case only are equal. Both steps, because "Σ" has two small letters and "ẞ" no other large one. */
+/**
+ * Letters that differ in case only are equal. Both steps, because "Σ" has two small letters and "ẞ" no other large one.
+ */
 const folded = (text: string) => text.normalize("NFC").toLowerCase().toUpperCase();
 
 /** Whether an error contains a text. The case of all letters is ignored. */

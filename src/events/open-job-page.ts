@@ -9,15 +9,17 @@ interface Range {
   last: number;
 }
 
-/** Some events in order, each with those of its routes whose jobs match a filter. `next` is the cursor of the next page. */
+/**
+ * Some events in order, each with those of its routes whose jobs match a filter. `next` is the cursor of the next page.
+ */
 export interface FoundJobs {
   events: Map<number, string[]>;
   next: string | null;
 }
 
 /**
- * The events that a cursor leaves. It is the last event of the page before and the last one of the first page's time: "17-2000". So
- * jobs that fail later are not found again.
+ * The events that a cursor leaves. It is the last event of the page before and the last one of the first page's time:
+ * "17-2000". So jobs that fail later are not found again.
  */
 export function rangeOf(cursor: string): Range {
   const [after = 0, last = 0] = cursor.split("-").map(Number);
@@ -28,8 +30,8 @@ export function rangeOf(cursor: string): Range {
 export type JobOrigin = Pick<OpenJob, "source" | "type" | "receivedAt">;
 
 /**
- * Chooses the jobs that match a filter among the next jobs of its status, which are in the order of their events. `originOf` is asked
- * only for a filter that needs it.
+ * Chooses the jobs that match a filter among the next jobs of its status, which are in the order of their events.
+ * `originOf` is asked only for a filter that needs it.
  */
 export function chooseJobs<Row extends { event: number; route: string; lastError: string | null }>(
   rows: readonly Row[],
@@ -79,7 +81,9 @@ export const isReplayable = ({ status }: ChangeableJob) => status === "failed";
 export const isDiscardable = ({ status, leaseOwner }: ChangeableJob) =>
   status === "failed" || (status === "queued" && leaseOwner === null);
 
-/** Whether a job is still one of a page, with these routes of its event. It may have changed since the page was read. */
+/**
+ * Whether a job is still one of a page, with these routes of its event. It may have changed since the page was read.
+ */
 export const isStillFound = ({ route, status }: ChangeableJob, routes: readonly string[], filter: JobFilter) =>
   status === filter.status && routes.includes(route);
 

@@ -17,7 +17,10 @@ const START: Position = { phase: "contents", after: 0, taken: NOTHING_TAKEN };
 export const positionOf = (cursor: string | undefined) =>
   cursor === undefined ? START : (JSON.parse(cursor) as Position);
 
-/** The numbers of what is stored, and the size of the database with about what an event takes beside its payload and headers. */
+/**
+ * The numbers of what is stored, and the size of the database with about what an event takes beside its payload and
+ * headers.
+ */
 export type TotalsRow = Record<
   "processed" | "processedBytes" | "failed" | "failedBytes" | "databaseBytes" | "bytesPerEvent",
   number

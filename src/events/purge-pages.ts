@@ -3,7 +3,9 @@ import type { PurgedPage } from "./store.ts";
 /** What a purge has removed. */
 export type Purged = Omit<PurgedPage, "next" | "fruitlessMs">;
 
-/** Takes pages of a purge until the last one, or until `between` returns false. Returns what all of them have removed. */
+/**
+ * Takes pages of a purge until the last one, or until `between` returns false. Returns what all of them have removed.
+ */
 export async function purgePages(
   take: (cursor: string | undefined) => Promise<PurgedPage>,
   between: () => Promise<boolean>,

@@ -1,6 +1,9 @@
 import { type JobStatus, type Status, statusOf } from "./event.ts";
 
-/** How long events of a status are kept, and how many, in number and in bytes of payloads and headers. Infinity: no limit. */
+/**
+ * How long events of a status are kept, and how many, in number and in bytes of payloads and headers. Infinity: no
+ * limit.
+ */
 export interface Keep {
   forMs: number;
   count: number;
@@ -13,7 +16,9 @@ export interface Retention {
   failed: Keep;
   /** How long ids are kept after the receipt, at least as long as their events. */
   idsMs: number;
-  /** The largest size of the database. Beyond it the oldest processed events are removed, then the oldest failed ones. */
+  /**
+   * The largest size of the database. Beyond it the oldest processed events are removed, then the oldest failed ones.
+   */
   maxBytes: number;
 }
 

@@ -1,7 +1,7 @@
 /**
- * What is counted. Of deliveries: events received, duplicates, conflicts (other bytes under a known id), repeats (known bytes
- * under another id) and refused ones. Of events: those that no route matched. Of attempts: jobs processed, queued for a retry, and
- * dead-lettered.
+ * What is counted. Of deliveries: events received, duplicates, conflicts (other bytes under a known id), repeats (known
+ * bytes under another id) and refused ones. Of events: those that no route matched. Of attempts: jobs processed, queued
+ * for a retry, and dead-lettered.
  */
 export const OUTCOMES = [
   "received",
@@ -19,7 +19,10 @@ export type Outcome = (typeof OUTCOMES)[number];
 /** The outcome of an attempt, by the next status of its job. */
 export const OUTCOME_OF = { processed: "processed", queued: "retried", failed: "dead_lettered" } as const;
 
-/** A count within a minute or an hour that begins at `at` (Unix milliseconds). Only attempts have a route; others have "". */
+/**
+ * A count within a minute or an hour that begins at `at` (Unix milliseconds). Only attempts have a route; others have
+ * "".
+ */
 export interface StatRow {
   at: number;
   source: string;
@@ -121,7 +124,10 @@ export interface RouteAttempts {
 
 type Counts = Record<Outcome, number>;
 
-/** Latencies in milliseconds that half, 95 and 99 of 100 events did not exceed. Estimated: classes are known, not each value. */
+/**
+ * Latencies in milliseconds that half, 95 and 99 of 100 events did not exceed. Estimated: classes are known, not each
+ * value.
+ */
 interface Latency {
   p50: number;
   p95: number;

@@ -3,7 +3,10 @@ import type { AttemptRecord, Claim, ClaimedJob, JobName, NewJob, Settlement } fr
 import type { Retention } from "./retention.ts";
 import type { RouteAttempts, StatRequest, Stats } from "./stats.ts";
 
-/** A verified delivery, ready to be stored. All times are Unix milliseconds. Its texts are well-formed and without U+0000. */
+/**
+ * A verified delivery, ready to be stored. All times are Unix milliseconds. Its texts are well-formed and without
+ * U+0000.
+ */
 export interface NewEvent {
   source: string;
   eventId: string;
@@ -11,8 +14,9 @@ export interface NewEvent {
   /** The SHA-256 of the payload in hex if the bytes identify a duplicate. Else null. */
   bytesSha256: string | null;
   /**
-   * For how long after an event another one with the same bytes is a duplicate, in ms; 0: never. The id then decides nothing: where
-   * it is taken, the event gets a number behind it. Null: identity decides, for as long as the stored event is known.
+   * For how long after an event another one with the same bytes is a duplicate, in ms; 0: never. The id then decides
+   * nothing: where it is taken, the event gets a number behind it. Null: identity decides, for as long as the stored
+   * event is known.
    */
   sameWithinMs: number | null;
   /** Where the secret that verified the signature is set, e.g. `env:NAME`. */
@@ -161,7 +165,10 @@ export interface EventFilter {
   until?: number;
   /** A part of the last error of one of the jobs. Case is ignored. */
   error?: string;
-  /** A part of the payload, byte by byte. One call searches for a limited time: `older` is then set though the page is not full. */
+  /**
+   * A part of the payload, byte by byte. One call searches for a limited time: `older` is then set though the page is
+   * not full.
+   */
   search?: string;
   /** Cursors of an earlier page: `before` is its `older`, `after` is its `newer`. */
   before?: string;
@@ -227,8 +234,8 @@ export interface PurgedPage {
   ids: number;
   bytes: number;
   /**
-   * How long the store has looked at what is kept, in milliseconds; 0 if it has removed something or returned space to the disk.
-   * Without the time that the call waited for others.
+   * How long the store has looked at what is kept, in milliseconds; 0 if it has removed something or returned space to
+   * the disk. Without the time that the call waited for others.
    */
   fruitlessMs: number;
   /** The cursor of the next page; null on the last page. */
@@ -298,17 +305,20 @@ export interface EventStore {
   append(batch: NewEvent[]): Promise<Appended[]>;
   /** The oldest events before fan-out, in order of arrival. */
   unrouted(limit: number): Promise<UnroutedEvent[]>;
-  /** The payloads of the first of these events, as many as fit into one answer; at least one. Null for an unreadable one. */
+  /**
+   * The payloads of the first of these events, as many as fit into one answer; at least one. Null for an unreadable
+   * one.
+   */
   payloads(events: number[]): Promise<(EventPayload | null)[]>;
   /**
-   * Adds the jobs of unrouted events: of the oldest ones, in order, as `unrouted` returned them. Those that are already routed
-   * are left out. A job with an ordering key waits until the earlier jobs of its route and key have ended.
+   * Adds the jobs of unrouted events: of the oldest ones, in order, as `unrouted` returned them. Those that are already
+   * routed are left out. A job with an ordering key waits until the earlier jobs of its route and key have ended.
    */
   addJobs(events: number[], jobs: NewJob[]): Promise<void>;
   /**
-   * Leases due jobs of a route, oldest due first, and counts the attempt. A paused route has none. An expired lease is a
-   * failed attempt: the job is queued for a retry, or dead-lettered after the last one. A job whose event cannot be read is
-   * dead-lettered.
+   * Leases due jobs of a route, oldest due first, and counts the attempt. A paused route has none. An expired lease is
+   * a failed attempt: the job is queued for a retry, or dead-lettered after the last one. A job whose event cannot be
+   * read is dead-lettered.
    */
   claim(request: ClaimRequest): Promise<Claimed>;
   /** Extends a lease. Returns false when it is no longer held. */
@@ -317,15 +327,21 @@ export interface EventStore {
   settle(batch: Settlement[]): Promise<boolean[]>;
   /** Gives back claims before their work begins. The jobs are due, before later ones, and the attempts do not count. */
   release(claims: Claim[], now: number): Promise<void>;
-  /** Queues the failed jobs of an event again, due now, with a fresh budget. Their history is kept. Returns their number. */
+  /**
+   * Queues the failed jobs of an event again, due now, with a fresh budget. Their history is kept. Returns their
+   * number.
+   */
   replay(event: EventName, now: number): Promise<number>;
   /** Queues failed jobs like `replay`, page by page. A job that fails again meanwhile is not replayed twice. */
   replayAll(filter: JobFilter, now: number, page: PageRequest): Promise<CountedPage>;
-  /** Stores a conflict of an event, numbered from 1, oldest first, as an event of its own. Returns false if it is one already. */
+  /**
+   * Stores a conflict of an event, numbered from 1, oldest first, as an event of its own. Returns false if it is one
+   * already.
+   */
   replayConflict(event: EventName, conflict: number, now: number): Promise<boolean>;
   /**
-   * Stores a repeat of an event as an event of its own, under the repeat's id, with a number behind it if that is taken. Returns
-   * the id of the new event; null if the repeat is not kept or is an event already.
+   * Stores a repeat of an event as an event of its own, under the repeat's id, with a number behind it if that is
+   * taken. Returns the id of the new event; null if the repeat is not kept or is an event already.
    */
   replayRepeat(event: EventName, repeat: string, now: number): Promise<string | null>;
   /** Gives a routed event to the present routes anew. Returns false if it is queued or unknown. */
@@ -354,8 +370,8 @@ export interface EventStore {
   /** The queued or failed jobs that match, in the order of arrival of their events, page by page. */
   jobs(filter: JobFilter, page: PageRequest): Promise<OpenJobPage>;
   /**
-   * Removes what retention no longer keeps, page by page: first contents of events with their jobs, then ids, then free space
-   * of the file. Ids are never used again.
+   * Removes what retention no longer keeps, page by page: first contents of events with their jobs, then ids, then free
+   * space of the file. Ids are never used again.
    */
   purge(request: PurgeRequest): Promise<PurgedPage>;
   /** Lists events, newest arrival first. */
@@ -369,8 +385,8 @@ export interface EventStore {
   /** The attempts of each route by the minute, from the minute of a time on (Unix milliseconds). */
   attemptsSince(since: number): Promise<RouteAttempts[]>;
   /**
-   * Calls the listener after an append, a replay, a discard or a resumed route through this store. Work of other processes is
-   * found by polling.
+   * Calls the listener after an append, a replay, a discard or a resumed route through this store. Work of other
+   * processes is found by polling.
    */
   onWork(listener: (work: Work) => void): void;
   /** Throws `store_unavailable` when the store does not answer, or when dead letters have unreadable events. */

@@ -8,7 +8,9 @@ export interface TimesAround {
 
 /** How many events before a page are compared. */
 export const COMPARED_BEFORE = 1000;
-/** How far after a page the events are that it is compared with, and how many they are: one may have a wrong time, too. */
+/**
+ * How far after a page the events are that it is compared with, and how many they are: one may have a wrong time, too.
+ */
 export const COMPARED_AFTER = 10_000;
 export const COMPARED_LATER = 100;
 
@@ -19,9 +21,9 @@ export interface PlausibleTime {
 }
 
 /**
- * Returns a function that tells the time of each event of a page, in the order of the ids. Ids grow, so that an event is no older
- * than those before it and no newer than those after it. A clock that was ahead must not stop retention at an event.
- * One that was behind must not make an event too old at once.
+ * Returns a function that tells the time of each event of a page, in the order of the ids. Ids grow, so that an event
+ * is no older than those before it and no newer than those after it. A clock that was ahead must not stop retention at
+ * an event. One that was behind must not make an event too old at once.
  */
 export function createTimeline({ earlier, later }: TimesAround, now: number): (receivedAt: number) => PlausibleTime {
   const latest = Math.min(now, later ?? now);

@@ -7,8 +7,8 @@ import { isInRanges, isJson } from "../lib/header-value.ts";
 import { parseStrictJson } from "../lib/json.ts";
 import { headerValues } from "./headers.ts";
 
-// A client may read the response only after it has sent its body. So the rest of a refused body is read and discarded, up
-// to these limits if it may never end.
+// A client may read the response only after it has sent its body. So the rest of a refused body is read and discarded,
+// up to these limits if it may never end.
 const MAX_DISCARDED_BYTES = 64 * 1024 * 1024;
 const MAX_DISCARD_MS = 3000;
 
@@ -22,9 +22,9 @@ export function requireJson(request: IncomingMessage): void {
 const JSON_ONLY = ["application/json"];
 
 /**
- * Returns the media type of a request, in lower case. Throws `unsupported_media_type` unless it is one of those accepted,
- * and there is no Content-Encoding. JSON must be in UTF-8. Ranges such as `text/*` count; with the range of all types, a
- * request may have none.
+ * Returns the media type of a request, in lower case. Throws `unsupported_media_type` unless it is one of those
+ * accepted, and there is no Content-Encoding. JSON must be in UTF-8. Ranges such as `text/*` count; with the range of
+ * all types, a request may have none.
  */
 export function requireMediaType(request: IncomingMessage, accepted: readonly string[]): string {
   const { "content-encoding": encoding } = request.headers;
@@ -33,8 +33,8 @@ export function requireMediaType(request: IncomingMessage, accepted: readonly st
 }
 
 /**
- * As {@link requireMediaType}, of a request that may have a Content-Encoding. With `isLenient`, JSON may be in any charset, and
- * an empty body needs no type.
+ * As {@link requireMediaType}, of a request that may have a Content-Encoding. With `isLenient`, JSON may be in any
+ * charset, and an empty body needs no type.
  */
 export function requireEncodableType(
   request: Pick<IncomingMessage, "headers" | "rawHeaders">,
@@ -63,7 +63,10 @@ function unsupported(accepted: readonly string[], reason: string, sent?: string)
   return new AppError("unsupported_media_type", { headers: { "Accept-Post": accepted.join(", ") }, reason, sent });
 }
 
-/** Returns the coding of a request. Throws `unsupported_media_type` unless there is none, or it is one of those accepted. */
+/**
+ * Returns the coding of a request. Throws `unsupported_media_type` unless there is none, or it is one of those
+ * accepted.
+ */
 export function requireCoding(
   { headers }: Pick<IncomingMessage, "headers">,
   accepted: readonly Coding[],
@@ -134,7 +137,10 @@ export function readRawBody(request: IncomingMessage, limitBytes: number, addres
     : collectBody(request, limitBytes, new BodyBuffer(expected, address));
 }
 
-/** Reads a body that was received completely, as for nearly all deliveries. Stream events would cost more than all the rest. */
+/**
+ * Reads a body that was received completely, as for nearly all deliveries. Stream events would cost more than all the
+ * rest.
+ */
 async function readReceivedBody(request: IncomingMessage, limitBytes: number): Promise<Buffer> {
   if (request.readableLength > limitBytes) throw new AppError("payload_too_large");
   // Without a size, Node returns the first chunk only.
@@ -166,8 +172,9 @@ function collectBody(request: IncomingMessage, limitBytes: number, bytes: BodyBu
 }
 
 /**
- * Reads and discards the rest of a refused body, until the request timeout. If the body is too large, or its sender still
- * waits for `100 Continue`, the connection is destroyed after a shorter limit. Calls `onClose` when the request closes.
+ * Reads and discards the rest of a refused body, until the request timeout. If the body is too large, or its sender
+ * still waits for `100 Continue`, the connection is destroyed after a shorter limit. Calls `onClose` when the request
+ * closes.
  */
 export function discardBody(request: IncomingMessage, isTooLarge: boolean, onClose: () => void): void {
   let discarded = 0;

@@ -50,8 +50,8 @@ function isClosed(socket: Socket, { isClosing }: Connection): boolean {
 }
 
 /**
- * Wraps a listener so that it handles pipelined requests safely. `onAborted` is called for an incomplete body of a request
- * with `Upgrade`: Node's parser does not report it.
+ * Wraps a listener so that it handles pipelined requests safely. `onAborted` is called for an incomplete body of a
+ * request with `Upgrade`: Node's parser does not report it.
  */
 export function pipelined(run: RequestListener, onAborted: (error: Error, socket: Socket) => void): RequestListener {
   return (request, response) => {
@@ -64,9 +64,11 @@ export function pipelined(run: RequestListener, onAborted: (error: Error, socket
 }
 
 /**
- * Runs a request at once, or after the earlier responses on its connection if any of these requests is not safe (RFC 9112,
- * 9.3.2). A request on a closed connection is not run. Too many waiting requests close the connection. A request after one
- * with `Upgrade` is not run either: Node's parser drops part of the input there, so the request may be part of a body.
+ * Runs a request at once, or after the earlier responses on its connection if any of these requests is not safe (RFC
+ * 9112,
+ * 9.3.2). A request on a closed connection is not run. Too many waiting requests close the connection. A request after
+ * one with `Upgrade` is not run either: Node's parser drops part of the input there, so the request may be part of a
+ * body.
  */
 function receive(request: IncomingMessage, response: ServerResponse, run: RequestListener): void {
   const { socket } = request;
@@ -180,7 +182,9 @@ export function afterResponses(socket: Socket, end: () => void): void {
   else end();
 }
 
-/** Calls `run` after the last byte of a response. A connection that the client has half closed is still writable then. */
+/**
+ * Calls `run` after the last byte of a response. A connection that the client has half closed is still writable then.
+ */
 function onceWritten(response: ServerResponse, run: () => void): void {
   const once = () => {
     response.off("prefinish", once).off("close", once);

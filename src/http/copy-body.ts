@@ -2,9 +2,9 @@ import type { IncomingMessage } from "node:http";
 import { allowBody } from "./body.ts";
 
 /**
- * Copies the body of a request while it arrives, whoever reads it, and also one that its sender sends only after `100 Continue`.
- * Call in the turn in which Node hands over the request. `take` returns the part of a chunk to keep, or null to drop the copy.
- * Returns a function that returns the copy so far; null if it was dropped.
+ * Copies the body of a request while it arrives, whoever reads it, and also one that its sender sends only after `100
+ * Continue`. Call in the turn in which Node hands over the request. `take` returns the part of a chunk to keep, or null
+ * to drop the copy. Returns a function that returns the copy so far; null if it was dropped.
  */
 export function copyBody(request: IncomingMessage, take: (chunk: Buffer) => Buffer | null): () => Buffer | null {
   let chunks: Buffer[] | null = [];

@@ -196,9 +196,9 @@ function send(
     ...headers,
     "Content-Length": Buffer.byteLength(content),
   };
-  // The rest of an unread body may never arrive, and a proxy would send another client's request after it (RFC 9112, 9.3).
-  // While stopping, only the latest response closes the connection: Node would drop responses after it.
-  // RFC 9110, 8.6.
+  // The rest of an unread body may never arrive, and a proxy would send another client's request after it (RFC 9112,
+  // 9.3). While stopping, only the latest response closes the connection: Node would drop responses after it. RFC 9110,
+  // 8.6.
   if (status === 204) delete head["Content-Length"];
   if (!req.complete || (isStopping && isLatest(req))) head.Connection = "close";
   if (head.Connection === "close") markClosing(req.socket);
@@ -207,7 +207,9 @@ function send(
   else endAfterBody(response, content, status === 413 || status === 431);
 }
 
-/** Ends the response after the body. Closing while the client sends would reset the connection and lose the response. */
+/**
+ * Ends the response after the body. Closing while the client sends would reset the connection and lose the response.
+ */
 function endAfterBody(response: ServerResponse, content: string | Uint8Array, isTooLarge: boolean): void {
   response.write(content);
   const discard = () => discardBody(response.req, isTooLarge, () => response.end());

@@ -4,8 +4,8 @@ import { AppError } from "../errors.ts";
 import { fieldErrorsOf, readRawBody, requireMediaType } from "./body.ts";
 
 /**
- * Reads the query of a request and validates it: each parameter is a text. Throws `validation_failed` with the names of unknown,
- * repeated and invalid parameters.
+ * Reads the query of a request and validates it: each parameter is a text. Throws `validation_failed` with the names of
+ * unknown, repeated and invalid parameters.
  */
 export function readQuery<Schema extends v.ObjectSchema<v.ObjectEntries, undefined>>(
   request: IncomingMessage,

@@ -55,7 +55,10 @@ function write(file: string, instance: Instance, log: Log): void {
   }
 }
 
-/** Reads the file of the server that was started last; null if it has stopped or none was started. Throws {@link OperatorError}. */
+/**
+ * Reads the file of the server that was started last; null if it has stopped or none was started. Throws {@link
+ * OperatorError}.
+ */
 export function readInstance(dataDir: string): Instance | null {
   const file = join(dataDir, INSTANCE_FILE);
   try {

@@ -42,9 +42,9 @@ export function knownHosts({ listeningHost, publicUrl, allowedHosts, trustedProx
 }
 
 /**
- * Creates the check of `Host`. It makes a handler throw `unknown_host` for a request to a name that is not known. With DNS
- * rebinding, the name of a page is made to lead to this machine. For the browser it is then of the same origin as this
- * service, and only `Host` tells.
+ * Creates the check of `Host`. It makes a handler throw `unknown_host` for a request to a name that is not known. With
+ * DNS rebinding, the name of a page is made to lead to this machine. For the browser it is then of the same origin as
+ * this service, and only `Host` tells.
  */
 export function createHostCheck(rules: HostRules): (audience: Audience, handler: RequestHandler) => RequestHandler {
   const { listeningHost, publicUrl, allowedHosts, trustedProxies } = rules;
@@ -79,7 +79,10 @@ export function createHostCheck(rules: HostRules): (audience: Audience, handler:
   };
 }
 
-/** The host that the client asked for. A proxy on this machine is not asked for it: a page in a browser there could say the same. */
+/**
+ * The host that the client asked for. A proxy on this machine is not asked for it: a page in a browser there could say
+ * the same.
+ */
 function requestedHost({ headers }: IncomingMessage, isSaidByProxy: boolean): string | undefined {
   return (isSaidByProxy ? firstOf(believed(headers, "x-forwarded-host")) : undefined) ?? headers.host;
 }

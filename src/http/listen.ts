@@ -29,14 +29,17 @@ export function urlOf(endpoint: Endpoint, port: number, anyHost = "localhost"): 
 }
 
 /**
- * The address under which browsers reach the server, without a final `/`: the configured one, or on loopback the URL of the server.
- * Null if it is not known.
+ * The address under which browsers reach the server, without a final `/`: the configured one, or on loopback the URL of
+ * the server. Null if it is not known.
  */
 export function publicUrlOf(endpoint: Endpoint & { PUBLIC_URL?: string | undefined }, url: string): string | null {
   return endpoint.PUBLIC_URL ?? (isLoopback(hostOf(endpoint) ?? "") ? url : null);
 }
 
-/** Starts listening, without `host` on all addresses. Returns the port. Throws {@link SettingsError} when it cannot listen. */
+/**
+ * Starts listening, without `host` on all addresses. Returns the port. Throws {@link SettingsError} when it cannot
+ * listen.
+ */
 export function listen(server: Server, address: { port: number; host: string | undefined }): Promise<number> {
   return new Promise((resolve, reject) => {
     server.once("error", (error) => reject(listenFailure(systemCode(error), address.port)));

@@ -8,7 +8,10 @@ export interface Reply {
   headers?: Record<string, string | string[]>;
 }
 
-/** Turns an error into its RFC 9457 response. An error other than {@link AppError} becomes `internal_error`, without details. */
+/**
+ * Turns an error into its RFC 9457 response. An error other than {@link AppError} becomes `internal_error`, without
+ * details.
+ */
 export function problem(error: unknown, requestId: string): Reply & { code: ErrorCode } {
   const known = error instanceof AppError ? error : new AppError("internal_error");
   const { status } = known;

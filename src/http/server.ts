@@ -48,7 +48,9 @@ export interface ServerOptions {
   connectionLimits?: ConnectionLimits;
 }
 
-/** Creates the HTTP or HTTPS server with its limits. Input that is not valid HTTP gets a problem as the last response. */
+/**
+ * Creates the HTTP or HTTPS server with its limits. Input that is not valid HTTP gets a problem as the last response.
+ */
 export function createHttpServer(
   listener: RequestListener,
   { tls, refusal, idleLimits = IDLE_LIMITS, connectionLimits }: ServerOptions,
@@ -110,8 +112,8 @@ const CLIENT_ERRORS: Record<string, ErrorCode> = {
 const UNANSWERABLE = ["ERR_TLS_HANDSHAKE_TIMEOUT", "ERR_TLS_SESSION_ATTACK"];
 
 function answerClientError(error: ParseError, socket: Socket, refusal: Refusal): void {
-  // After the last response, further input is read and discarded. Closing the connection while the client sends would reset
-  // it, and the response would be lost.
+  // After the last response, further input is read and discarded. Closing the connection while the client sends would
+  // reset it, and the response would be lost.
   if (error.code === "HPE_CLOSED_CONNECTION" || (isEnding(socket) && error.code !== "ECONNRESET")) return;
   if (error.code === "ECONNRESET" || UNANSWERABLE.includes(error.code ?? "") || !socket.writable) {
     socket.destroy();

@@ -12,8 +12,8 @@ export interface TlsFiles {
   /** Reads the pair. Throws {@link SettingsError} when it is unreadable, or the key is not the certificate's. */
   read(): PemPair;
   /**
-   * Reloads the pair whenever it changes, without closing connections. A bad pair is logged and the old one stays in use.
-   * Returns a function that ends the watch.
+   * Reloads the pair whenever it changes, without closing connections. A bad pair is logged and the old one stays in
+   * use. Returns a function that ends the watch.
    */
   watch(server: Server, log: Log): () => void;
 }
@@ -21,8 +21,8 @@ export interface TlsFiles {
 const RETRY_MS = 60_000;
 
 /**
- * Takes the paths of a PEM certificate chain and its key. A change is noticed within a second. A pair that cannot be used
- * is tried again every minute.
+ * Takes the paths of a PEM certificate chain and its key. A change is noticed within a second. A pair that cannot be
+ * used is tried again every minute.
  */
 export function createTlsFiles(certFile: string, keyFile: string): TlsFiles {
   const files = createWatchedFiles(() => [certFile, keyFile]);

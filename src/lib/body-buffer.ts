@@ -2,7 +2,8 @@ import { AppError } from "../errors.ts";
 import { createCounts } from "./counts.ts";
 import { networkOf } from "./network.ts";
 
-// Limits large bodies that are still arriving. Their senders are not verified yet: 1,500 senders of 1 MB each would take
+// Limits large bodies that are still arriving. Their senders are not verified yet: 1,500 senders of 1 MB each would
+// take
 // 1.6 GB.
 const MAX_RESERVED_BYTES = 64 * 1024 * 1024;
 // A share for each network, so that one network cannot use up the limit.

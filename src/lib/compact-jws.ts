@@ -9,7 +9,9 @@ interface CompactJws {
   signature: Buffer;
 }
 
-/** Splits a token. Returns null if it does not have the form, is longer than `maxLength`, or is not canonical base64url. */
+/**
+ * Splits a token. Returns null if it does not have the form, is longer than `maxLength`, or is not canonical base64url.
+ */
 export function splitJws(token: string, maxLength: number): CompactJws | null {
   if (token.length > maxLength) return null;
   const parts = token.split(".", 4);

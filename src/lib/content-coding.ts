@@ -25,8 +25,8 @@ export function codingIn(header = ""): Coding | null | undefined {
 }
 
 /**
- * Decodes a body. Throws `payload_too_large` as soon as it has more than `limitBytes`, `queue_full` when such bodies take too
- * much memory, and `invalid_payload` if it cannot be decoded.
+ * Decodes a body. Throws `payload_too_large` as soon as it has more than `limitBytes`, `queue_full` when such bodies
+ * take too much memory, and `invalid_payload` if it cannot be decoded.
  */
 export function decodeBody(body: Buffer, coding: Coding, limitBytes: number, address = ""): Promise<Buffer> {
   return new Promise((resolve, reject) => {

@@ -1,4 +1,6 @@
-/** The member of a JSON value at a path: names and numbers of items, with dots between them. Undefined if it is missing. */
+/**
+ * The member of a JSON value at a path: names and numbers of items, with dots between them. Undefined if it is missing.
+ */
 export function valueAt(value: unknown, path: string): unknown {
   let found = value;
   for (const name of path.split(".")) found = memberNamed(found, name);

@@ -164,8 +164,8 @@ function parse(text: string): unknown {
 }
 
 /**
- * The text with null for numbers that JSON lacks, and with line ends and other control characters of strings escaped. The
- * comma that templates leave behind the last item is left out.
+ * The text with null for numbers that JSON lacks, and with line ends and other control characters of strings escaped.
+ * The comma that templates leave behind the last item is left out.
  */
 function mended(text: string): string {
   let isInString = false;

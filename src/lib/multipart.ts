@@ -11,8 +11,8 @@ const MAX_PARTS = 1000;
 const MAX_HEADER_BYTES = 8 * 1024;
 
 /**
- * Splits a `multipart/form-data` body into its parts, without copying them. Null if it is malformed, has no end, or has more
- * parts or longer headers than the limits. It takes linear time.
+ * Splits a `multipart/form-data` body into its parts, without copying them. Null if it is malformed, has no end, or has
+ * more parts or longer headers than the limits. It takes linear time.
  */
 export function parseMultipart(body: Buffer, contentType: string): FormPart[] | null {
   const boundary = boundaryIn(contentType);
@@ -48,13 +48,19 @@ export function boundaryIn(contentType: string): string | null {
   return match?.[1] ?? match?.[2] ?? null;
 }
 
-/** The boundary that a body seems to have: that of its first line with two hyphens before it; null without one. It can be quoted. */
+/**
+ * The boundary that a body seems to have: that of its first line with two hyphens before it; null without one. It can
+ * be quoted.
+ */
 export function boundaryOf(body: Buffer): string | null {
   const match = /(?:^|\r\n)--([ !#-[\]-~]{1,70}?)[ \t]*\r\n/.exec(body.toString("latin1", 0, MAX_HEADER_BYTES));
   return match?.[1] ?? null;
 }
 
-/** The position behind the first delimiter. What precedes it has no meaning, and usually there is nothing, not even a line end. */
+/**
+ * The position behind the first delimiter. What precedes it has no meaning, and usually there is nothing, not even a
+ * line end.
+ */
 function endOfFirst(delimiter: Buffer, body: Buffer): number | null {
   const start = delimiter.subarray(2);
   const isAtStart = start.equals(body.subarray(0, start.length));

@@ -1,6 +1,6 @@
 /**
- * The network that one customer has: the IPv4 address, or the IPv6 /64, which is the least. Others have a /56 or a /48. Takes a
- * canonical address.
+ * The network that one customer has: the IPv4 address, or the IPv6 /64, which is the least. Others have a /56 or a /48.
+ * Takes a canonical address.
  */
 export function networkOf(address: string, bits: 64 | 56 | 48 = 64): string {
   if (!address.includes(":")) return address;

@@ -40,7 +40,10 @@ function unusablePair(why: string): Fault {
   return { found, remedy: "name a PEM certificate and its key" };
 }
 
-/** The fault of the certificates in the file that a setting names, if any. Node ignores invalid ones and then trusts no server. */
+/**
+ * The fault of the certificates in the file that a setting names, if any. Node ignores invalid ones and then trusts no
+ * server.
+ */
 export function faultOfAuthorities(setting: string, pem: Buffer): Fault | undefined {
   try {
     // As text, because TLS accepts PEM only.

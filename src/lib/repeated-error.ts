@@ -1,6 +1,9 @@
 import { describeError } from "../errors.ts";
 
-/** Remembers the last error of a task that is repeated, so that an error is logged once for as long as it stays the same. */
+/**
+ * Remembers the last error of a task that is repeated, so that an error is logged once for as long as it stays the
+ * same.
+ */
 export interface RepeatedError {
   /** Returns the text of an error, or null if the last try failed with the same one. */
   news(error: unknown): string | null;

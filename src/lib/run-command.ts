@@ -24,8 +24,8 @@ interface EndedCommand {
 const MAX_DRAIN_MS = 100;
 
 /**
- * Runs a command. It leads a process group of its own, which is killed when the signal aborts. Throws the system's error if it
- * cannot be started.
+ * Runs a command. It leads a process group of its own, which is killed when the signal aborts. Throws the system's
+ * error if it cannot be started.
  */
 export async function runCommand(command: Command, signal: AbortSignal): Promise<EndedCommand> {
   const { file, args, folder: cwd, environment: env, input } = command;

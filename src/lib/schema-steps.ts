@@ -12,8 +12,8 @@ export function digestsOf(steps: readonly string[]): string[] {
 }
 
 /**
- * The index of the first step that is not the one that made a database; null if there is none. `recorded` is what the database
- * keeps. One from before digests has none: then nothing differs.
+ * The index of the first step that is not the one that made a database; null if there is none. `recorded` is what the
+ * database keeps. One from before digests has none: then nothing differs.
  */
 export function changedStep(recorded: readonly string[], digests: readonly string[]): number | null {
   const index = recorded.findIndex((digest, step) => digest !== digests[step]);

@@ -24,7 +24,10 @@ interface Answer {
 
 const MAX_ANSWER_BYTES = 256 * 1024;
 
-/** Sends a request and reads the response. Throws when there is none. Uses Node's client, because `fetch` blocks some ports. */
+/**
+ * Sends a request and reads the response. Throws when there is none. Uses Node's client, because `fetch` blocks some
+ * ports.
+ */
 export function sendRequest({
   url,
   isLocal,

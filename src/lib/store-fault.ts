@@ -21,8 +21,8 @@ export type StoreChecks = Partial<Record<StorePart, () => Promise<void>>>;
 const GOOD_FOR_MS = 250;
 
 /**
- * Makes the checks of parts from trials. Checks that begin together share one, and for a moment after a good one there is no other.
- * `now` is a monotonic clock in milliseconds.
+ * Makes the checks of parts from trials. Checks that begin together share one, and for a moment after a good one there
+ * is no other. `now` is a monotonic clock in milliseconds.
  */
 export function checksOf(parts: readonly StorePart[], trial: Trial, now = () => performance.now()): StoreChecks {
   const shared = coalesce(trial);

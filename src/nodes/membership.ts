@@ -25,8 +25,8 @@ interface MembershipOptions {
 const BEAT_EVERY_MS = 5000;
 const RETRY_MS = 1000;
 /**
- * A count of servers is used for this long. A server that joins has no share until all others have counted it. One that could not
- * send heartbeats for longer has none either, before the others count it as dead.
+ * A count of servers is used for this long. A server that joins has no share until all others have counted it. One that
+ * could not send heartbeats for longer has none either, before the others count it as dead.
  */
 const COUNT_LASTS_MS = DEAD_AFTER_MS - BEAT_EVERY_MS;
 
@@ -34,8 +34,8 @@ const COUNT_LASTS_MS = DEAD_AFTER_MS - BEAT_EVERY_MS;
 export const ALONE: Membership = { join: async () => {}, share: () => 1, leave: async () => {} };
 
 /**
- * Creates a membership. The shares of all servers never add up to more than 1: each divides by the number of live servers, and
- * waits before it uses a place that others may not know of yet.
+ * Creates a membership. The shares of all servers never add up to more than 1: each divides by the number of live
+ * servers, and waits before it uses a place that others may not know of yet.
  */
 export function createMembership(options: MembershipOptions): Membership {
   const { store, node, log, now, clock = Date.now, monotonic = () => performance.now() } = options;

@@ -31,8 +31,8 @@ export const DEAD_AFTER_MS = 15_000;
 /** Knows the servers that share a database. */
 export interface NodeStore {
   /**
-   * Records a heartbeat. Returns the number of servers that are alive, with this one. Of two servers at once, one at least counts
-   * both. The first heartbeat takes the place of an earlier server with the same host and URL.
+   * Records a heartbeat. Returns the number of servers that are alive, with this one. Of two servers at once, one at
+   * least counts both. The first heartbeat takes the place of an earlier server with the same host and URL.
    */
   beat(heartbeat: Heartbeat): Promise<number>;
   /** Forgets a server that stops. */
@@ -43,6 +43,9 @@ export interface NodeStore {
 
 /** Leases for work that one server does at a time. */
 export interface Leases {
-  /** Takes a lease, or prolongs it. Returns false while another holder has it. It ends after `ttlMs`, so that a dead holder loses it. */
+  /**
+   * Takes a lease, or prolongs it. Returns false while another holder has it. It ends after `ttlMs`, so that a dead
+   * holder loses it.
+   */
   hold(name: string, holder: string, ttlMs: number): Promise<boolean>;
 }

@@ -17,7 +17,10 @@ export interface DatabaseAddress {
   password: string | undefined;
   database: string;
   tls: TlsMode;
-  /** PEM file of the authority that signed the servers' certificate. Undefined: the authorities of Node and of the system. */
+  /**
+   * PEM file of the authority that signed the servers' certificate. Undefined: the authorities of Node and of the
+   * system.
+   */
   caFile: string | undefined;
 }
 
@@ -35,8 +38,9 @@ const FORM =
   /^postgres(?:ql)?:\/\/(?:(?<user>[^:@/?#]*)(?::(?<password>[^@/?#]*))?@)?(?<hosts>[^/?#]*)(?:\/(?<database>[^?#]*))?(?:\?(?<parameters>[^#]*))?$/;
 
 /**
- * Parses a URL `postgres://user:password@host1:port,host2/database?sslmode=…&sslrootcert=…&host=/socket/folder`. The driver's own
- * parser knows one host only. Returns the fault if it is none; it never has a part of the URL, which holds a password.
+ * Parses a URL `postgres://user:password@host1:port,host2/database?sslmode=…&sslrootcert=…&host=/socket/folder`. The
+ * driver's own parser knows one host only. Returns the fault if it is none; it never has a part of the URL, which holds
+ * a password.
  */
 export function parseDatabaseUrl(url: string): DatabaseAddress | Fault {
   const parts = FORM.exec(url)?.groups;

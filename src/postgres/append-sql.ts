@@ -1,8 +1,9 @@
 import { minuteInSql } from "./stats.ts";
 
 /**
- * Adds the events that are not known yet, with their contents: a column each. Numbers are given in order of arrival. Rows are
- * added in order of identity: two batches in opposite order would wait for each other. Returns the places of the added events.
+ * Adds the events that are not known yet, with their contents: a column each. Numbers are given in order of arrival.
+ * Rows are added in order of identity: two batches in opposite order would wait for each other. Returns the places of
+ * the added events.
  */
 export const APPEND = `
 WITH input AS MATERIALIZED (
@@ -27,8 +28,8 @@ stats AS (
 SELECT place - 1 AS place FROM added JOIN input USING (id)`;
 
 /**
- * The events with these identities: sources, event ids. A statement after that of the append: in one statement, rows that another
- * server commits meanwhile are not seen. The digest of the payload is null once retention has removed it.
+ * The events with these identities: sources, event ids. A statement after that of the append: in one statement, rows
+ * that another server commits meanwhile are not seen. The digest of the payload is null once retention has removed it.
  */
 export const STORED = `
 SELECT id, source, event_id AS "eventId", encode(bytes_sha256, 'hex') AS "bytesSha256",

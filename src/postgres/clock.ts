@@ -1,7 +1,9 @@
 import { repeat } from "../lib/repeat.ts";
 import type { Postgres } from "./connection.ts";
 
-/** The database's clock. Servers that share a database agree on it, even if one of their own clocks is wrong or is set. */
+/**
+ * The database's clock. Servers that share a database agree on it, even if one of their own clocks is wrong or is set.
+ */
 export interface DatabaseClock {
   /** Unix milliseconds. */
   now(): number;

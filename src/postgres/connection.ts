@@ -30,8 +30,8 @@ export interface Queries {
  */
 export interface Postgres extends Queries {
   /**
-   * Runs statements in one transaction, which a thrown error rolls back. It runs again after a deadlock. A statement whose rows
-   * are not needed is not awaited: it is sent with the next ones, and its error fails the transaction.
+   * Runs statements in one transaction, which a thrown error rolls back. It runs again after a deadlock. A statement
+   * whose rows are not needed is not awaited: it is sent with the next ones, and its error fails the transaction.
    */
   transaction<T>(statements: (queries: Queries) => Promise<T>): Promise<T>;
   /** Like {@link transaction}, but nothing is changed: it is rolled back at the end. */
@@ -82,7 +82,10 @@ export function connectPostgres(options: PostgresOptions, watcher: PostgresWatch
     }
   }
 
-  /** Throws the error of a step, translated, unless the step may be tried again. A server that answers others is busy, not away. */
+  /**
+   * Throws the error of a step, translated, unless the step may be tried again. A server that answers others is busy,
+   * not away.
+   */
   function afterError(error: unknown, mayRetry: boolean, isBusy: boolean): void {
     if (error instanceof AppError || error instanceof OperatorError) throw error;
     if (LOST_STATEMENTS.includes(sqlState(error) ?? "")) useNoNames();

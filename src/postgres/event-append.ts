@@ -79,7 +79,9 @@ function notStorable(cause: unknown): Appended {
   return { ...NEW, error };
 }
 
-/** Adds events. For each it tells whether it was added: it was not known, and the first of its identity in the batch. */
+/**
+ * Adds events. For each it tells whether it was added: it was not known, and the first of its identity in the batch.
+ */
 type AddNew = (batch: readonly NewEvent[]) => Promise<boolean[]>;
 
 /** Adds events through a connection. */

@@ -9,9 +9,10 @@ import type { AttemptRow, JobRow } from "./job-rows.ts";
 import { integers, texts } from "./values.ts";
 
 /**
- * Leases due jobs of a route: route, now, limit, owner, end of the lease, most bytes of payload. The first one is leased whatever
- * its size. Due jobs with a lease are returned without a payload: their leases have expired. Jobs that another transaction has
- * locked are skipped. The attempt is counted here: a handler that kills the process must still use one up.
+ * Leases due jobs of a route: route, now, limit, owner, end of the lease, most bytes of payload. The first one is
+ * leased whatever its size. Due jobs with a lease are returned without a payload: their leases have expired. Jobs that
+ * another transaction has locked are skipped. The attempt is counted here: a handler that kills the process must still
+ * use one up.
  */
 const CLAIM = `
 WITH due AS MATERIALIZED (
@@ -39,8 +40,8 @@ const NEXT_DUE = `
 SELECT min(due_at) AS "dueAt" FROM authserve.jobs
 WHERE route = $1 AND due_at IS NOT NULL AND NOT EXISTS (SELECT 1 FROM authserve.paused_routes WHERE route = $1)`;
 
-// A statement that the client has given up may still run later, when a server of PostgreSQL that hung goes on. So each of these
-// compares what it changes: a late one must not undo a newer claim of the same owner, nor shorten its lease.
+// A statement that the client has given up may still run later, when a server of PostgreSQL that hung goes on. So each
+// of these compares what it changes: a late one must not undo a newer claim of the same owner, nor shorten its lease.
 
 /** Extends a lease that is still held: end of the lease, event, route, owner, attempt. */
 const RENEW = `
@@ -55,7 +56,9 @@ FROM unnest($2::bigint[], $3::text[], $4::text[], $5::bigint[]) AS claim (event,
 WHERE job.event = claim.event AND job.route = claim.route AND status = 'queued' AND lease_owner = claim.owner
   AND attempts = claim.attempt AND claimed_at <= $1`;
 
-/** Undoes the claims of an owner on a route until a time, except on some events: route, owner, events, now, the time. */
+/**
+ * Undoes the claims of an owner on a route until a time, except on some events: route, owner, events, now, the time.
+ */
 const RELEASE_LOST = `
 UPDATE authserve.jobs AS job SET attempts = attempts - 1, lease_owner = NULL, claimed_at = NULL,
   due_at = least((SELECT received_at FROM authserve.events WHERE id = job.event), $4)

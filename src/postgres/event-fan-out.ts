@@ -8,8 +8,8 @@ import { minuteInSql } from "./stats.ts";
 import { integers, texts } from "./values.ts";
 
 /**
- * The events in a table that wait for their jobs, in order of arrival: limit. Each is looked up by itself: a join in order would
- * read all events before the first one.
+ * The events in a table that wait for their jobs, in order of arrival: limit. Each is looked up by itself: a join in
+ * order would read all events before the first one.
  */
 export const waitingEvents = (table: "unrouted" | "reroutes") => `
 SELECT id, source, type, received_at AS "receivedAt"
@@ -27,8 +27,9 @@ SELECT payload, content_type AS "contentType" FROM (
 WHERE nth = 1 OR coalesce(total, 0) <= $2 ORDER BY nth`;
 
 /**
- * Adds the jobs of events that still have none: the events, then the event, route, time and ordering key of each job. A job with
- * an ordering key is due if no job of the key is before it. Two servers may be here at once: each event is taken by one.
+ * Adds the jobs of events that still have none: the events, then the event, route, time and ordering key of each job. A
+ * job with an ordering key is due if no job of the key is before it. Two servers may be here at once: each event is
+ * taken by one.
  */
 const ADD_JOBS = `
 WITH named AS MATERIALIZED (

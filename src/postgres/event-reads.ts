@@ -73,8 +73,8 @@ export function eventReads(postgres: Postgres): Pick<EventStore, "list" | "get">
 }
 
 /**
- * The settings of a read. Without statistics the planner expects few rows: it would sort all of them instead of reading an index in
- * order.
+ * The settings of a read. Without statistics the planner expects few rows: it would sort all of them instead of reading
+ * an index in order.
  */
 export const SETTINGS = [
   "SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY",

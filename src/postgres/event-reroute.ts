@@ -9,8 +9,8 @@ import type { JobRow, Origin } from "./job-rows.ts";
 import { integers } from "./values.ts";
 
 /**
- * Gives an event to the present routes, unless it is removed, waits for fan-out or is queued: event. The lock keeps a purge from
- * removing it meanwhile.
+ * Gives an event to the present routes, unless it is removed, waits for fan-out or is queued: event. The lock keeps a
+ * purge from removing it meanwhile.
  */
 const REROUTE = `
 INSERT INTO authserve.reroutes (event)

@@ -72,7 +72,10 @@ async function readEndedJobs(
   return (event) => byEvent.get(event) ?? [];
 }
 
-/** Removes events with their jobs. Returns those that were still there, and have not been processed again since they were read. */
+/**
+ * Removes events with their jobs. Returns those that were still there, and have not been processed again since they
+ * were read.
+ */
 async function removeContents(postgres: Postgres, found: readonly Expired[], now: number): Promise<Expired[]> {
   if (found.length === 0) return [];
   const ids = found.map(({ event }) => event);

@@ -20,7 +20,9 @@ export function writeMoves(queries: Queries, { differences, stats }: Moves): voi
   void queries.run(ADD_TALLY, [texts(rows.map(([route]) => route)), ...columns]);
 }
 
-/** Replaces the rows by their sums. Of two at once, the second one leaves out the rows that the first one has replaced. */
+/**
+ * Replaces the rows by their sums. Of two at once, the second one leaves out the rows that the first one has replaced.
+ */
 const FOLD = `
 WITH old AS (DELETE FROM authserve.tally RETURNING *)
 INSERT INTO authserve.tally SELECT route, sum(queued), sum(processed), sum(failed), sum(discarded), sum(queued_bytes),
@@ -28,8 +30,8 @@ INSERT INTO authserve.tally SELECT route, sum(queued), sum(processed), sum(faile
 FROM old GROUP BY route`;
 
 /**
- * About what the rows of an event take beside its payload and headers. The size is estimated, because PostgreSQL does not return the
- * space of removed rows.
+ * About what the rows of an event take beside its payload and headers. The size is estimated, because PostgreSQL does
+ * not return the space of removed rows.
  */
 export const BYTES_PER_EVENT = 600;
 const BYTES_PER_ID = 150;

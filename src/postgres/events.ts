@@ -21,7 +21,10 @@ ON CONFLICT (key) DO UPDATE SET value = excluded.value`;
 /** Any statement that a server answers. */
 const PING = "SELECT 1";
 
-/** The event store on a database that the caller opens and closes. `onAppendFailed` is called when deliveries were not stored. */
+/**
+ * The event store on a database that the caller opens and closes. `onAppendFailed` is called when deliveries were not
+ * stored.
+ */
 export function postgresEvents(postgres: Postgres, onAppendFailed = () => {}): EventStore {
   const tally = eventTally(postgres);
   const append = eventAppend(postgres, tally);

@@ -27,8 +27,8 @@ interface Scope {
 }
 
 /**
- * Changes jobs in one transaction: locks those of the events, lets `decide` change them, and writes the difference. What is decided
- * depends on the locked rows only, so that two transactions never decide on the same state.
+ * Changes jobs in one transaction: locks those of the events, lets `decide` change them, and writes the difference.
+ * What is decided depends on the locked rows only, so that two transactions never decide on the same state.
  */
 export async function changeJobs<T>(
   postgres: Postgres,

@@ -48,8 +48,8 @@ interface EndRow {
 }
 
 /**
- * Locks the jobs of some events and returns them in order of event and route: events. Siblings are locked too, because the
- * status of an event depends on all its jobs.
+ * Locks the jobs of some events and returns them in order of event and route: events. Siblings are locked too, because
+ * the status of an event depends on all its jobs.
  */
 const LOCK = `
 SELECT event, route, status, attempts, attempts_before_replay AS "attemptsBeforeReplay", is_replay AS "isReplay",

@@ -29,8 +29,9 @@ const ALL = LOOKED_UP("contents");
 const BY_COLUMN: Index = { tables: "authserve.events", event: "events.id" };
 
 /**
- * Lists events, newest first. Each statement reads the index of the rarest filter in order and applies the others to its rows. The
- * queued events are in two places. Errors are left to the caller. `after` must be at least what {@link LISTED} finds: a time alone does not limit what is read.
+ * Lists events, newest first. Each statement reads the index of the rarest filter in order and applies the others to
+ * its rows. The queued events are in two places. Errors are left to the caller. `after` must be at least what {@link
+ * LISTED} finds: a time alone does not limit what is read.
  */
 export function listStatements(filter: EventFilter): Statement[] {
   const { status, type, source, until, error } = filter;
@@ -90,8 +91,9 @@ const PAYLOAD_HAS = (event: string, bytes: string) =>
   `position(${bytes}::bytea IN (SELECT payload FROM authserve.contents AS searched WHERE searched.event = ${event})) > 0`;
 
 /**
- * The oldest event that can be listed since a time, or at all when it is null, and the newest one: since. Fan-out adds minutes, so
- * events before it have none. A list is told the number of the event, because the planner must know how much of an index it reads.
+ * The oldest event that can be listed since a time, or at all when it is null, and the newest one: since. Fan-out adds
+ * minutes, so events before it have none. A list is told the number of the event, because the planner must know how
+ * much of an index it reads.
  */
 export const LISTED = `
 SELECT greatest((SELECT coalesce(min(event), 0) FROM authserve.contents), CASE WHEN $1::bigint IS NULL THEN 0 ELSE coalesce(

@@ -15,8 +15,8 @@ import { integers, texts } from "./values.ts";
 const LAST_OPEN = `SELECT max(event) AS last FROM authserve.jobs WHERE status = $1 AND status <> 'processed'`;
 
 /**
- * The next jobs of a status in the order of their events: status, after this event, up to this one, limit. Callers compare them with
- * a filter. Each event is looked up by itself, as in lists.
+ * The next jobs of a status in the order of their events: status, after this event, up to this one, limit. Callers
+ * compare them with a filter. Each event is looked up by itself, as in lists.
  */
 const OPEN_JOBS = `
 SELECT event, route, last_error AS "lastError", source, type, received_at AS "receivedAt"

@@ -7,7 +7,9 @@ import { refuseUnfinishedMigration } from "./maintenance/migration.ts";
 import { prepareSchema, schemaVersion } from "./schema.ts";
 import { type PostgresStores, storesOn } from "./stores.ts";
 
-/** How stores in PostgreSQL are opened. `server` names a server that runs as one process at a time; commands have none. */
+/**
+ * How stores in PostgreSQL are opened. `server` names a server that runs as one process at a time; commands have none.
+ */
 export interface OpenOptions {
   connection: PostgresOptions;
   log: Log;
@@ -20,7 +22,9 @@ export interface PostgresServerStores extends PostgresStores {
   newestEventAt: number | null;
 }
 
-/** Opens the stores of a server, and creates or updates the schema. Throws {@link OperatorError} with nothing left open. */
+/**
+ * Opens the stores of a server, and creates or updates the schema. Throws {@link OperatorError} with nothing left open.
+ */
 export async function openForServer(options: OpenOptions): Promise<PostgresServerStores> {
   let newestEventAt: number | null = null;
   const stores = await open(options, async (postgres) => {
@@ -30,7 +34,10 @@ export async function openForServer(options: OpenOptions): Promise<PostgresServe
   return { ...stores, newestEventAt };
 }
 
-/** Opens the stores for a command. Throws {@link OperatorError} with nothing left open, also if no server has started yet. */
+/**
+ * Opens the stores for a command. Throws {@link OperatorError} with nothing left open, also if no server has started
+ * yet.
+ */
 export function openForCommand(options: OpenOptions): Promise<PostgresStores> {
   return open(options, async (postgres) => {
     if ((await schemaVersion(postgres)) === 0) {

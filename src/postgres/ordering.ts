@@ -8,8 +8,8 @@ export interface Line {
 }
 
 /**
- * Locks the lines of some events' jobs, and further lines, until the end of the transaction: events, routes, keys. A lock of its
- * own, because no row lasts as long as a line. All transactions lock in the same order, and before any job.
+ * Locks the lines of some events' jobs, and further lines, until the end of the transaction: events, routes, keys. A
+ * lock of its own, because no row lasts as long as a line. All transactions lock in the same order, and before any job.
  */
 const LOCK_LINES = `
 SELECT pg_advisory_xact_lock(line) FROM (
@@ -19,8 +19,8 @@ SELECT pg_advisory_xact_lock(line) FROM (
   ORDER BY line) AS lines`;
 
 /**
- * Gives the turn to the first job of each line, unless it failed or another job has the turn: routes, keys, now. Materialized, so
- * that it looks up each line by itself also before the table has statistics.
+ * Gives the turn to the first job of each line, unless it failed or another job has the turn: routes, keys, now.
+ * Materialized, so that it looks up each line by itself also before the table has statistics.
  */
 const PROMOTE = `
 WITH first AS MATERIALIZED (
@@ -42,8 +42,8 @@ const BLOCKED = `
 SELECT DISTINCT ordering_key AS "orderingKey" FROM authserve.jobs WHERE route = $1 AND in_line AND status = 'failed'`;
 
 /**
- * Locks the lines of all jobs of these events, and further lines, in a transaction. Call it before anything that reads or changes a
- * line. The next statements wait for it.
+ * Locks the lines of all jobs of these events, and further lines, in a transaction. Call it before anything that reads
+ * or changes a line. The next statements wait for it.
  */
 export function lockLines(queries: Queries, events: readonly number[], more: readonly Line[] = []): void {
   void queries.run(LOCK_LINES, [integers(events), ...columnsOf(more)]);

@@ -27,8 +27,8 @@ interface Outages {
 }
 
 /**
- * An outage ends with the first success on a server that admits new connections. A server that refuses them may still answer on
- * open ones: then the outage ends after `quietMs` without a failure.
+ * An outage ends with the first success on a server that admits new connections. A server that refuses them may still
+ * answer on open ones: then the outage ends after `quietMs` without a failure.
  */
 export function watchOutages(watcher: OutageWatcher, quietMs: number): Outages {
   let state: "unknown" | "up" | "down" = "unknown";

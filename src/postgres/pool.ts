@@ -15,7 +15,10 @@ export interface PostgresOptions extends Pick<DatabaseAddress, "hosts" | "user" 
 
 /** Connections to the host that accepts writes. */
 interface HostPool {
-  /** Runs a step on a connection. Connecting ends at the deadline, a time of `performance.now()`; the step must do so itself. */
+  /**
+   * Runs a step on a connection. Connecting ends at the deadline, a time of `performance.now()`; the step must do so
+   * itself.
+   */
   use<T>(step: (client: PoolClient) => Promise<T>, deadline: number): Promise<T>;
   /** Whether the server has answered after this time of `performance.now()`. */
   answeredSince(time: number): boolean;
@@ -38,7 +41,10 @@ export function isPast(deadline: number): boolean {
   return performance.now() >= deadline - 10;
 }
 
-/** Creates a pool. It connects when it is used. `onAdmitted` is called for each new connection whose server accepts writes. */
+/**
+ * Creates a pool. It connects when it is used. `onAdmitted` is called for each new connection whose server accepts
+ * writes.
+ */
 export function openPool(options: PostgresOptions, onAdmitted: (facts: ServerFacts) => void): HostPool {
   const { hosts } = options;
   // Each host gets its share of the time limit.
@@ -169,8 +175,9 @@ async function admit(client: ClientBase, connectMs: number, timeoutMs: number): 
 }
 
 /**
- * A connection that this process has lost must not keep its transaction open: one old snapshot slows every claim. Plans that are
- * made for the empty tables of a new database must use indexes, too: they stay in use until the tables have statistics.
+ * A connection that this process has lost must not keep its transaction open: one old snapshot slows every claim. Plans
+ * that are made for the empty tables of a new database must use indexes, too: they stay in use until the tables have
+ * statistics.
  */
 function sessionSettings(timeoutMs: number): string {
   return `SET statement_timeout = ${2 * timeoutMs}; SET idle_in_transaction_session_timeout = ${2 * timeoutMs};

@@ -6,7 +6,10 @@ import { freeNumberOf } from "./free-number-of.ts";
 import { LOCK_CONTENTS } from "./retention-sql.ts";
 import { integers, texts } from "./values.ts";
 
-/** Counts the deliveries of repeats that are kept, and adds the others of events that are not removed. Returns the places of these. */
+/**
+ * Counts the deliveries of repeats that are kept, and adds the others of events that are not removed. Returns the
+ * places of these.
+ */
 const ADD_REPEATS = `
 WITH input AS MATERIALIZED (
   SELECT * FROM unnest($1::bigint[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::bigint[],
@@ -107,7 +110,9 @@ const columnsOf = (rows: readonly Counted<NewRepeat>[]) => [
   integers(rows.map(({ deliveries }) => deliveries)),
 ];
 
-/** Stores a repeat as an event of its own. Returns its id; null if there is no such repeat or it is an event already. */
+/**
+ * Stores a repeat as an event of its own. Returns its id; null if there is no such repeat or it is an event already.
+ */
 export function replayRepeat(
   postgres: Postgres,
   { eventId, source }: EventName,

@@ -2,8 +2,8 @@ import { COMPARED_AFTER, COMPARED_BEFORE, COMPARED_LATER } from "../events/timel
 import { TABLES_OF_EVENT } from "../lib/tables.ts";
 
 /**
- * The next events with contents, oldest first, and whether they are before their fan-out: after this event, limit. Each is looked
- * up by itself: a join in order would read all identities between two events with contents.
+ * The next events with contents, oldest first, and whether they are before their fan-out: after this event, limit. Each
+ * is looked up by itself: a join in order would read all identities between two events with contents.
  */
 export const CANDIDATES = `
 SELECT event, received_at AS "receivedAt", size AS bytes,
@@ -26,8 +26,8 @@ export const ENDED_JOBS = `
 SELECT event, status, ended_at AS "endedAt" FROM authserve.jobs WHERE event = ANY($1::bigint[])`;
 
 /**
- * Locks forced replays of events until the end of the transaction: events. One that is running adds jobs: then this waits, and the
- * statement after it sees the jobs.
+ * Locks forced replays of events until the end of the transaction: events. One that is running adds jobs: then this
+ * waits, and the statement after it sees the jobs.
  */
 export const LOCK_REROUTES = `
 SELECT event FROM authserve.reroutes WHERE event = ANY($1::bigint[]) ORDER BY event FOR UPDATE`;

@@ -3,8 +3,8 @@ import { changedStep, digestsOf, STEPS_KEY } from "../lib/schema-steps.ts";
 import type { Postgres, Queries } from "./connection.ts";
 
 /**
- * The schema as numbered steps, in a schema of its own. All times are Unix milliseconds. Texts compare byte by byte, as in
- * JavaScript.
+ * The schema as numbered steps, in a schema of its own. All times are Unix milliseconds. Texts compare byte by byte, as
+ * in JavaScript.
  */
 const STEPS: readonly string[] = [
   `
@@ -207,7 +207,10 @@ const STEPS: readonly string[] = [
   `,
 ];
 
-/** The schema of this version, compared with the row in `authserve.schema_version`. Never edit a released step: add a new one. */
+/**
+ * The schema of this version, compared with the row in `authserve.schema_version`. Never edit a released step: add a
+ * new one.
+ */
 export const SCHEMA = STEPS.length;
 
 /** A digest of each step. A database keeps those that made it. */
@@ -217,8 +220,8 @@ export const STEP_DIGESTS: readonly string[] = digestsOf(STEPS);
 const LOCK = 7_275_433_210;
 
 /**
- * Brings the database up to date. Servers that start at once wait for each other. Throws {@link OperatorError} if a newer version
- * has been here, and if the rights are missing.
+ * Brings the database up to date. Servers that start at once wait for each other. Throws {@link OperatorError} if a
+ * newer version has been here, and if the rights are missing.
  */
 export async function prepareSchema(postgres: Postgres): Promise<void> {
   await postgres.transaction(async (queries) => {
@@ -246,7 +249,9 @@ const RECORDED_STEPS = "SELECT value FROM authserve.metadata WHERE key = $1";
 const RECORD_STEPS = `
 INSERT INTO authserve.metadata (key, value) VALUES ($1, $2) ON CONFLICT (key) DO UPDATE SET value = excluded.value`;
 
-/** Whether step 1 is the one of this version. Before digests were kept it was changed, the last time to add this column. */
+/**
+ * Whether step 1 is the one of this version. Before digests were kept it was changed, the last time to add this column.
+ */
 const IS_FIRST_STEP_OURS = `
 SELECT count(*) AS count FROM pg_attribute
 WHERE attrelid = to_regclass('authserve.source_secrets') AND attname = 'mark' AND NOT attisdropped`;

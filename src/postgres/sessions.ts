@@ -2,16 +2,16 @@ import { type LoginOrigin, recordOf, type SessionRow, type SessionStore } from "
 import { NOW_MS } from "./clock.ts";
 import type { Postgres } from "./connection.ts";
 
-// Sessions end by the database's clock, so that servers agree. A user's row stays when the session ends: two logins at once then
-// wait for each other at the row, and each learns which session it superseded.
+// Sessions end by the database's clock, so that servers agree. A user's row stays when the session ends: two logins at
+// once then wait for each other at the row, and each learns which session it superseded.
 
 /** Adds the row of a user who has none: user. */
 const ADD_USER = `INSERT INTO authserve.sessions (user_id) VALUES ($1) ON CONFLICT DO NOTHING`;
 
 /**
- * Writes a user's session in place of any earlier one: user, sid, lifetime in milliseconds, network and product of the login or null,
- * the credential or null. Returns whether a live one was replaced, and nothing if the user has no row. Only a time from a
- * subquery can use the index of ended supersessions: 0.03 ms instead of 17 ms at 50,000 rows.
+ * Writes a user's session in place of any earlier one: user, sid, lifetime in milliseconds, network and product of the
+ * login or null, the credential or null. Returns whether a live one was replaced, and nothing if the user has no row.
+ * Only a time from a subquery can use the index of ended supersessions: 0.03 ms instead of 17 ms at 50,000 rows.
  */
 const REPLACE = `
 WITH old AS MATERIALIZED (SELECT *, ${NOW_MS} AS now FROM authserve.sessions WHERE user_id = $1 FOR UPDATE),
@@ -32,8 +32,8 @@ SELECT sid, expires_at AS "expiresAt", network, user_agent AS "userAgent" FROM a
 WHERE user_id = $1 AND sid IS NOT NULL AND expires_at > ${NOW_MS} AND ($2::text IS NULL OR credential = $2)`;
 
 /**
- * Prolongs a live session if it still has this sid, so that a login in between is not touched: user, sid, lifetime in milliseconds,
- * credential or null.
+ * Prolongs a live session if it still has this sid, so that a login in between is not touched: user, sid, lifetime in
+ * milliseconds, credential or null.
  */
 const EXTEND_IF = `
 UPDATE authserve.sessions SET expires_at = greatest(expires_at, ${NOW_MS} + $3::bigint)
@@ -48,7 +48,10 @@ WITH old AS MATERIALIZED (SELECT * FROM authserve.sessions WHERE user_id = $1 AN
 removed AS (UPDATE authserve.sessions AS session SET sid = NULL FROM old WHERE session.user_id = $1)
 SELECT expires_at > ${NOW_MS} AS "wasLive" FROM old`;
 
-/** Sets the credential of a user's sessions, and ends one of another credential: user, credential. Returns whether it was live. */
+/**
+ * Sets the credential of a user's sessions, and ends one of another credential: user, credential. Returns whether it
+ * was live.
+ */
 const BIND = `
 WITH old AS MATERIALIZED (
   SELECT * FROM authserve.sessions WHERE user_id = $1 AND credential IS DISTINCT FROM $2 FOR UPDATE),

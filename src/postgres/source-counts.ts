@@ -17,8 +17,9 @@ import { addStats } from "./stats.ts";
 import { integers, texts } from "./values.ts";
 
 /**
- * Adds the counts of sources: sources, received, refused. In order, so that two servers do not wait for each other, and each source
- * once, because one statement cannot change a row twice. Until the end of the transaction no other server changes what a source has.
+ * Adds the counts of sources: sources, received, refused. In order, so that two servers do not wait for each other, and
+ * each source once, because one statement cannot change a row twice. Until the end of the transaction no other server
+ * changes what a source has.
  */
 const ADD = `
 INSERT INTO authserve.source_counts AS known (source, received, refused)

@@ -29,7 +29,9 @@ SELECT ${at}, ${by}, source, route, sum(count) FROM old WHERE slot ${by === "slo
 ORDER BY 1, 2, 3, 4
 ON CONFLICT (at, ${by}, source, route) DO UPDATE SET count = known.count + excluded.count`;
 
-/** Moves what transactions have added to the tables by minute and by hour. Of two at once, the second one finds no rows. */
+/**
+ * Moves what transactions have added to the tables by minute and by hour. Of two at once, the second one finds no rows.
+ */
 export const FOLD_STATS = `
 WITH old AS (DELETE FROM authserve.stats_added RETURNING *),
 minutes AS (${addSums("stats_minutes", "at", "outcome")}),

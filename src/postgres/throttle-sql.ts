@@ -1,13 +1,14 @@
-// A place in a bucket is a failure, or an attempt in flight, which becomes a failure when it is stale. Clocks of servers differ by
-// less than the age of a stale attempt. Later times come from before a clock was set back and do not count.
+// A place in a bucket is a failure, or an attempt in flight, which becomes a failure when it is stale. Clocks of
+// servers differ by less than the age of a stale attempt. Later times come from before a clock was set back and do not
+// count.
 
 /** A place counts as a failure: start of the window, its end, time before which attempts are stale. */
 const isFailure = (since: string, until: string, stale: string) =>
   `at > ${since} AND at <= ${until} AND (NOT in_flight OR at <= ${stale})`;
 
 /**
- * Measures buckets: buckets, limits, start of the window, its end, time before which attempts are stale. Returns the places that are
- * taken, and the time of the failure that keeps the bucket full.
+ * Measures buckets: buckets, limits, start of the window, its end, time before which attempts are stale. Returns the
+ * places that are taken, and the time of the failure that keeps the bucket full.
  */
 export const MEASURE = `
 SELECT "limit", (SELECT count(*) FROM authserve.login_places AS place
@@ -17,16 +18,18 @@ SELECT "limit", (SELECT count(*) FROM authserve.login_places AS place
 FROM unnest($1::text[], $2::bigint[]) AS measured (bucket, "limit")`;
 
 /**
- * Locks buckets until the end of the transaction, in order, and adds those that are missing: buckets. One statement, because
- * another server may remove an empty bucket between two. Locks that were then taken again, out of order, deadlocked.
+ * Locks buckets until the end of the transaction, in order, and adds those that are missing: buckets. One statement,
+ * because another server may remove an empty bucket between two. Locks that were then taken again, out of order,
+ * deadlocked.
  */
 export const LOCK_BUCKETS = `
 INSERT INTO authserve.login_buckets SELECT bucket FROM unnest($1::text[]) AS bucket ORDER BY bucket
 ON CONFLICT (bucket) DO UPDATE SET bucket = excluded.bucket WHERE false`;
 
 /**
- * Removes the empty ones of the next buckets in order: the last one of the page before. Returns the last one of this page. A
- * login adds five buckets at most, so that pages of 20 keep up. A bucket that an attempt has locked is left to a later page.
+ * Removes the empty ones of the next buckets in order: the last one of the page before. Returns the last one of this
+ * page. A login adds five buckets at most, so that pages of 20 keep up. A bucket that an attempt has locked is left to
+ * a later page.
  */
 export const REMOVE_EMPTY = `
 WITH page AS MATERIALIZED (SELECT bucket FROM authserve.login_buckets WHERE bucket > $1 ORDER BY bucket LIMIT 20),
@@ -81,7 +84,10 @@ export const TOTALS = `
 SELECT count(*) AS failures, count(DISTINCT bucket) AS buckets FROM authserve.login_places
 WHERE ${isFailure("$1", "$2", "$3")} AND ${OF_PAIRS}`;
 
-/** Empties the buckets of a pair and an address, and removes the pair's failures from those that others share: pair, shared, address. */
+/**
+ * Empties the buckets of a pair and an address, and removes the pair's failures from those that others share: pair,
+ * shared, address.
+ */
 export const CLEAR_ADDRESS = `
 WITH of_address AS (DELETE FROM authserve.login_places WHERE bucket = $3 RETURNING attempt),
 of_pair AS (

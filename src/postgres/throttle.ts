@@ -15,8 +15,8 @@ import { integers, texts } from "./values.ts";
 
 const MAX_ID = 2 ** 48 - 1;
 
-// Clocks of servers may differ. Failures are removed this long after they have left the window. So a server whose clock is
-// ahead does not remove those that still count for others.
+// Clocks of servers may differ. Failures are removed this long after they have left the window. So a server whose clock
+// is ahead does not remove those that still count for others.
 const MAX_SKEW_MS = 15 * 60_000;
 
 /** An attempt that has ended, but could not be written. Its places would become failures. */

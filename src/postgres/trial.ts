@@ -55,8 +55,8 @@ const STORE_EVERY_MS = 5000;
 /** Tries to write. */
 interface PostgresTrial {
   /**
-   * Asks for the rights and the locks that writes to each table need, and stores a delivery, in a transaction that is rolled back.
-   * Returns what was refused. After a stored delivery the next seconds go without one.
+   * Asks for the rights and the locks that writes to each table need, and stores a delivery, in a transaction that is
+   * rolled back. Returns what was refused. After a stored delivery the next seconds go without one.
    */
   run(): Promise<StoreFault[]>;
   /** An append has failed: the next trial stores a delivery. */

@@ -1,6 +1,6 @@
 /**
- * Arrays in PostgreSQL's binary format. The driver sends a Buffer as a binary value; its own text arrays cost half of the rate of
- * appends. The statement gives the type: `$1::text[]`.
+ * Arrays in PostgreSQL's binary format. The driver sends a Buffer as a binary value; its own text arrays cost half of
+ * the rate of appends. The statement gives the type: `$1::text[]`.
  */
 const OID = { bool: 16, bytea: 17, int8: 20, text: 25 };
 

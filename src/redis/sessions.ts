@@ -2,13 +2,12 @@ import type { LoginOrigin, SessionStore, Supersession } from "../auth/sessions.t
 import type { RedisConnection } from "./connection.ts";
 import { throttleKey } from "./throttle.ts";
 
-// `SET … GET` would need Redis 6.2.
-// KEYS: the record, its credential and the origin of its login. ARGV: the new sid, its lifetime in seconds, the prefix of the
-// supersession's key, the supersession or "", the credential or "", the origin or "". The supersession's key ends with the old
-// sid, which only the script knows; its prefix has the slot of the record. While a cluster moves the slot, it refuses keys that
-// are not in KEYS, and the supersession is lost. It is written first, so a full Redis still refuses the record. A deletion
-// before the record would lift that refusal. The credential is written again in case Redis was flushed. A value of another
-// type, e.g. a list, is replaced.
+// `SET … GET` would need Redis 6.2. KEYS: the record, its credential and the origin of its login. ARGV: the new sid,
+// its lifetime in seconds, the prefix of the supersession's key, the supersession or "", the credential or "", the
+// origin or "". The supersession's key ends with the old sid, which only the script knows; its prefix has the slot of
+// the record. While a cluster moves the slot, it refuses keys that are not in KEYS, and the supersession is lost. It is
+// written first, so a full Redis still refuses the record. A deletion before the record would lift that refusal. The
+// credential is written again in case Redis was flushed. A value of another type, e.g. a list, is replaced.
 const REPLACE = `
 local old = redis.pcall("GET", KEYS[1])
 if type(old) == "table" then old = false end
@@ -28,8 +27,8 @@ return redis.call("GET", KEYS[1])`;
 // KEYS: the record and the origin of its login.
 const FIND = `return { redis.call("GET", KEYS[1]), redis.call("PTTL", KEYS[1]), redis.call("GET", KEYS[2]) }`;
 
-// KEYS: the record, its credential and the origin of its login. ARGV: the sid that the record must still have, its lifetime in
-// seconds, and the credential that it must have, or "" for any. A longer lifetime is kept.
+// KEYS: the record, its credential and the origin of its login. ARGV: the sid that the record must still have, its
+// lifetime in seconds, and the credential that it must have, or "" for any. A longer lifetime is kept.
 const EXTEND_IF = `
 if redis.call("GET", KEYS[1]) ~= ARGV[1] then return 0 end
 if ARGV[3] ~= "" and redis.call("GET", KEYS[2]) ~= ARGV[3] then return 0 end

@@ -104,8 +104,8 @@ for _, key in ipairs(KEYS) do
 end
 return { total, buckets }`;
 
-// KEYS: the list of buckets, then the buckets of a pair and its address, then those that others share. ARGV[4] and ARGV[5]: the
-// names of the pair and the address. Each failure of the pair is also in the bucket of the address.
+// KEYS: the list of buckets, then the buckets of a pair and its address, then those that others share. ARGV[4] and
+// ARGV[5]: the names of the pair and the address. Each failure of the pair is also in the bucket of the address.
 const CLEAR_ADDRESS = `
 for _, place in ipairs(redis.call("ZRANGE", KEYS[2], 0, -1)) do
   for i = 4, #KEYS do redis.call("ZREM", KEYS[i], place) end

@@ -115,7 +115,10 @@ const isAlertName = (name: string): name is AlertName => Object.hasOwn(ALERTS, n
 /** JSON has no infinity. */
 const finite = (bytes: number | null) => (bytes === null || Number.isFinite(bytes) ? bytes : null);
 
-/** The parts of the page itself. Null without the API, and without pages for browsers, because then nobody can log in to it. */
+/**
+ * The parts of the page itself. Null without the API, and without pages for browsers, because then nobody can log in to
+ * it.
+ */
 export function openPage({ settings }: Wiring, admin: AdminParts | null, hasBrowser: boolean): PageParts | null {
   if (admin === null || !hasBrowser) return null;
   const { authenticate, access } = admin;

@@ -98,7 +98,10 @@ export async function readWatchedSources({
   });
 }
 
-/** When the certificate ends, in Unix milliseconds. Null without one. Unknown if it cannot be read, which a reload reports. */
+/**
+ * When the certificate ends, in Unix milliseconds. Null without one. Unknown if it cannot be read, which a reload
+ * reports.
+ */
 export function readCertificateEnd({
   TLS_CERT_FILE: file,
 }: Pick<Settings, "TLS_CERT_FILE">): Facts["certificateEndsAt"] {

@@ -43,8 +43,9 @@ const LEFT_BEHIND_MS = 60_000;
 const EVENTS = ["request", "checkContinue", "checkExpectation"] as const;
 
 /**
- * Keeps requests to sources for commands that ask for them, as they came and whatever they are answered. Commands ask for them by files in the data directory, so that credentials get into no
- * database and no backup of one. Without a capture, requests are not looked at.
+ * Keeps requests to sources for commands that ask for them, as they came and whatever they are answered. Commands ask
+ * for them by files in the data directory, so that credentials get into no database and no backup of one. Without a
+ * capture, requests are not looked at.
  */
 export function openCaptures({ settings, config, stores, log }: Wiring, server: Server): Part {
   const root = join(settings.DATA_DIR, CAPTURES_DIR);

@@ -12,8 +12,8 @@ import type { Wiring } from "./configuration.ts";
 import type { Part } from "./parts.ts";
 
 /**
- * Creates the lists of addresses of the sources. Their start waits until the lists without which deliveries would be refused have
- * been tried, ten seconds at most.
+ * Creates the lists of addresses of the sources. Their start waits until the lists without which deliveries would be
+ * refused have been tried, ten seconds at most.
  */
 export function openAddresses({ settings, config, stores, log }: Wiring): Part & Pick<AddressLists, "find"> {
   const copies = openAddressCopies(settings.DATA_DIR);
@@ -40,8 +40,8 @@ async function readList({ kind, place }: AddressList, signal: AbortSignal): Prom
 const MAX_SET_BYTES = 1024 * 1024;
 
 /**
- * Creates the sets of public keys of the sources. Their start waits until those that were never read have been tried, ten seconds
- * at most.
+ * Creates the sets of public keys of the sources. Their start waits until those that were never read have been tried,
+ * ten seconds at most.
  */
 export function openKeySets({
   settings,

@@ -69,7 +69,10 @@ export function unpackEvents({ texts, numbers, payloads }: PackedEvents): NewEve
   return batch;
 }
 
-/** Points of statistics as they are sent from the reading thread. Thousands of objects would take longer to send than to read. */
+/**
+ * Points of statistics as they are sent from the reading thread. Thousands of objects would take longer to send than to
+ * read.
+ */
 interface PackedPoints {
   times: number[];
   outcomes: Outcome[];

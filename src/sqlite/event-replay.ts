@@ -10,7 +10,9 @@ import { jobRequeue } from "./requeue.ts";
 
 type ReplayPort = Pick<EventStore, "replay" | "replayAll" | "replayConflict" | "replayRepeat">;
 
-/** Queues failed jobs again: those of one event, or those that match a filter. Makes events of what is kept beside one. */
+/**
+ * Queues failed jobs again: those of one event, or those that match a filter. Makes events of what is kept beside one.
+ */
 export function eventReplay(database: Database): SyncPort<ReplayPort> {
   const replayConflict = database.prepare(sql.REPLAY_CONFLICT);
   const addConflictContents = database.prepare(sql.REPLAY_CONFLICT_CONTENTS);

@@ -1,11 +1,13 @@
 import { DIGEST_PREFIX } from "../events/event.ts";
 
-// Statements of the hot path bind by position: binding by name costs as much as the write.
-// `LIMIT +?` instead of `LIMIT ?`: SQLite plans a statement again each time a bare limit is bound.
-// `= +@key`, for the same reason, where it compares a bound value with the condition of a partial index: 5 instead of 28 µs.
-// SQLite uses a partial index only if the query repeats its condition (`status <> 'processed'`).
+// Statements of the hot path bind by position: binding by name costs as much as the write. `LIMIT +?` instead of `LIMIT
+// ?`: SQLite plans a statement again each time a bare limit is bound. `= +@key`, for the same reason, where it compares
+// a bound value with the condition of a partial index: 5 instead of 28 µs. SQLite uses a partial index only if the
+// query repeats its condition (`status <> 'processed'`).
 
-/** Adds the identity of a delivery unless it is known: source, event id, type, received, size, digest of the payload. */
+/**
+ * Adds the identity of a delivery unless it is known: source, event id, type, received, size, digest of the payload.
+ */
 export const APPEND = `
 INSERT INTO events (source, event_id, type, received_at, size, bytes_sha256) VALUES (?, ?, ?, ?, ?, ?)
 ON CONFLICT DO NOTHING`;
@@ -39,8 +41,8 @@ VALUES (@event, @payloadSha256, @payloadCrc32, @payload, @type, @secret, @conten
 ON CONFLICT (event, payload_sha256) DO UPDATE SET last_at = max(last_at, excluded.last_at), deliveries = deliveries + 1`;
 
 /**
- * Keeps another id under which the bytes of an event came, once, and counts its deliveries. Returns nothing if the event is
- * removed.
+ * Keeps another id under which the bytes of an event came, once, and counts its deliveries. Returns nothing if the
+ * event is removed.
  */
 export const ADD_REPEAT = `
 INSERT INTO repeats (event, number, event_id, type, secret, content_type, headers, address, first_at, last_at, deliveries)
@@ -113,7 +115,9 @@ export const ORIGINS_OF_UNROUTED = `
 SELECT source, received_at AS receivedAt, size FROM events
 WHERE id > ? AND id <= ? AND NOT EXISTS (SELECT 1 FROM jobs WHERE jobs.event = events.id)`;
 
-/** Counts moves between statuses, as differences: queued, processed, failed, bytes of processed and of failed events. */
+/**
+ * Counts moves between statuses, as differences: queued, processed, failed, bytes of processed and of failed events.
+ */
 export const TALLY_MOVED = `
 UPDATE tally SET queued = queued + ?, processed = processed + ?, failed = failed + ?,
   processed_bytes = processed_bytes + ?, failed_bytes = failed_bytes + ?`;
@@ -172,8 +176,8 @@ const HELD = `event = ? AND route = ? AND status = 'queued' AND lease_owner = ? 
 export const RENEW = `UPDATE jobs SET due_at = ? WHERE ${HELD}`;
 
 /**
- * Ends an attempt whose claim is still held: status, due, end, error, 1 if the attempt is free, 1 if the job keeps its place
- * in line, claim.
+ * Ends an attempt whose claim is still held: status, due, end, error, 1 if the attempt is free, 1 if the job keeps its
+ * place in line, claim.
  */
 export const SETTLE = `
 UPDATE jobs SET status = ?, due_at = ?, lease_owner = NULL, claimed_at = NULL, ended_at = ?, last_error = ?,
@@ -243,8 +247,8 @@ VALUES (@event, @route, 'queued', 1, @orderingKey, @orderingKey IS NOT NULL, @du
 export const REMOVE_DEAD_LETTER = `DELETE FROM dead_letters WHERE event = ? AND route = ?`;
 
 /**
- * The next jobs of a status in the order of their events: status, after this event, up to this one, limit. Callers compare
- * their events with a filter.
+ * The next jobs of a status in the order of their events: status, after this event, up to this one, limit. Callers
+ * compare their events with a filter.
  */
 export const OPEN_JOBS = `
 SELECT event, route, last_error AS lastError FROM jobs

@@ -23,7 +23,9 @@ interface Watched {
   log: Log;
 }
 
-/** Notices within a second when a file of the data directory is removed or replaced, also while nothing is delivered. */
+/**
+ * Notices within a second when a file of the data directory is removed or replaced, also while nothing is delivered.
+ */
 export function watchFiles({ dataDir, files, hold, thread, log }: Watched, checkEveryMs = CHECK_EVERY_MS): FileWatch {
   let holdFault: string | null = null;
   let known: string | null = null;

@@ -40,8 +40,8 @@ export function listRoutedStatement(filter: EventFilter): string {
 const FIRST_SINCE = "(SELECT min(first_event) FROM events_by_minute WHERE minute >= CAST(@since / 60000 AS INTEGER))";
 
 /**
- * `event` is the column that orders the list. `bounds` are further ones of it, the lower ones for a list since a time. SQLite seeks one
- * upper and one lower bound only: with two it could read all events above the cursor.
+ * `event` is the column that orders the list. `bounds` are further ones of it, the lower ones for a list since a time.
+ * SQLite seeks one upper and one lower bound only: with two it could read all events above the cursor.
  */
 function conditionsOf(filter: EventFilter, event: string, bounds: { lower: string[]; upper: string[] }): string[] {
   const { type, source, since, until, search, before, after } = filter;

@@ -3,7 +3,10 @@ import { AppError } from "../errors.ts";
 import { type FileId, fileId, isInPlace, sizeInPlace } from "../lib/files.ts";
 import { DATABASE_FILE, type Database, databaseFile } from "./database.ts";
 
-/** The files of an open database, by the ends of their names. The log and its index are the same files until it is closed. */
+/**
+ * The files of an open database, by the ends of their names. The log and its index are the same files until it is
+ * closed.
+ */
 export type OpenFiles = Readonly<Record<"" | "-wal" | "-shm", FileId>>;
 
 /** The files of a database that this process has just opened. */
@@ -22,8 +25,8 @@ export function isLogGone(dataDir: string, files: OpenFiles): boolean {
 }
 
 /**
- * Throws `store_unavailable` when these files are no longer the database of the data directory. SQLite goes on writing to
- * a removed file, and those writes would be lost. Without the index, two programs would not see each other's locks.
+ * Throws `store_unavailable` when these files are no longer the database of the data directory. SQLite goes on writing
+ * to a removed file, and those writes would be lost. Without the index, two programs would not see each other's locks.
  */
 export function assertInPlace(dataDir: string, files: OpenFiles): void {
   if (!isDatabaseInPlace(dataDir, files)) {

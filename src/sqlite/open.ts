@@ -99,7 +99,10 @@ export function openForCommand(dataDir: string, options: OpenOptions): SqliteSto
   return { ...others, events: { ...events, purge: commandPurge(database) } };
 }
 
-/** A purge that keeps the write-ahead log small on a full disk, as a server does. Few commands purge, so it is made late. */
+/**
+ * A purge that keeps the write-ahead log small on a full disk, as a server does. Few commands purge, so it is made
+ * late.
+ */
 function commandPurge(database: Database): EventStore["purge"] {
   let purge: ((request: PurgeRequest) => PurgedPage) | undefined;
   return async (request) => {

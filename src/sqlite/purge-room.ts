@@ -2,8 +2,8 @@ import { freeBytes } from "../lib/files.ts";
 import type { Database } from "./database.ts";
 import { reserveBeside } from "./reserve.ts";
 
-// What a step adds to the write-ahead log: the pages that every one changes, and at most those of an event with many attempts
-// or of a page that is moved.
+// What a step adds to the write-ahead log: the pages that every one changes, and at most those of an event with many
+// attempts or of a page that is moved.
 const BYTES = 128 * 1024;
 const BYTES_PER = { event: 64 * 1024, page: 16 * 1024 };
 

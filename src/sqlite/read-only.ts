@@ -5,8 +5,9 @@ import Sqlite from "better-sqlite3";
 import { describeError, OperatorError, systemCode } from "../errors.ts";
 
 /**
- * Whether a file is on a read-only disk. A system makes a disk read-only after errors, and `access` may then still call it
- * writable. Not for a file that this process has open as a database: closing it ends all locks of the process on it (POSIX).
+ * Whether a file is on a read-only disk. A system makes a disk read-only after errors, and `access` may then still call
+ * it writable. Not for a file that this process has open as a database: closing it ends all locks of the process on it
+ * (POSIX).
  */
 export function isDiskReadOnly(file: string): boolean {
   try {

@@ -8,7 +8,9 @@ export interface ReadThread extends RpcClient<ReadTargets> {
   close(): Promise<void>;
 }
 
-/** Starts the thread with the entry `sqlite/read-thread.ts` at the first call, because most servers never list events. */
+/**
+ * Starts the thread with the entry `sqlite/read-thread.ts` at the first call, because most servers never list events.
+ */
 export function createReadThread(startThread: StartThread, file: string): ReadThread {
   let running: { client: RpcClient<ReadTargets>; end(): Promise<unknown> } | undefined;
 

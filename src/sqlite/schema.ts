@@ -212,7 +212,10 @@ export const RECORDED_STEPS = `SELECT value FROM metadata WHERE key = '${STEPS_K
 export const RECORD_STEPS = `
 INSERT INTO metadata (key, value) VALUES ('${STEPS_KEY}', ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value`;
 
-/** The fault of a schema that this version cannot read, with its remedy. Null when it can. `recorded`: the digests of its steps. */
+/**
+ * The fault of a schema that this version cannot read, with its remedy. Null when it can. `recorded`: the digests of
+ * its steps.
+ */
 export function faultOfSchema(
   schema: number,
   recorded: readonly string[] = [],

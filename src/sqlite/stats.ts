@@ -45,7 +45,10 @@ const ATTEMPTS = `
 SELECT at, route, sum(count) AS "all", coalesce(sum(count) FILTER (WHERE outcome <> 'processed'), 0) AS failed
 FROM stats_minutes WHERE at >= ? AND outcome IN ('processed', 'retried', 'dead_lettered') GROUP BY at, route ORDER BY at, route`;
 
-/** Removes counts before a time, at most an hour or a day of them, because deliveries wait: the time, the most milliseconds. */
+/**
+ * Removes counts before a time, at most an hour or a day of them, because deliveries wait: the time, the most
+ * milliseconds.
+ */
 const removeOld = (table: string) => `
 DELETE FROM ${table} WHERE at < min(?, (SELECT min(at) FROM ${table}) + ?)`;
 

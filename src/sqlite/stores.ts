@@ -47,7 +47,9 @@ export function localStores(database: Database, reader?: Database): SqliteStores
 
 type LocalEvents = Omit<EventStore, "onWork" | "close">;
 
-/** What the stores of a server call: threads, and a connection on this thread for the reads that every request needs. */
+/**
+ * What the stores of a server call: threads, and a connection on this thread for the reads that every request needs.
+ */
 interface ServerConnections {
   thread: ThreadClient;
   readThread: ReadThread;

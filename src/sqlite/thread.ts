@@ -31,7 +31,10 @@ const TRIAL_TIMEOUT_MS = 2000;
 /** What the storage thread serves. */
 export type StorageTargets = ReturnType<typeof openTargets>["targets"];
 
-/** Opens the only writing connection. `ended` is called once it is closed. Returns the stores on it, and what runs a call. */
+/**
+ * Opens the only writing connection. `ended` is called once it is closed. Returns the stores on it, and what runs a
+ * call.
+ */
 function openTargets({ dataDir, files, minFreeBytes }: StorageThreadData, ended: () => void) {
   const inPlace = () => assertInPlace(dataDir, files);
   inPlace();

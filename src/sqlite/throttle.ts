@@ -50,8 +50,8 @@ SELECT count(*) AS failures, count(DISTINCT bucket) AS buckets
 FROM login_failures WHERE at > ? AND at <= ? AND ${OF_PAIRS}`;
 
 /**
- * Deletes the failures of a pair from a bucket that others share. Each has an id after that of the pair's failure: the one of the
- * e-mail follows it, then those of the networks.
+ * Deletes the failures of a pair from a bucket that others share. Each has an id after that of the pair's failure: the
+ * one of the e-mail follows it, then those of the networks.
  */
 const CLEAR_SHARED = `
 DELETE FROM login_failures

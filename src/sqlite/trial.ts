@@ -30,8 +30,8 @@ const STATES: Readonly<Record<string, Record<string, string>>> = {
 };
 
 /**
- * Writes a row to every table and stores a delivery, in a transaction that is rolled back, so that nothing reaches the disk. Returns
- * what was refused. Waits this long for the lock of another program.
+ * Writes a row to every table and stores a delivery, in a transaction that is rolled back, so that nothing reaches the
+ * disk. Returns what was refused. Waits this long for the lock of another program.
  */
 export function tryWrites(database: Database, busyTimeoutMs: number): StoreFault[] {
   const timeout = database.pragma("busy_timeout", { simple: true }) as number;

@@ -11,10 +11,10 @@ interface MonitoredWrites {
   /** Runs a function as one transaction. Throws `store_unavailable` when SQLite fails, and then nothing has changed. */
   run<T>(group: () => T): T;
   /**
-   * Called inside {@link run} before deliveries of this size are stored. Throws `intake_paused` below `MIN_FREE_DISK`, which
-   * the admission notices only within a second. Throws `store_unavailable` unless the disk also has room for a checkpoint of
-   * the write-ahead log. On a disk that is full to the last byte no checkpoint succeeds, so nothing could be removed from the
-   * database any more.
+   * Called inside {@link run} before deliveries of this size are stored. Throws `intake_paused` below `MIN_FREE_DISK`,
+   * which the admission notices only within a second. Throws `store_unavailable` unless the disk also has room for a
+   * checkpoint of the write-ahead log. On a disk that is full to the last byte no checkpoint succeeds, so nothing could
+   * be removed from the database any more.
    */
   requireRoom(bytes: number): void;
   /**
@@ -23,8 +23,8 @@ interface MonitoredWrites {
    */
   check(): void;
   /**
-   * Called from time to time, outside of {@link run}. If nothing has been written since the last call, it moves the write-ahead
-   * log into the database. Only then does the space of removed events return to the disk.
+   * Called from time to time, outside of {@link run}. If nothing has been written since the last call, it moves the
+   * write-ahead log into the database. Only then does the space of removed events return to the disk.
    */
   idle(): void;
 }

@@ -1,4 +1,6 @@
-/** The folder in the data directory in which commands ask the running server for captures. Each has a folder of its own. */
+/**
+ * The folder in the data directory in which commands ask the running server for captures. Each has a folder of its own.
+ */
 export const CAPTURES_DIR = "captures";
 
 /** What is to be captured: a file in the folder of a capture. */

@@ -183,8 +183,9 @@ export function findAddress(
 }
 
 /**
- * Throws `address_not_allowed` for a client outside of `allowedAddresses`, or logs it if `addressMode` is `watch`. Throws
- * `intake_paused` if a list that may have the address has never been read: by the next delivery it may have been.
+ * Throws `address_not_allowed` for a client outside of `allowedAddresses`, or logs it if `addressMode` is `watch`.
+ * Throws `intake_paused` if a list that may have the address has never been read: by the next delivery it may have
+ * been.
  */
 function requireAllowedAddress(
   source: Source,
@@ -239,8 +240,8 @@ function logStored({ event, appended, fault, requestId }: Stored, log: Log): voi
 const BASIC_CHALLENGE = { "WWW-Authenticate": 'Basic realm="webhook", charset="UTF-8"' };
 
 /**
- * Whether the sender has published other keys since a signature matched none. Throws `intake_paused` if its keys have never
- * been read: by the next delivery they may have been.
+ * Whether the sender has published other keys since a signature matched none. Throws `intake_paused` if its keys have
+ * never been read: by the next delivery they may have been.
  */
 async function mayHaveNewKey(
   source: Source,
@@ -255,10 +256,9 @@ async function mayHaveNewKey(
 }
 
 /**
- * Receives deliveries of a source. The checks are, in order: media type, address, signature header, size, signature, payload.
- * So no body is read without a plausible signature, unless it is kept. None is parsed before it is verified, unless the
- * signature is in it.
- * The answer 200 is sent when the event is on disk.
+ * Receives deliveries of a source. The checks are, in order: media type, address, signature header, size, signature,
+ * payload. So no body is read without a plausible signature, unless it is kept. None is parsed before it is verified,
+ * unless the signature is in it. The answer 200 is sent when the event is on disk.
  */
 function receive(source: Source, parts: DeliveryParts): RequestHandler {
   const { intake, log, trustedProxies, keySets, hold, acceptsSecret, onReceived, now = Date.now } = parts;

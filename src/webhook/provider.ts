@@ -7,9 +7,9 @@ import type { IdPlace, Scheme } from "./signature/schemes.ts";
 import type { Dedupe, SubPaths } from "./source.ts";
 
 /**
- * What proves that a provider's schemes are right. `published`: a delivery that somebody published verifies. `sdk`: a delivery
- * verifies that the provider's own package, or the one that its documentation names, signed or accepted. `self-signed`: only
- * one that was made here. `by` is the address of the published delivery, or the package.
+ * What proves that a provider's schemes are right. `published`: a delivery that somebody published verifies. `sdk`: a
+ * delivery verifies that the provider's own package, or the one that its documentation names, signed or accepted.
+ * `self-signed`: only one that was made here. `by` is the address of the published delivery, or the package.
  */
 type Evidence = { kind: "published" | "sdk"; by: string } | { kind: "self-signed"; by: null };
 
@@ -23,8 +23,8 @@ export interface Provider {
   /** How it signs its deliveries. Any one of them is enough. */
   schemes: readonly Scheme[];
   /**
-   * What a source sets besides secrets or keys: what each option is. One that may be left out has what happens without it, as a
-   * warning, or its default.
+   * What a source sets besides secrets or keys: what each option is. One that may be left out has what happens without
+   * it, as a warning, or its default.
    */
   options?: Readonly<Record<string, { is: string; without?: string; default?: string }>>;
   /** Where its public keys are, if a source need not set them. */
@@ -33,7 +33,10 @@ export interface Provider {
   keys?: readonly string[];
   /** What a signature covers of the body: all, a part that the provider chose, or nothing. */
   covers: "body" | "part" | "none";
-  /** Where the id and the type of an event lie; the first that is there counts. Without them the usual places are looked at. */
+  /**
+   * Where the id and the type of an event lie; the first that is there counts. Without them the usual places are looked
+   * at.
+   */
   id?: readonly IdPlace[];
   type?: readonly IdPlace[];
   /** What makes a duplicate, if not `bytes`, why, and the page or report that says so. */
@@ -50,7 +53,10 @@ export interface Provider {
   handshake?: HandshakeKind;
   /** What it adds to the path of the address that it is given, if it asks and delivers elsewhere. */
   subPaths?: SubPaths;
-  /** The answer to a delivery that it expects, with its media type, when any 2xx is not enough. The default status is 200. */
+  /**
+   * The answer to a delivery that it expects, with its media type, when any 2xx is not enough. The default status is
+   * 200.
+   */
   acknowledgement?: { status?: number; type: string; text: string };
   /** The status that it needs for a wrong signature, when not 403. */
   refusedStatus?: 401;
@@ -66,7 +72,10 @@ export interface Provider {
 type Described = Omit<Provider, "schemes" | "covers" | "evidence"> &
   Partial<Pick<Provider, "covers" | "evidence">> & { schemes: Scheme | readonly Scheme[] };
 
-/** Describes a provider: its signature covers the whole body, and nothing from elsewhere proves it, unless it says otherwise. */
+/**
+ * Describes a provider: its signature covers the whole body, and nothing from elsewhere proves it, unless it says
+ * otherwise.
+ */
 export function provider({ schemes, ...rest }: Described): Provider {
   return {
     covers: "body",

@@ -8,8 +8,8 @@ import type { IdPlace, Scheme } from "./signature/schemes.ts";
 import type { Options } from "./signature/signed-text.ts";
 
 /**
- * What makes a duplicate. `bytes`: a known signed id, or without one the same bytes. `id`: a known id, signed or not, or
- * without any the same bytes. `off`: nothing. A number: the same bytes within so many milliseconds.
+ * What makes a duplicate. `bytes`: a known signed id, or without one the same bytes. `id`: a known id, signed or not,
+ * or without any the same bytes. `off`: nothing. A number: the same bytes within so many milliseconds.
  */
 export type Dedupe = "bytes" | "id" | "off" | number;
 
@@ -36,7 +36,9 @@ export interface Source {
   schemes: readonly Scheme[];
   /** Largest difference of a signed timestamp from the clock, either way. Undefined: that of the scheme. */
   toleranceSeconds?: number;
-  /** Where the id of an event is, first of all; `bytes` is the digest of the body. A list is an id of several places. */
+  /**
+   * Where the id of an event is, first of all; `bytes` is the digest of the body. A list is an id of several places.
+   */
   id: readonly (IdPlace | "bytes")[];
   /** Where the type of an event is, first of all. */
   type: readonly IdPlace[];
@@ -58,7 +60,9 @@ export interface Source {
   bodyLimitBytes: number;
   /** The longest usual time between two deliveries, in milliseconds. Longer silence is an alert. */
   expectEveryMs?: number;
-  /** An old secret that has not verified a delivery for so long is retired: it is no longer accepted. Undefined: never. */
+  /**
+   * An old secret that has not verified a delivery for so long is retired: it is no longer accepted. Undefined: never.
+   */
   retireMs?: number;
   /** How many deliveries that were refused for their signature are kept. Undefined: none. */
   keepRejected?: HeldBounds;

@@ -34,7 +34,10 @@ interface AttemptsOptions {
 interface Attempts {
   /** Runs claimed jobs, each as soon as there is capacity. */
   start(jobs: readonly ClaimedJob[]): void;
-  /** Makes the attempts that begin from now on with other tools. The handler before is closed when its last run has ended. */
+  /**
+   * Makes the attempts that begin from now on with other tools. The handler before is closed when its last run has
+   * ended.
+   */
   use(tools: AttemptTools): void;
   /** The events of the held jobs. */
   events(): number[];
@@ -45,14 +48,14 @@ interface Attempts {
   /** Renews every lease. If a lease is lost, its run is interrupted. */
   renewAll(): void;
   /**
-   * Releases jobs that have not started, waits until the rest is settled, and closes the handler. Runs are interrupted when
-   * `deadline` resolves. A store that fails then is not asked again.
+   * Releases jobs that have not started, waits until the rest is settled, and closes the handler. Runs are interrupted
+   * when `deadline` resolves. A store that fails then is not asked again.
    */
   stop(deadline: Promise<void>): Promise<void>;
 }
 
-// A handler's end frees capacity before its job is settled, so that the settle and the next claim share a commit. While the
-// store is slow, at most this many times the concurrency is held.
+// A handler's end frees capacity before its job is settled, so that the settle and the next claim share a commit. While
+// the store is slow, at most this many times the concurrency is held.
 const MAX_UNSETTLED = 8;
 
 /** A claimed job and the controller that interrupts its run. */

@@ -1,7 +1,10 @@
 /** A probe is the one attempt at a time that an open breaker lets through. */
 export type AttemptKind = "attempt" | "probe";
 
-/** A circuit breaker: holds back attempts while their target is unavailable. Times are milliseconds of a clock that is never set. */
+/**
+ * A circuit breaker: holds back attempts while their target is unavailable. Times are milliseconds of a clock that is
+ * never set.
+ */
 export interface Breaker {
   isOpen(): boolean;
   /** How many attempts may begin now. */

@@ -1,8 +1,9 @@
 import { type ClaimedJob, LONGEST_WAIT_MS, type Next } from "../events/job.ts";
 
 /**
- * How a handler's run ended. `isUnavailable`: the target failed, and would fail on any event. `out_of_descriptors`: this
- * process could open no connection. `interrupted`: the server stopped, or the lease was lost, before the handler ended.
+ * How a handler's run ended. `isUnavailable`: the target failed, and would fail on any event. `out_of_descriptors`:
+ * this process could open no connection. `interrupted`: the server stopped, or the lease was lost, before the handler
+ * ended.
  */
 export type HandlerOutcome =
   | { kind: "succeeded"; response?: string | undefined }
@@ -27,9 +28,9 @@ interface AttemptFacts extends Pick<ClaimedJob, "attemptOfBudget" | "receivedAt"
 }
 
 /**
- * Decides the next state of a job. Free attempts do not count towards `policy.attempts`: interrupted ones, those without a
- * file descriptor, and probes that found the target unavailable. An interrupted job runs before jobs of newer events.
- * Times are Unix milliseconds.
+ * Decides the next state of a job. Free attempts do not count towards `policy.attempts`: interrupted ones, those
+ * without a file descriptor, and probes that found the target unavailable. An interrupted job runs before jobs of newer
+ * events. Times are Unix milliseconds.
  */
 export function decide(
   outcome: HandlerOutcome,

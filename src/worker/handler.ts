@@ -6,10 +6,14 @@ export interface Handler {
   /** Runs one attempt. */
   run: EventHandler;
   /**
-   * The target that its breaker counts, shared by the routes that have it. Null: a local handler, which is always there.
+   * The target that its breaker counts, shared by the routes that have it. Null: a local handler, which is always
+   * there.
    */
   target: string | null;
-  /** Whether a run ends soon after its signal. Its attempt then ends when the run has, so that no run outlives its attempt. */
+  /**
+   * Whether a run ends soon after its signal. Its attempt then ends when the run has, so that no run outlives its
+   * attempt.
+   */
   endsWithSignal: boolean;
   /** Ends connections and threads. No attempt is running. */
   close(): Promise<void>;
@@ -56,8 +60,8 @@ interface TargetErrorOptions {
 export type WaitUntil = (until: Promise<unknown>) => void;
 
 /**
- * Whether no file descriptor was left. Clients with many connections can cause this: neither the event nor its target is at
- * fault.
+ * Whether no file descriptor was left. Clients with many connections can cause this: neither the event nor its target
+ * is at fault.
  */
 export function isOutOfDescriptors(error: unknown): boolean {
   return error instanceof Error && /^E[MN]FILE$/.test(systemCode(error));

@@ -38,8 +38,8 @@ const OVER_LIMIT_INTERVAL_MS = 100;
 const REST = 10;
 
 /**
- * How long to rest after a purge, in milliseconds. `fruitlessMs` is the time of the pages that have found nothing to remove. While
- * a limit is exceeded, the purger goes on.
+ * How long to rest after a purge, in milliseconds. `fruitlessMs` is the time of the pages that have found nothing to
+ * remove. While a limit is exceeded, the purger goes on.
  */
 export function restMs(retention: Retention, { events, fruitlessMs }: { events: number; fruitlessMs: number }): number {
   const interval = isLimited(retention) && events > 0 ? OVER_LIMIT_INTERVAL_MS : intervalOf(retention);
@@ -89,8 +89,8 @@ export function createPurger(retention: Retention, options: PurgerOptions): Purg
         return page;
       },
       async () => {
-        // Deliveries get at least half of the time. While a limit is exceeded, they only go between two pages: under load most of the
-        // time of a page is that of the transactions before it.
+        // Deliveries get at least half of the time. While a limit is exceeded, they only go between two pages: under
+        // load most of the time of a page is that of the transactions before it.
         if (!isUrgent) await pause(tookMs);
         return !isStopped && used === current && (await isOnDuty());
       },

@@ -5,7 +5,10 @@ export interface Wakeup {
   wake(): void;
   /** Wakes the loop at a time in Unix milliseconds, unless it wakes sooner. */
   wakeAt(time: number): void;
-  /** Resolves at the next wake, or at once if one came since the last wait. Wakes in one turn of the event loop count once. */
+  /**
+   * Resolves at the next wake, or at once if one came since the last wait. Wakes in one turn of the event loop count
+   * once.
+   */
   wait(): Promise<void>;
 }
 

@@ -59,14 +59,17 @@ export interface Worker {
   applyRoutes(routes: readonly Route[], createHandler: CreateHandler): void;
   /** Whether the target of a route is available, as far as its attempts have shown. */
   isAvailable(route: string): boolean;
-  /** Stops claiming and waits for running attempts. Those still running at the deadline are interrupted and queued again. */
+  /**
+   * Stops claiming and waits for running attempts. Those still running at the deadline are interrupted and queued
+   * again.
+   */
   stop(deadlineMs: number): Promise<void>;
 }
 
 const DEFAULT_LEASE_MS = 15_000;
 
-// Events that get their jobs in one transaction. 256 take 3 ms, during which deliveries wait. With 1000, fewer deliveries
-// were received; with 128, fewer events were processed.
+// Events that get their jobs in one transaction. 256 take 3 ms, during which deliveries wait. With 1000, fewer
+// deliveries were received; with 128, fewer events were processed.
 const FAN_OUT = 256;
 const YIELDING_FAN_OUT = 32;
 
@@ -128,7 +131,9 @@ export function createWorker(options: WorkerOptions): Worker {
     );
   }
 
-  /** Ends what an earlier configuration left: dead letters that block, and jobs whose route is gone, which are logged. */
+  /**
+   * Ends what an earlier configuration left: dead letters that block, and jobs whose route is gone, which are logged.
+   */
   async function inspectRoutes(): Promise<void> {
     try {
       for (const { name, orderBy, whenStuck } of routes) {

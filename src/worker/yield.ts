@@ -1,11 +1,11 @@
 import { type EventLoopUtilization, performance } from "node:perf_hooks";
 
-// Deliveries without an answer, measured when a commit begins: 5 at 5,000 deliveries a second (12 at the 90th percentile),
-// and 47 with 64 connections that send as fast as they are answered.
+// Deliveries without an answer, measured when a commit begins: 5 at 5,000 deliveries a second (12 at the 90th
+// percentile), and 47 with 64 connections that send as fast as they are answered.
 const MANY_UNANSWERED = 32;
 
-// Share of this thread's time. It is 0.85 with 64 connections that send as fast as they are answered. It is 0.2 with 2,000
-// deliveries a second on a disk that takes 30 ms: yielding would not shorten their wait.
+// Share of this thread's time. It is 0.85 with 64 connections that send as fast as they are answered. It is 0.2 with
+// 2,000 deliveries a second on a disk that takes 30 ms: yielding would not shorten their wait.
 const BUSY = 0.5;
 
 // A few commits long: within a single turn the event loop is always busy.

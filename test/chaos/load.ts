@@ -14,7 +14,10 @@ async function request(url: string, init: RequestInit): Promise<{ status: number
   }
 }
 
-/** Senders that deliver all the time, each the events of a key of its own, the next one when the one before is acknowledged. */
+/**
+ * Senders that deliver all the time, each the events of a key of its own, the next one when the one before is
+ * acknowledged.
+ */
 interface Senders {
   /** The acknowledged ids, in order of their numbers. */
   acknowledged: string[];
@@ -67,7 +70,10 @@ interface Logins {
   /** What was seen that must not be. */
   problems: string[];
   counts: { logins: number; checks: number; unanswered: number };
-  /** Ends the logins. Returns all tokens, the last one is that of the last successful login; null if it is not known to be the last. */
+  /**
+   * Ends the logins. Returns all tokens, the last one is that of the last successful login; null if it is not known to
+   * be the last.
+   */
   stop(): Promise<{ tokens: string[]; last: string | null }>;
 }
 

@@ -20,8 +20,8 @@ const CHOSEN = process.env.CHAOS_FAULTS ?? "";
 const SENDERS = 24;
 // The longest pause of 200 rounds was 3 s. A busy machine needs more.
 const HEALS_WITHIN_MS = 45_000;
-// Without an end of a job for this long, the rest is stuck. Leases of the last fault may have to expire, and retries may wait. A key
-// may be far behind: whenever a server that works on it is gone, all its events wait for the lease.
+// Without an end of a job for this long, the rest is stuck. Leases of the last fault may have to expire, and retries
+// may wait. A key may be far behind: whenever a server that works on it is gone, all its events wait for the lease.
 const STUCK_AFTER_MS = 60_000;
 
 const random = (from: number, to: number) => from + Math.random() * (to - from);

@@ -31,7 +31,8 @@ export function singleSessionSuite(setup: string, start: (t: TestContext) => Pro
         const old = await logIn(serverOf(round));
         const loginMs = performance.now() - startedAt;
         const login = logIn(serverOf(round + 1));
-        // The hash takes most of a login's time. The logout is sent at different times within it, so that either may be first.
+        // The hash takes most of a login's time. The logout is sent at different times within it, so that either may be
+        // first.
         await elapse((loginMs * (round % STEPS)) / (STEPS - 1));
         const [out, token] = await Promise.all([logOut(serverOf(round), old), login]);
         assert.ok(out.status === 200 || out.status === 401, String(out.status));

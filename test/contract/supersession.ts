@@ -7,7 +7,9 @@ import { until } from "../helpers/until.ts";
 const HOME = { network: "203.0.113.0/24", userAgent: "Firefox" };
 const AWAY = { network: "2001:db8:1::/48", userAgent: null };
 
-/** The contract of supersessions in every session store. `open` returns an empty one, which is closed after the test. */
+/**
+ * The contract of supersessions in every session store. `open` returns an empty one, which is closed after the test.
+ */
 export function supersessionContract(adapter: string, open: (context: Cleanup) => Promise<SessionStore>): void {
   suite(`supersessions: ${adapter}`, () => {
     test("a supersession gives the time and the login, also after further logins", async (t) => {

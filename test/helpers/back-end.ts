@@ -4,8 +4,8 @@ import { delimiter, dirname, join } from "node:path";
 import { EXECUTABLE } from "./command.ts";
 
 /**
- * Options for tests of a back end that may be missing on this machine. Without it they are skipped, with its name as the
- * reason. With `REQUIRE_BACKENDS=1` they fail instead, so that no test passes without having run.
+ * Options for tests of a back end that may be missing on this machine. Without it they are skipped, with its name as
+ * the reason. With `REQUIRE_BACKENDS=1` they fail instead, so that no test passes without having run.
  */
 export function needs(backEnd: string, isThere: () => boolean, remedy: string): { skip: string | false } {
   if (isThere()) return { skip: false };

@@ -33,7 +33,9 @@ export async function logInThere(page: Page, url: string, { email = EMAIL, passw
   await fillIn(page, { email, password });
 }
 
-/** What the pages of a profile complain of from now on: errors in the console, of scripts, and violations of a policy. */
+/**
+ * What the pages of a profile complain of from now on: errors in the console, of scripts, and violations of a policy.
+ */
 export async function complaintsOf(profile: BrowserContext): Promise<string[]> {
   const complaints: string[] = [];
   await profile.addInitScript(

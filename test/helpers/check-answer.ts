@@ -17,7 +17,10 @@ export async function readDescription(url: string): Promise<void> {
   descriptions.set(new URL(url).port, (await json(response)) as Description);
 }
 
-/** Throws if an answer differs from the server's description. Answers of other servers, such as proxies, are not checked. */
+/**
+ * Throws if an answer differs from the server's description. Answers of other servers, such as proxies, are not
+ * checked.
+ */
 export async function checkAnswer(url: string, exchange: Exchange): Promise<void> {
   const { port } = new URL(url);
   const difference = () => {

@@ -18,7 +18,8 @@ type Body = string | Buffer | object;
 type HeaderValues = Record<string, string>;
 
 /**
- * Sends one request, reads the response and checks it with the server's description. `json` is empty if the body is not JSON.
+ * Sends one request, reads the response and checks it with the server's description. `json` is empty if the body is not
+ * JSON.
  */
 export async function ask(server: Target, path: string, init: RequestInit = {}): Promise<Answer> {
   const response = await fetch(server.url + path, init);

@@ -13,7 +13,8 @@ interface Painted {
 
 /** The colors of every element of a page that has text of its own or can be filled in. */
 export async function paintedOf(page: Page): Promise<Painted[]> {
-  // Runs in the page. It must hold no named function: tsx would call a helper for its name, which the page does not have.
+  // Runs in the page. It must hold no named function: tsx would call a helper for its name, which the page does not
+  // have.
   const found = await page.locator("body *:visible").evaluateAll((elements) =>
     elements.flatMap((element) => {
       const isField = element.matches("input, button");

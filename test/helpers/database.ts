@@ -16,7 +16,9 @@ export function tempDatabase(
   return { database, dataDir };
 }
 
-/** Whether a process holds SQLite's lock on the database. Without it, other programs could remove the write-ahead log. */
+/**
+ * Whether a process holds SQLite's lock on the database. Without it, other programs could remove the write-ahead log.
+ */
 export function isLocked(dataDir: string, pid = process.pid): boolean {
   const { ino } = statSync(join(dataDir, DATABASE_FILE));
   const locks = readFileSync("/proc/locks", "utf8").split("\n");

@@ -98,8 +98,8 @@ function faultOf({ components }: Description, schema: Schema, exchange: Exchange
 }
 
 /**
- * A schema that refuses members which it does not describe: clients must accept them, and the server must not send them. The parts of
- * an `allOf` are closed as a whole.
+ * A schema that refuses members which it does not describe: clients must accept them, and the server must not send
+ * them. The parts of an `allOf` are closed as a whole.
  */
 function closed(schema: unknown, isPart = false): unknown {
   if (Array.isArray(schema)) return schema.map((item) => closed(item, isPart));

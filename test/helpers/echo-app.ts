@@ -37,7 +37,10 @@ export function webSocketAccept(key: string): string {
 
 const MAX_HEADER_BYTES = 64 * 1024;
 
-/** Starts an app that answers with the request as JSON, and a cookie of its own. After an upgrade it sends back every byte. */
+/**
+ * Starts an app that answers with the request as JSON, and a cookie of its own. After an upgrade it sends back every
+ * byte.
+ */
 export async function startEchoApp(): Promise<EchoApp> {
   const received: Echo[] = [];
   const sockets = new Set<Socket>();

@@ -6,9 +6,9 @@ const FACTOR = 8;
 const MEASURED_MICROSECONDS = 100_000;
 
 /**
- * Asserts that work grows in proportion to its size, not with its square. Compares the processor time of this thread, to which
- * others on the machine do not add, for a size and for eight times as much. Quadratic work takes 64 times as long.
- * `prepare` makes the input of a size, and returns the work on it.
+ * Asserts that work grows in proportion to its size, not with its square. Compares the processor time of this thread,
+ * to which others on the machine do not add, for a size and for eight times as much. Quadratic work takes 64 times as
+ * long. `prepare` makes the input of a size, and returns the work on it.
  */
 export function growsLinearly(size: number, prepare: (size: number) => () => void): void {
   const one = microsecondsOf(prepare(size));

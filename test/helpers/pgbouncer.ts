@@ -16,7 +16,10 @@ export function pgbouncerMinor(): number {
   return Number(/PgBouncer 1\.([0-9]+)/i.exec(version)?.[1]);
 }
 
-/** Starts pgbouncer in transaction mode in front of a server. Returns the URL of a database behind it. It ends with the test. */
+/**
+ * Starts pgbouncer in transaction mode in front of a server. Returns the URL of a database behind it. It ends with the
+ * test.
+ */
 export async function startPgbouncer(
   context: Cleanup,
   server: PostgresServer,

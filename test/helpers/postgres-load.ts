@@ -17,7 +17,9 @@ interface Load {
   isUnavailable(): Promise<void>;
   /** Waits until the server works again. */
   heals(): Promise<void>;
-  /** Ends the deliveries. Asserts that each acknowledged event is stored, processed once, and reached the target once. */
+  /**
+   * Ends the deliveries. Asserts that each acknowledged event is stored, processed once, and reached the target once.
+   */
   isComplete(): Promise<void>;
 }
 

@@ -163,7 +163,10 @@ function describe(context: Cleanup, server: ServerProcess, options: PostgresServ
   };
 }
 
-/** Connects to a database. The connection is closed after the test. Its time limit is for what hangs, unless one is given. */
+/**
+ * Connects to a database. The connection is closed after the test. Its time limit is for what hangs, unless one is
+ * given.
+ */
 export function openPostgres(
   context: Cleanup,
   url: string,
@@ -251,7 +254,10 @@ END $$`;
 
 let reused: Promise<string> | undefined;
 
-/** A database of this process with an empty schema. For tests that only change rows, and leave no server behind: it is reused. */
+/**
+ * A database of this process with an empty schema. For tests that only change rows, and leave no server behind: it is
+ * reused.
+ */
 export async function reusedPostgres(context: Cleanup): Promise<{ postgres: Postgres; url: string }> {
   reused ??= tempDatabase({ after: () => {} }, TEMPLATE);
   const url = await reused;

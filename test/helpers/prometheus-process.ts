@@ -45,7 +45,10 @@ interface Reply {
 // A scrape that takes longer fails.
 const INTERVAL = "1s";
 
-/** Starts a real Prometheus that loads these files of rules and scrapes a server as a job. It begins to scrape after 5 s. */
+/**
+ * Starts a real Prometheus that loads these files of rules and scrapes a server as a job. It begins to scrape after 5
+ * s.
+ */
 export async function startPrometheus(job: string, port: number, ruleFiles: string[]): Promise<PrometheusProcess> {
   const dir = workingDir();
   const file = join(dir, "prometheus.yml");

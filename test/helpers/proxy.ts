@@ -95,7 +95,10 @@ export interface ProxyProcess {
 
 const START_TRIES = 3;
 
-/** Starts a proxy with its files of `deploy/`, for `auth.example.com` and `app.example.com`. `edit` changes that of the app. */
+/**
+ * Starts a proxy with its files of `deploy/`, for `auth.example.com` and `app.example.com`. `edit` changes that of the
+ * app.
+ */
 export async function startProxy(
   name: ProxyName,
   ports: { authservePort: number; appPort: number },

@@ -216,7 +216,9 @@ export async function startReplicated(context: Cleanup): Promise<{ master: Redis
   return { master, replica };
 }
 
-/** Starts a master, a replica, and a sentinel. On a machine that stalls it still promotes the replica only when told to. */
+/**
+ * Starts a master, a replica, and a sentinel. On a machine that stalls it still promotes the replica only when told to.
+ */
 export async function startSentinel(
   context: Cleanup,
   password?: string,

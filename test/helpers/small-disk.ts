@@ -10,8 +10,8 @@ export function mountSmallDisk(t: Cleanup, path: string): void {
 }
 
 /**
- * Mounts a disk until the test ends. A size of 0 means unlimited, and `files` limits the number of files. Throws when this
- * user may not mount.
+ * Mounts a disk until the test ends. A size of 0 means unlimited, and `files` limits the number of files. Throws when
+ * this user may not mount.
  */
 export function mountDisk(t: Cleanup, path: string, size: string, files = 0): void {
   mkdirSync(path);

@@ -8,7 +8,9 @@ export function isWell(operation: () => Promise<unknown>): Promise<boolean> {
   );
 }
 
-/** When a test gives up waiting. It is for what hangs: a busy machine may take this long for what else takes a moment. */
+/**
+ * When a test gives up waiting. It is for what hangs: a busy machine may take this long for what else takes a moment.
+ */
 export const HANG_MS = 60_000;
 
 /** Resolves with the condition's first truthy value. Rejects if there is none before the deadline. */

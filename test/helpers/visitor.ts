@@ -75,8 +75,8 @@ export class Visitor {
   }
 
   /**
-   * Sends the handshake of a websocket, or of what other headers `Upgrade` name. Resolves with its status, and with the connection
-   * if it is open.
+   * Sends the handshake of a websocket, or of what other headers `Upgrade` name. Resolves with its status, and with the
+   * connection if it is open.
    */
   async upgrade(
     url: string,

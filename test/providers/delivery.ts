@@ -43,7 +43,10 @@ export interface Provider {
   /** Public keys as the configuration takes them. Their private keys are in `keys`. */
   keys?: readonly string[];
   options?: Record<string, string>;
-  /** Makes a delivery to an address at a time, which the clock shows as well. `secret` is the secret or the first public key. */
+  /**
+   * Makes a delivery to an address at a time, which the clock shows as well. `secret` is the secret or the first public
+   * key.
+   */
   send(lib: Package, secret: string, at: number, url: string): Partial<Delivery> | Promise<Partial<Delivery>>;
   /** Whether the package's own check lets a delivery pass. It may throw instead of answering false. */
   accepts(lib: Package, delivery: Delivery, secret: string): unknown;

@@ -1,4 +1,7 @@
-/** Writes `test/fixtures/provider-vectors.json`: `npm ci` in this folder, `node test/providers/vectors.ts`, `npm run format`. */
+/**
+ * Writes `test/fixtures/provider-vectors.json`: `npm ci` in this folder, `node test/providers/vectors.ts`, `npm run
+ * format`.
+ */
 import { writeFileSync } from "node:fs";
 import { FIXTURE, fixedVectors } from "./providers.ts";
 

@@ -26,8 +26,8 @@ const EXPIRY_STEP_MS = 20;
 // A record may expire a little late, because Redis counts whole seconds, but never early.
 const EXPIRY_SLACK_MS = 1000;
 
-// A server that finds the database locked tries again within 100 ms (SQLite's busy handler). Without pauses its deliveries
-// waited for up to 8 s and then got 503. With these pauses they wait 0.4 s.
+// A server that finds the database locked tries again within 100 ms (SQLite's busy handler). Without pauses its
+// deliveries waited for up to 8 s and then got 503. With these pauses they wait 0.4 s.
 const PAUSE_EVERY_MS = 200;
 const PAUSE_MS = 100;
 
@@ -42,8 +42,8 @@ function createPauses(): () => Promise<void> {
 }
 
 /**
- * Runs races against a session store, through several connections to it. They change the records of `userId`, which must
- * not be a real user.
+ * Runs races against a session store, through several connections to it. They change the records of `userId`, which
+ * must not be a real user.
  */
 export async function runSessionRaces(
   stores: readonly SessionStore[],

@@ -43,8 +43,8 @@ async function open(t: Cleanup): Promise<SqliteStores> {
   return stores;
 }
 
-// What a thread may change: the bytes of events on their way to it, and the order of calls that race. The other contracts run
-// on SQLite without a thread, because a call does the same there.
+// What a thread may change: the bytes of events on their way to it, and the order of calls that race. The other
+// contracts run on SQLite without a thread, because a call does the same there.
 intakeContract("SQLite on its thread", async (t) => (await open(t)).events);
 sessionStoreContract("embedded on its thread", async (t) => (await open(t)).sessions);
 throttleStoreContract("SQLite on its thread", async (t) => (await open(t)).throttle);

@@ -19,7 +19,10 @@ interface Options {
   body?: string;
 }
 
-/** Requests a path as a browser does, without following redirects. `fetch` would say in `Sec-Fetch-Mode` that it is no page. */
+/**
+ * Requests a path as a browser does, without following redirects. `fetch` would say in `Sec-Fetch-Mode` that it is no
+ * page.
+ */
 async function open(server: Server, path: string, { headers = {}, method = "GET", body = "" }: Options = {}) {
   const request = httpRequest(server.url + path, { method, headers: { ...HTML, ...headers } });
   request.end(body);

@@ -146,7 +146,9 @@ test("a disk without free inodes refuses a start like a full one", needsMount(),
   assert.equal((await deliver(again, event("before"))).json.duplicate, true);
 });
 
-/** Limits the file size of a running server, like a quota that does not show as free space. Infinity removes the limit. */
+/**
+ * Limits the file size of a running server, like a quota that does not show as free space. Infinity removes the limit.
+ */
 function boundFiles({ pid }: Server, bytes: number): void {
   const soft = Number.isFinite(bytes) ? bytes : "unlimited";
   const { status, stderr } = spawnSync("prlimit", ["--pid", String(pid), `--fsize=${soft}:unlimited`]);

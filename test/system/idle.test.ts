@@ -41,7 +41,8 @@ for (const [name, isTls] of [
         return { socket, startedAt };
       }
 
-      // The one with the shorter time ends first. A machine that stands still may end both at once, so it is tried again.
+      // The one with the shorter time ends first. A machine that stands still may end both at once, so it is tried
+      // again.
       await until(async () => {
         const [long, short] = [await idle(DEFAULT_MS), await idle(IDLE_MS)];
         const ms = await endOf(short.socket, short.startedAt);

@@ -58,7 +58,9 @@ async function assertStops(server: Server): Promise<void> {
   assert.deepEqual(await exit, { code: 0, signal: null });
 }
 
-/** Sends a signal again and again, because one right after the first counts as the same. Returns how the process ends. */
+/**
+ * Sends a signal again and again, because one right after the first counts as the same. Returns how the process ends.
+ */
 async function signalUntilEnd(process: { signal(): void; exited: Promise<Exit> }): Promise<Exit> {
   const again = setInterval(process.signal, 50);
   return process.exited.finally(() => clearInterval(again));

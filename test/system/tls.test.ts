@@ -93,8 +93,8 @@ async function openSilent({ port }: Server): Promise<{ socket: Socket; ended: Pr
 }
 
 /**
- * Waits until something comes before the server's limit for handshakes, which ends a silent connection. A machine that stands
- * still for so long lets both come in any order, so it is tried again.
+ * Waits until something comes before the server's limit for handshakes, which ends a silent connection. A machine that
+ * stands still for so long lets both come in any order, so it is tried again.
  */
 async function comesBeforeLimit(begin: () => Promise<unknown>): Promise<void> {
   await until(async () => {

@@ -15,7 +15,10 @@ const MEGABYTE = 1024 * 1024;
 const residentMb = (pid: number) =>
   Number(execFileSync("ps", ["-o", "rss=", "-p", String(pid)], { encoding: "utf8" })) / 1024;
 
-/** Begins a delivery that does not end, with a well-formed but wrong signature. Resolves when all bytes are handed to the system. */
+/**
+ * Begins a delivery that does not end, with a well-formed but wrong signature. Resolves when all bytes are handed to
+ * the system.
+ */
 async function begin(
   t: TestContext,
   server: Server,
@@ -32,8 +35,8 @@ async function begin(
 }
 
 /**
- * Runs a round until its bodies were sent in time: after 30 s the server answers 408 to one that is unfinished, and forgets it.
- * A round returns what the bodies were answered with.
+ * Runs a round until its bodies were sent in time: after 30 s the server answers 408 to one that is unfinished, and
+ * forgets it. A round returns what the bodies were answered with.
  */
 async function inTime(round: () => Promise<string[]>): Promise<void> {
   await until(async () => !(await round()).flatMap(statusesIn).includes(408));

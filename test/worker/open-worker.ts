@@ -15,8 +15,8 @@ export const hang: EventHandler = () => new Promise(() => {});
 type Changes = Partial<WorkerOptions> & Partial<Pick<Route, "retry" | "concurrency" | "timeoutMs">>;
 
 /**
- * A worker with one route on its own SQLite store, with quick retries; it stops with the test. `changes` may be a function of
- * the store.
+ * A worker with one route on its own SQLite store, with quick retries; it stops with the test. `changes` may be a
+ * function of the store.
  */
 export function openWorker(
   t: TestContext,

@@ -22,8 +22,8 @@ export function createMarkCookie(origin: string): Cookie {
 }
 
 /**
- * On HTTPS its prefix lets browsers refuse a cookie of this name from elsewhere (RFC 6265bis, 4.1.3): `__Host-` ties it to the host,
- * `__Secure-` to HTTPS only.
+ * On HTTPS its prefix lets browsers refuse a cookie of this name from elsewhere (RFC 6265bis, 4.1.3): `__Host-` ties it
+ * to the host, `__Secure-` to HTTPS only.
  */
 function createCookie(plainName: string, origin: string, domain: string | undefined): Cookie {
   const isSecure = origin.startsWith("https:");

@@ -198,8 +198,8 @@ function leadTo({ url, refused }: Target, texts: Texts, prefix: string, headers:
 }
 
 /**
- * Answers `POST /login`: logs in with the fields `email` and `password`, sets the cookies and redirects to `rd`. A refused login
- * is answered with the page and the reason.
+ * Answers `POST /login`: logs in with the fields `email` and `password`, sets the cookies and redirects to `rd`. A
+ * refused login is answered with the page and the reason.
  */
 function loginFormHandler(parts: BrowserParts): RequestHandler {
   const { login, cookie, marks, markCookie, rules, lifetimes } = parts;
@@ -269,8 +269,8 @@ function logoutPageHandler({ authenticate, cookie, rules, trustedProxies }: Brow
 }
 
 /**
- * Answers `POST /logout`: ends the session of the cookie, removes the cookie and redirects to the login page. Forms of apps within
- * the domain of the cookie may send it.
+ * Answers `POST /logout`: ends the session of the cookie, removes the cookie and redirects to the login page. Forms of
+ * apps within the domain of the cookie may send it.
  */
 function logoutFormHandler({
   authenticate,
@@ -294,8 +294,8 @@ function logoutFormHandler({
 }
 
 /**
- * Answers `GET /login/renew`: prolongs a live session if that is due, and redirects to `rd`. A session that has ended leads to the
- * login page.
+ * Answers `GET /login/renew`: prolongs a live session if that is due, and redirects to `rd`. A session that has ended
+ * leads to the login page.
  */
 function renewSessionHandler(parts: BrowserParts): RequestHandler {
   const { authenticate, sessions, cookie, rules, lifetimes, trustedProxies, now } = parts;

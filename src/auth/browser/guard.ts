@@ -10,8 +10,8 @@ import type { RedirectRules } from "./redirect-target.ts";
 export type AuthenticateRequest = (request: IncomingMessage) => Promise<AccessClaims>;
 
 /**
- * Creates the guard of requests with a token or a cookie, see {@link authenticateRequest}. A request with the cookie that changes
- * state must come from the same site, or from a trusted origin. Without `browser` there is no cookie.
+ * Creates the guard of requests with a token or a cookie, see {@link authenticateRequest}. A request with the cookie
+ * that changes state must come from the same site, or from a trusted origin. Without `browser` there is no cookie.
  */
 export function createRequestGuard(
   authenticate: Authenticate,
@@ -27,8 +27,8 @@ export function createRequestGuard(
 }
 
 /**
- * Authenticates a request by its `Authorization` header if that has a token of this service. What an app uses the header for is not
- * judged: then the cookie counts.
+ * Authenticates a request by its `Authorization` header if that has a token of this service. What an app uses the
+ * header for is not judged: then the cookie counts.
  */
 export async function authenticateRequest(
   request: IncomingMessage,

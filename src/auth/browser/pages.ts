@@ -21,7 +21,8 @@ interface LoginPage {
   notes?: readonly string[];
 }
 
-// The server does not see the part of a URL after `#`. A browser keeps it on the way to this page, and drops it when the form is sent.
+// The server does not see the part of a URL after `#`. A browser keeps it on the way to this page, and drops it when
+// the form is sent.
 const KEEP_FRAGMENT = `{
 const { rd } = document.forms[0].elements;
 const whole = rd.value + location.hash.replaceAll("\\\\", "%5C");
@@ -79,7 +80,10 @@ ${noteOf(texts.refusedTarget(refused.origin))}<a class="button" href="${home}">$
   return pageReply(200, { lang: texts.lang, title: texts.loggedIn, body }, headers);
 }
 
-/** A page for a frame: a link that opens the address in the whole window. Nothing of it is worth a click that was not meant. */
+/**
+ * A page for a frame: a link that opens the address in the whole window. Nothing of it is worth a click that was not
+ * meant.
+ */
 export function framedPage(texts: Texts, url: string, title: string, frameAncestors: readonly string[]): Reply {
   const body = html`<h1>${title}</h1>
 <a class="button" href="${url}" target="_top">${texts.openInWindow}</a>`;

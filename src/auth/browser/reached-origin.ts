@@ -13,8 +13,8 @@ export function keepsCookie(origin: string, { origin: own, cookieDomain }: Redir
 }
 
 /**
- * The origin under which a browser has reached this service, as far as the request tells. A proxy that is not trusted may have done
- * TLS: then the scheme counts as right.
+ * The origin under which a browser has reached this service, as far as the request tells. A proxy that is not trusted
+ * may have done TLS: then the scheme counts as right.
  */
 export function reachedOrigin(
   request: IncomingMessage,

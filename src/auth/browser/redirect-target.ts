@@ -10,7 +10,10 @@ export interface RedirectRules {
   cookieDomain: string | undefined;
 }
 
-/** Why `rd` is refused: its origin is not allowed, it has no host, or browsers could read it in another way than it seems. */
+/**
+ * Why `rd` is refused: its origin is not allowed, it has no host, or browsers could read it in another way than it
+ * seems.
+ */
 type RefusalReason = "origin_not_allowed" | "no_host" | "malformed";
 
 /** An `rd` that is refused. */
@@ -35,9 +38,9 @@ const MAX_LENGTH = 4096;
 const CONFUSING = /[\s\\]|\p{Cc}/u;
 
 /**
- * Where a login leads to: `rd` if it is allowed, else the start page of this service. `rd` is an absolute URL, or a path of this
- * service, which stays a path. It is parsed as browsers do, and compared by its origin. An http URL means the https one, where only
- * that is allowed: a proxy behind another one that does TLS may not know it.
+ * Where a login leads to: `rd` if it is allowed, else the start page of this service. `rd` is an absolute URL, or a
+ * path of this service, which stays a path. It is parsed as browsers do, and compared by its origin. An http URL means
+ * the https one, where only that is allowed: a proxy behind another one that does TLS may not know it.
  */
 export function redirectTarget(rd: string | null, rules: RedirectRules): Target {
   const home = `${rules.base}/`;
@@ -98,7 +101,8 @@ export function refusalText({ reason, origin }: RefusedTarget): string {
   }
 }
 
-// A URL may have a host such as `a;b.example.com`. It would end the directive of the page's policy that names the target.
+// A URL may have a host such as `a;b.example.com`. It would end the directive of the page's policy that names the
+// target.
 const DNS_NAME = /^[a-z0-9-]+(?:\.[a-z0-9-]+)*$/;
 
 /** Whether a host is a domain or one of its subdomains. */

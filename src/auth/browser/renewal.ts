@@ -10,8 +10,8 @@ export interface Lifetimes {
 }
 
 /**
- * Where a browser gets the renewed cookie: on a page of this service, to which it is sent, or in the answer of a protected app,
- * where a proxy may drop it.
+ * Where a browser gets the renewed cookie: on a page of this service, to which it is sent, or in the answer of a
+ * protected app, where a proxy may drop it.
  */
 export type RenewalPlace = "page" | "answer";
 
@@ -21,8 +21,9 @@ interface Shares {
   renewable: number;
 }
 
-// A browser that does not keep the new cookie must not be sent in circles: a session that was just renewed on the page is not
-// renewed again. A renewal in an answer gives less, so that the page can still renew a session whose new cookie a proxy drops.
+// A browser that does not keep the new cookie must not be sent in circles: a session that was just renewed on the page
+// is not renewed again. A renewal in an answer gives less, so that the page can still renew a session whose new cookie
+// a proxy drops.
 const SHARES: Record<RenewalPlace, Shares> = {
   page: { given: 1, renewable: 0.9 },
   answer: { given: 0.89, renewable: 0.79 },
@@ -40,8 +41,8 @@ export function renewedExpiry(
 }
 
 /**
- * Whether to renew a live session: a form opened it, less than a third of its lifetime is left, a renewal would prolong it, and it
- * was not just renewed. A token of the API is not renewed, also not in the cookie. `now` is in Unix seconds.
+ * Whether to renew a live session: a form opened it, less than a third of its lifetime is left, a renewal would prolong
+ * it, and it was not just renewed. A token of the API is not renewed, also not in the cookie. `now` is in Unix seconds.
  */
 export async function isRenewalDue(
   claims: AccessClaims,
@@ -68,8 +69,8 @@ export interface RenewalParts {
 }
 
 /**
- * Creates a function that prolongs a session and returns the `Set-Cookie` of its new token, which has the same `sid` and `iat`.
- * Returns null if the session has ended. `now` is in Unix seconds.
+ * Creates a function that prolongs a session and returns the `Set-Cookie` of its new token, which has the same `sid`
+ * and `iat`. Returns null if the session has ended. `now` is in Unix seconds.
  */
 export function createRenew({ sessions, cookie, lifetimes, secret }: RenewalParts) {
   const sign = createSignToken(secret);

@@ -61,10 +61,10 @@ export function verifyEndpoints(parts: VerifyParts): Endpoint[] {
 }
 
 /**
- * Answers a proxy that asks whether a request may pass: 200 with the user, else 401. A browser that opens a page is sent to
- * the login page, or to the renewal of its session when little of it is left. For other requests the answer then has the renewed
- * cookie. The answer always has the headers of the user, so
- * that a proxy overwrites those of a client.
+ * Answers a proxy that asks whether a request may pass: 200 with the user, else 401. A browser that opens a page is
+ * sent to the login page, or to the renewal of its session when little of it is left. For other requests the answer
+ * then has the renewed cookie. The answer always has the headers of the user, so that a proxy overwrites those of a
+ * client.
  */
 function verifyHandler(parts: VerifyParts, style: RedirectStyle): RequestHandler {
   const { authenticate, cookie, sessions, lifetimes, publicUrl, trustedProxies, log, now } = parts;

@@ -19,8 +19,8 @@ export interface MarkCredential {
 }
 
 /**
- * The marks of browsers that have logged in. A mark lets its browser guess apart from all others, so that nobody uses up its
- * guesses. It gives no other right.
+ * The marks of browsers that have logged in. A mark lets its browser guess apart from all others, so that nobody uses
+ * up its guesses. It gives no other right.
  */
 export interface BrowserMarks {
   /** Creates the mark of a browser, with a new id unless the browser has one. */

@@ -15,7 +15,10 @@ import {
 
 /** Most failures of one address at one e-mail within the window. */
 export const FAILURES_PER_ADDRESS_AND_EMAIL = 10;
-/** Most failures of one IPv6 network at one e-mail within the window. Four of a /48 are needed to use up those of an e-mail. */
+/**
+ * Most failures of one IPv6 network at one e-mail within the window. Four of a /48 are needed to use up those of an
+ * e-mail.
+ */
 const FAILURES_PER_NETWORK_AND_EMAIL = [
   { bits: 56, limit: 20 },
   { bits: 48, limit: 30 },
@@ -40,13 +43,13 @@ interface AttemptOptions {
 }
 
 /**
- * Limits wrong guesses. What others guess elsewhere locks out neither an address that has logged in within 30 days, nor a browser
- * that has: `browser` is the id in its mark.
+ * Limits wrong guesses. What others guess elsewhere locks out neither an address that has logged in within 30 days, nor
+ * a browser that has: `browser` is the id in its mark.
  */
 export interface Throttle {
   /**
-   * Throws `too_many_attempts` if a limit is reached. It is called before the attempt queues for a password hash. Returns
-   * whether the address or the browser has logged in within 30 days.
+   * Throws `too_many_attempts` if a limit is reached. It is called before the attempt queues for a password hash.
+   * Returns whether the address or the browser has logged in within 30 days.
    */
   check(address: string, email: string, browser?: string | null): Promise<{ isKnown: boolean }>;
   /**
@@ -59,9 +62,9 @@ export interface Throttle {
 }
 
 /**
- * Creates the throttle. E-mails are in canonical form, `now` in Unix milliseconds. While attempts in progress may reach the
- * limit, further ones wait up to 5 seconds, outside of `runTask`, and then throw `login_busy`. An error of the store is also
- * thrown to the attempts queued behind it: one after the other, each would wait for the same time-out.
+ * Creates the throttle. E-mails are in canonical form, `now` in Unix milliseconds. While attempts in progress may reach
+ * the limit, further ones wait up to 5 seconds, outside of `runTask`, and then throw `login_busy`. An error of the
+ * store is also thrown to the attempts queued behind it: one after the other, each would wait for the same time-out.
  */
 export function createThrottle(
   store: ThrottleStore,
@@ -73,8 +76,8 @@ export function createThrottle(
   let outages: { count: number; newest?: unknown } = { count: 0 };
 
   /**
-   * The limits per e-mail and per wider network apply to the unknown only. Whether an address is known must not depend on the e-mail
-   * it sends, or the answer would reveal the user's e-mail.
+   * The limits per e-mail and per wider network apply to the unknown only. Whether an address is known must not depend
+   * on the e-mail it sends, or the answer would reveal the user's e-mail.
    */
   async function limitsFor(
     address: string,

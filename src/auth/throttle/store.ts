@@ -9,8 +9,9 @@ export const STALE_ATTEMPT_MS = 60_000;
 /** How long an address is known after a login. */
 export const KNOWN_ADDRESS_MS = 30 * 86_400_000;
 
-// Several buckets count each failure: that of the pair of address and e-mail, that of the e-mail, those of wider networks of an IPv6
-// address, and that of the address. Totals count the pair buckets only. Only the names of the others have a colon.
+// Several buckets count each failure: that of the pair of address and e-mail, that of the e-mail, those of wider
+// networks of an IPv6 address, and that of the address. Totals count the pair buckets only. Only the names of the
+// others have a colon.
 export const EMAIL_BUCKET_PREFIX = "email:";
 export const NETWORK_BUCKET_PREFIX = "network:";
 export const ADDRESS_BUCKET_PREFIX = "address:";
@@ -55,13 +56,13 @@ export interface Totals {
 }
 
 /**
- * Counts login failures over a sliding window. An attempt in progress holds a reservation in each of its buckets, so that
- * parallel guesses cannot exceed the limit. The reservation becomes a failure unless it is released.
+ * Counts login failures over a sliding window. An attempt in progress holds a reservation in each of its buckets, so
+ * that parallel guesses cannot exceed the limit. The reservation becomes a failure unless it is released.
  */
 export interface ThrottleStore {
   /**
-   * Returns the milliseconds until every bucket is below its limit; 0 if all are. It reserves nothing, but may release stale
-   * reservations.
+   * Returns the milliseconds until every bucket is below its limit; 0 if all are. It reserves nothing, but may release
+   * stale reservations.
    */
   retryAfterMs(buckets: Bucket[], now: number): Promise<number>;
   /** Reserves a failure in every bucket, or in none. */

@@ -9,7 +9,10 @@ import { type Finding, warning } from "./finding.ts";
 const DAY_MS = 86_400_000;
 const OLD_DAYS = 7;
 
-/** Checks that the server could read each list of addresses from a URL lately. Broken files are faults of the configuration. */
+/**
+ * Checks that the server could read each list of addresses from a URL lately. Broken files are faults of the
+ * configuration.
+ */
 export function checkAddressLists(sources: readonly Source[], copies: AddressCopies, now: number): Finding[] {
   const lists = sources.flatMap(({ addressLists }) => addressLists ?? []).filter(({ kind }) => kind === "url");
   const remedy = "see address_list_error in the log, and fetch the list from this machine";

@@ -59,7 +59,9 @@ function statOf(path: string): Stats | null {
   }
 }
 
-/** Whether other programs need a directory: the root, a directory directly below it, or one that everybody may write. */
+/**
+ * Whether other programs need a directory: the root, a directory directly below it, or one that everybody may write.
+ */
 function isSystemDirectory(dir: string, { mode }: Stats): boolean {
   return dirname(dirname(resolve(dir))) === dirname(resolve(dir)) || (mode & STICKY) !== 0;
 }

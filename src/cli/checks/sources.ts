@@ -10,8 +10,8 @@ import { checkAddressLists, checkKeySets } from "./documents.ts";
 import { type Finding, ok, warning, wrongSettings } from "./finding.ts";
 
 /**
- * Checks the configuration file, the lists of addresses and the public keys at URLs. If the database can be read, checks
- * whether the senders use the newest secrets.
+ * Checks the configuration file, the lists of addresses and the public keys at URLs. If the database can be read,
+ * checks whether the senders use the newest secrets.
  */
 export async function checkSources(environment: Environment, canRead: boolean, now: number): Promise<Finding[]> {
   let sources: Source[];

@@ -66,7 +66,9 @@ export interface DeliveryExplanation {
   handshake: HandshakeKind | null;
   /** Which routes would take the event, and why the others would not; empty without an event. */
   routes: RouteVerdict[];
-  /** A `verify` block in YAML that would accept the signature if the one of the source does not; null if none is found. */
+  /**
+   * A `verify` block in YAML that would accept the signature if the one of the source does not; null if none is found.
+   */
   verify: string | null;
 }
 
@@ -76,8 +78,8 @@ export interface ExplainOptions extends RehearsalOptions {
 }
 
 /**
- * Explains which checks of the server a captured delivery passes, in their order, and what the server would answer. It goes on
- * behind a time that is too far off. Nothing is stored, and nothing shows a secret.
+ * Explains which checks of the server a captured delivery passes, in their order, and what the server would answer. It
+ * goes on behind a time that is too far off. Nothing is stored, and nothing shows a secret.
  */
 export async function explainDelivery(
   source: Source,
@@ -143,7 +145,10 @@ export async function explainDelivery(
   };
 }
 
-/** The body without its Content-Encoding, or why that cannot be removed. Without one that the source accepts it is the body. */
+/**
+ * The body without its Content-Encoding, or why that cannot be removed. Without one that the source accepts it is the
+ * body.
+ */
 async function decode(
   { encoding = [], bodyLimitBytes }: Source,
   { headers, body }: RawRequest,

@@ -40,8 +40,8 @@ export function configFileName({ CONFIG_FILE = DEFAULT_FILE }: Environment): str
 }
 
 /**
- * Reads the configuration file. Returns null if there is none. Throws {@link ConfigFileError} with all of its faults, and
- * `SettingsError` if it cannot be read.
+ * Reads the configuration file. Returns null if there is none. Throws {@link ConfigFileError} with all of its faults,
+ * and `SettingsError` if it cannot be read.
  */
 export function readConfigFile(environment: Environment): ConfigFile | null {
   const file = configFileName(environment);
@@ -58,8 +58,8 @@ export function readConfigFile(environment: Environment): ConfigFile | null {
 }
 
 /**
- * Reads only `retention` of the configuration file, for commands that need no secrets. Throws like {@link readConfigFile} for
- * faults in it, and for a file that is not YAML.
+ * Reads only `retention` of the configuration file, for commands that need no secrets. Throws like {@link
+ * readConfigFile} for faults in it, and for a file that is not YAML.
  */
 export function readRetentionOf(environment: Environment): Retention {
   const file = configFileName(environment);

@@ -11,8 +11,8 @@ export interface WatchedConfigFile {
   /** Reads the file again. */
   reload(): void;
   /**
-   * Reads the file again whenever it changes, or the file of a module does. Calls `onReload` with it, or with the reason why
-   * the one before it stays in use. Returns a function that ends the watch.
+   * Reads the file again whenever it changes, or the file of a module does. Calls `onReload` with it, or with the
+   * reason why the one before it stays in use. Returns a function that ends the watch.
    */
   watch(onReload: (file: ConfigFile | null, fault: string | null) => void): () => void;
 }

@@ -12,8 +12,8 @@ export type Known<T> = T extends readonly unknown[]
     : T;
 
 /**
- * Reads a value by its schema. Adds a fault for each wrong or unknown key, so that none hides another. Undefined if the value
- * itself is wrong. Checks on a map, or on a list of maps, are not made.
+ * Reads a value by its schema. Adds a fault for each wrong or unknown key, so that none hides another. Undefined if the
+ * value itself is wrong. Checks on a map, or on a list of maps, are not made.
  */
 export function readShape<const Schema extends v.GenericSchema>(value: unknown, schema: Schema, reading: Reading) {
   return knownOf(value, schema, reading) as Known<v.InferOutput<Schema>> | undefined;
@@ -127,7 +127,10 @@ function lengthOfSecretPath([top, , key, below]: Path): number | null {
   return top === "routes" && key === "http" && below === "secret" ? 4 : null;
 }
 
-/** Whether a path is that of a URL, a command or a key, or of text in its place. These may have passwords, or be private. */
+/**
+ * Whether a path is that of a URL, a command or a key, or of text in its place. These may have passwords, or be
+ * private.
+ */
 function isPrivate(path: Path): boolean {
   const [top, , key, below] = path;
   if (top === "alerts") return path[1] === "notify" && below !== "name";

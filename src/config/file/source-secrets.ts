@@ -50,8 +50,8 @@ const FORMS: Record<HmacScheme["key"], string> = {
 type Owner = Pick<Source, "name" | "handshake">;
 
 /**
- * Checks the secrets of several sources. A handshake that signs what anybody sends would sign for the other source. Else who has
- * the secret of one source can sign for the other, which is a warning.
+ * Checks the secrets of several sources. A handshake that signs what anybody sends would sign for the other source.
+ * Else who has the secret of one source can sign for the other, which is a warning.
  */
 export function checkSharedSecrets(sources: readonly Source[], reading: Reading): void {
   const owners = new Map<string, Owner>(
@@ -78,7 +78,9 @@ export function checkSharedSecrets(sources: readonly Source[], reading: Reading)
         .fault("found a secret, expected the public key of Braintree: anybody can ask for it");
 }
 
-/** The one of two sources whose handshake could sign for the other. One with the same handshake refuses what it signs. */
+/**
+ * The one of two sources whose handshake could sign for the other. One with the same handshake refuses what it signs.
+ */
 function signerOf(one: Owner, other: Owner): Owner | undefined {
   if (one.handshake?.kind === other.handshake?.kind) return undefined;
   return [one, other].find(({ handshake }) => handshake && signsForAnybody(handshake.kind));

@@ -85,7 +85,9 @@ interface Anchor {
   size: number;
 }
 
-/** The values of a document; undefined if an alias is wrong. Adds its faults, and the node that each alias stands for. */
+/**
+ * The values of a document; undefined if an alias is wrong. Adds its faults, and the node that each alias stands for.
+ */
 function toPlain(
   root: unknown,
   targets: Map<Alias, unknown>,

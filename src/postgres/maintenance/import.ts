@@ -30,8 +30,8 @@ export interface ImportedStore {
 }
 
 /**
- * Begins to copy the store with this fingerprint into an empty one, or goes on with it. Throws {@link OperatorError} if the store
- * has anything else.
+ * Begins to copy the store with this fingerprint into an empty one, or goes on with it. Throws {@link OperatorError} if
+ * the store has anything else.
  */
 export async function beginImport(
   postgres: Postgres,

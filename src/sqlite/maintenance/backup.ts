@@ -43,8 +43,8 @@ const LOG_SUFFIXES = ["-wal", "-shm", "-journal"];
 
 /**
  * Copies a snapshot of an open database to the file `name`, while others may write to the database. The file has mode
- * 0600 and gets its name once it is complete, checked and on disk. A link is kept, and its target is written.
- * An event whose stored bytes do not match their checksum is copied as it is: one bad sector must not prevent all backups.
+ * 0600 and gets its name once it is complete, checked and on disk. A link is kept, and its target is written. An event
+ * whose stored bytes do not match their checksum is copied as it is: one bad sector must not prevent all backups.
  */
 export async function backUp(database: Database, name: string, options: BackupOptions): Promise<BackedUp> {
   const { mayReplace, onProgress } = options;
@@ -105,7 +105,10 @@ function makeEmpty(partial: string, file: string): void {
   }
 }
 
-/** Copies the database to another file, checks the copy and flushes it to disk. Returns the events that are damaged in both. */
+/**
+ * Copies the database to another file, checks the copy and flushes it to disk. Returns the events that are damaged in
+ * both.
+ */
 async function copy(database: Database, partial: string, onProgress: Progress): Promise<EventName[]> {
   // Hold a snapshot: otherwise every commit of a server would restart the copy.
   database.exec("BEGIN; SELECT count(*) FROM metadata");
@@ -113,8 +116,8 @@ async function copy(database: Database, partial: string, onProgress: Progress): 
   try {
     const { totalPages } = await database.backup(partial, {
       progress({ totalPages, remainingPages }) {
-        // Otherwise the system writes hundreds of megabytes at once, and commits of a server wait for that. This also ends
-        // SQLite's lock on the partial file (POSIX), which no other program opens.
+        // Otherwise the system writes hundreds of megabytes at once, and commits of a server wait for that. This also
+        // ends SQLite's lock on the partial file (POSIX), which no other program opens.
         flush(partial);
         onProgress((totalPages - remainingPages) * pageSize, totalPages * pageSize);
         return PAGES_PER_STEP;

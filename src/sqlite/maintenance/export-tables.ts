@@ -29,8 +29,8 @@ UNION ALL SELECT substr(key, 12), NULL, NULL, NULL, NULL, value FROM metadata
 WHERE key GLOB 'credential:*' AND substr(key, 12) NOT IN (SELECT user_id FROM sessions)`;
 
 /**
- * The failures of each attempt under one number: that of the failure in the pair's bucket. The failures of the e-mail and the
- * address, whose buckets have a colon, follow it.
+ * The failures of each attempt under one number: that of the failure in the pair's bucket. The failures of the e-mail
+ * and the address, whose buckets have a colon, follow it.
  */
 const FAILURES = `
 SELECT bucket, coalesce((SELECT max(id) FROM login_failures AS pair

@@ -19,8 +19,8 @@ export interface ExportedStore {
   /** About the number of rows of all tables. */
   rows: number;
   /**
-   * Returns the next rows of a table after a position. `now` is when the copying started. Throws {@link OperatorError} if an
-   * event is damaged.
+   * Returns the next rows of a table after a position. `now` is when the copying started. Throws {@link OperatorError}
+   * if an event is damaged.
    */
   read(table: ExportedTable, after: Position, now: number): CopiedRows;
   /** Throws {@link OperatorError} if the store has changed since it was opened. */

@@ -16,8 +16,8 @@ const MAX_TRIES = 5;
 
 /**
  * What is wrong with the write-ahead log of a database that another process has open: it or its index was removed or
- * replaced, or it was cut short. Null if nothing is. Not for a process that has the database open: closing a file ends all locks
- * of the process on it (POSIX).
+ * replaced, or it was cut short. Null if nothing is. Not for a process that has the database open: closing a file ends
+ * all locks of the process on it (POSIX).
  */
 export function faultOfLog(file: string): "-wal" | "-shm" | null {
   let index = beginning(`${file}-shm`, INDEX_HEADER_BYTES);

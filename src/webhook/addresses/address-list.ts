@@ -20,8 +20,9 @@ export const MAX_LIST_BYTES = 8 * 1024 * 1024;
 const LEAST_BITS = { ipv4: 8, ipv6: 16 };
 
 /**
- * Reads the addresses and ranges of a list: the strings of a JSON document that are one, or the lines of a text, where `#`
- * begins a comment. Returns them in order, each once. Throws {@link AddressListError} if the list is wrong or has none.
+ * Reads the addresses and ranges of a list: the strings of a JSON document that are one, or the lines of a text, where
+ * `#` begins a comment. Returns them in order, each once. Throws {@link AddressListError} if the list is wrong or has
+ * none.
  */
 export function parseAddressList(text: string, member: string): string[] {
   const content = text.replace(/^\uFEFF/, "");

@@ -18,7 +18,10 @@ export interface FollowedDocument {
 export interface FollowedDocuments<Document, Content> {
   /** Null if the document was never read. */
   contentOf(document: Pick<FollowedDocument, "id">): Content | null;
-  /** Uses these documents from now on, and reads each of them. Those that were in use before keep their content meanwhile. */
+  /**
+   * Uses these documents from now on, and reads each of them. Those that were in use before keep their content
+   * meanwhile.
+   */
   apply(documents: readonly Document[]): void;
   /** Resolves when those of these documents that have no content yet were tried. */
   tried(documents: readonly Document[]): Promise<void>;

@@ -17,7 +17,8 @@ export function json(body: object): Answer {
   return { status: 200, body };
 }
 
-// Base64, base64url, numbers and UUIDs. A challenge of this form is never a signed body, which begins with `{`, `[` or `v0:`.
+// Base64, base64url, numbers and UUIDs. A challenge of this form is never a signed body, which begins with `{`, `[` or
+// `v0:`.
 const CHALLENGE = /^[A-Za-z0-9+/=_-]{1,256}$/;
 
 // For challenges that are sentences, as those of Microsoft Graph and Okta may be. Nothing is signed there.

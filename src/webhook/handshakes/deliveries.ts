@@ -7,7 +7,10 @@ import { type Answer, json, PRINTABLE, requireChallenge, text } from "./answer.t
 import type { HandshakeKind } from "./kind.ts";
 import { isSslCheck } from "./validations.ts";
 
-/** Answers a delivery if it is a handshake. `secret` is the one that signed it. Throws `invalid_payload` for a bad challenge. */
+/**
+ * Answers a delivery if it is a handshake. `secret` is the one that signed it. Throws `invalid_payload` for a bad
+ * challenge.
+ */
 type AnswerDelivery = (
   content: Content,
   secret: string,
@@ -17,7 +20,10 @@ type AnswerDelivery = (
 
 /** The answers to deliveries, by kind. */
 export const DELIVERY_ANSWERS: Partial<Record<HandshakeKind, AnswerDelivery>> = {
-  /** A ping of interactions has the type 1, as an event has; only the event has `event`. A ping of events has the type 0. */
+  /**
+   * A ping of interactions has the type 1, as an event has; only the event has `event`. A ping of events has the type
+   * 0.
+   */
   discord(content) {
     const type = content.member("type");
     if (type === 0) return text("", 204);

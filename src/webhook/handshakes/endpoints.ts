@@ -108,7 +108,9 @@ function refusalsOf({ kind, token }: Handshake): ErrorCode[] {
   return canMismatch ? ["signature_mismatch"] : [];
 }
 
-/** Refuses a request without a right signature, of a provider that signs its check of the URL as it signs a delivery. */
+/**
+ * Refuses a request without a right signature, of a provider that signs its check of the URL as it signs a delivery.
+ */
 function signatureOf(source: Source, { trustedProxies }: HandshakeParts): (context: RequestContext) => void {
   const verifier = createVerifier(source);
   return ({ request }) => {
@@ -229,8 +231,8 @@ async function requireBody(
 }
 
 /**
- * Answers a genuine delivery if it is a handshake. `secretName` is the secret that verified it. Undefined for sources that
- * have no handshake in deliveries.
+ * Answers a genuine delivery if it is a handshake. `secretName` is the secret that verified it. Undefined for sources
+ * that have no handshake in deliveries.
  */
 export function deliveryAnswerOf(source: Source, parts: HandshakeParts) {
   const { handshake } = source;
@@ -248,8 +250,8 @@ function isAnsweredUnsigned(kind: HandshakeKind | undefined): boolean {
 }
 
 /**
- * Answers a delivery without a signature if it is a handshake, as monday sends it. Undefined for kinds whose handshake is
- * signed. The answer is null for any other delivery. The body is read unless it is known.
+ * Answers a delivery without a signature if it is a handshake, as monday sends it. Undefined for kinds whose handshake
+ * is signed. The answer is null for any other delivery. The body is read unless it is known.
  */
 export function unsignedAnswerOf(source: Source, parts: HandshakeParts) {
   const answer = isAnsweredUnsigned(source.handshake?.kind) ? deliveryAnswerOf(source, parts) : undefined;
@@ -266,8 +268,8 @@ export function unsignedAnswerOf(source: Source, parts: HandshakeParts) {
 const TEST_KEY: Secret = { name: "test-webhook", value: "test-webhook", mark: "" };
 
 /**
- * Answers Mandrill's check, a delivery without events that is signed with a key that everybody knows. Undefined for other
- * kinds. The answer is null for any other delivery.
+ * Answers Mandrill's check, a delivery without events that is signed with a key that everybody knows. Undefined for
+ * other kinds. The answer is null for any other delivery.
  */
 export function testAnswerOf(source: Source, parts: HandshakeParts) {
   const answer = source.handshake?.kind === "mandrill" ? deliveryAnswerOf(source, parts) : undefined;

@@ -16,7 +16,8 @@ export interface ChallengeRequest {
 /** Answers such a request. Throws `validation_failed` for a bad challenge. */
 export type AnswerRequest = (request: ChallengeRequest, source: Pick<Source, "secrets" | "handshake">) => Answer;
 
-// LinkedIn's signatures are of `hmacsha256=` and the body, with the same secret. So a challenge has no `=`; it is a UUID.
+// LinkedIn's signatures are of `hmacsha256=` and the body, with the same secret. So a challenge has no `=`; it is a
+// UUID.
 const WITHOUT_EQUALS = /^[A-Za-z0-9_-]{1,256}$/;
 
 const isThere: AnswerRequest = () => text("");

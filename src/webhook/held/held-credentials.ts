@@ -25,8 +25,9 @@ interface Carriers {
 }
 
 /**
- * What is kept of a refused delivery: the headers that events keep and those that a signature needs, as JSON, and of the
- * target what a signature covers. A token or password is replaced by its SHA-256, which tells later whether it was right.
+ * What is kept of a refused delivery: the headers that events keep and those that a signature needs, as JSON, and of
+ * the target what a signature covers. A token or password is replaced by its SHA-256, which tells later whether it was
+ * right.
  */
 export function withoutCredentials(
   { schemes, id, type, path }: Pick<Source, "schemes" | "id" | "type" | "path">,
@@ -46,7 +47,10 @@ export function withoutCredentials(
   return { headers: JSON.stringify(kept), target: keptTarget(schemes, path, target) };
 }
 
-/** Puts the secrets of a source back whose digests `withoutCredentials` has kept. Others stay digests, which verify nothing. */
+/**
+ * Puts the secrets of a source back whose digests `withoutCredentials` has kept. Others stay digests, which verify
+ * nothing.
+ */
 export function withCredentials({ schemes, secrets }: Pick<Source, "schemes" | "secrets">, kept: Carriers): Carriers {
   const secretOf = (digest: string) => secrets.find(({ value }) => digestOf(Buffer.from(value))[0] === digest)?.value;
   const headers = { ...kept.headers };

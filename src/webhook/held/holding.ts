@@ -15,8 +15,8 @@ export function isKept({ keepRejected }: Pick<Source, "keepRejected">, reason: R
 /** Keeps refused deliveries of the sources that ask for it. */
 export interface Holding {
   /**
-   * Resolves when the delivery is on disk. Does nothing for other sources, and while the intake is paused or full: held deliveries
-   * never delay genuine ones. Throws `store_unavailable` if the commit fails or takes too long.
+   * Resolves when the delivery is on disk. Does nothing for other sources, and while the intake is paused or full: held
+   * deliveries never delay genuine ones. Throws `store_unavailable` if the commit fails or takes too long.
    */
   hold(source: Pick<Source, "keepRejected">, delivery: HeldDelivery): Promise<void>;
   start(): void;
@@ -46,7 +46,10 @@ export function createHolding({ store, write, sources, log, now }: HoldingOption
   let trimming: Repetition | undefined;
   let skipped = 0;
 
-  /** Removes what is too old, also of sources that refuse nothing any more, that keep nothing, or that have left the file. */
+  /**
+   * Removes what is too old, also of sources that refuse nothing any more, that keep nothing, or that have left the
+   * file.
+   */
   async function trim(): Promise<void> {
     const boundsOf = new Map(sources().map(({ name, keepRejected }) => [name, keepRejected]));
     for (const name of await store.sources()) await store.trim(name, boundsOf.get(name) ?? LEFT_HELD_BOUNDS, now());

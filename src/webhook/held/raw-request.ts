@@ -16,8 +16,8 @@ export interface RawRequest {
 }
 
 /**
- * Parses a raw HTTP request, with LF or CRLF. The body is `Content-Length` bytes, else all after the blank line. Returns
- * what is wrong, with its line, if it is none.
+ * Parses a raw HTTP request, with LF or CRLF. The body is `Content-Length` bytes, else all after the blank line.
+ * Returns what is wrong, with its line, if it is none.
  */
 export function parseRawRequest(bytes: Buffer): RawRequest | string {
   const text = bytes.toString("latin1");

@@ -20,11 +20,14 @@ export interface Content {
   /** The fields of a form, of either media type; none in another body, or in one that is malformed. */
   form(): URLSearchParams;
   /**
-   * The member at a path: names with dots between them. Undefined if it is missing. Members of a form are its fields, then the
-   * members of the JSON in it, then `filename` and `size` of each file.
+   * The member at a path: names with dots between them. Undefined if it is missing. Members of a form are its fields,
+   * then the members of the JSON in it, then `filename` and `size` of each file.
    */
   member(path: string): unknown;
-  /** As `member`, in what can be read of a body that is not quite JSON, and by names with dots. Signatures are never read so. */
+  /**
+   * As `member`, in what can be read of a body that is not quite JSON, and by names with dots. Signatures are never
+   * read so.
+   */
   lenientMember(path: string): unknown;
   /** The digits of an integer at a path that is too large for a number; undefined for anything else. */
   longInteger(path: string): string | undefined;

@@ -56,9 +56,8 @@ function ownHeaders(source: Source): ReadonlySet<string> {
   return own;
 }
 
-// Headers that are not stored: signatures, cookies, credentials, keys, tokens, secrets, passwords, and addresses, whose query may
-// have them. The specific names are
-// those of senders, and of proxies that log users in.
+// Headers that are not stored: signatures, cookies, credentials, keys, tokens, secrets, passwords, and addresses, whose
+// query may have them. The specific names are those of senders, and of proxies that log users in.
 const CONFIDENTIAL =
   /signature|cookie|credential|authorization|key|token|secret|pass|hmac|mac$|^x-hub-|^x-trello-webhook$|(?:^|-)(?:sig|auth|jwt|oidc)(?:-|$)|^referer$|^x-original-ur[il]$|^x-forwarded-uri$|-unencoded-url$|^verif-hash$|^plaid-verification$|^x-payload-digest$/;
 
@@ -75,7 +74,9 @@ export function isConfidential(name: string): boolean {
   return confidential;
 }
 
-/** Returns the headers to store with a delivery, as JSON: names in lower case, without confidential and omitted ones. */
+/**
+ * Returns the headers to store with a delivery, as JSON: names in lower case, without confidential and omitted ones.
+ */
 export function storedHeaders(headers: IncomingHttpHeaders, omitted: ReadonlySet<string> = NONE): string {
   const kept: Record<string, string> = {};
   for (const name in headers) {

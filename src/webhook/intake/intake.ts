@@ -7,13 +7,13 @@ import type { PauseReason } from "./admission.ts";
 /** Groups received events into commits, and bounds the other writes that deliveries cause. */
 export interface Intake {
   /**
-   * Resolves when the event is on disk. Throws `intake_paused` or `queue_full` at once, or `store_unavailable` if the commit
-   * fails.
+   * Resolves when the event is on disk. Throws `intake_paused` or `queue_full` at once, or `store_unavailable` if the
+   * commit fails.
    */
   append(event: NewEvent): Promise<Appended>;
   /**
-   * Does something else for a delivery that waits for the disk or the network and holds so many bytes: a quarter of the limits,
-   * counted with the events that wait, so that events go first. Throws as `append` does.
+   * Does something else for a delivery that waits for the disk or the network and holds so many bytes: a quarter of the
+   * limits, counted with the events that wait, so that events go first. Throws as `append` does.
    */
   write<T>(bytes: number, run: () => Promise<T>): Promise<T>;
   /** Deliveries whose commit has not begun. */
@@ -46,8 +46,9 @@ const QUEUE_BYTES = 64 * 1024 * 1024;
 // The next batches wait in the storage thread while it commits one, so that it never waits for this thread.
 const CONCURRENT_COMMITS = 4;
 
-// Without this, all deliveries of one turn of the event loop would be one batch, and this thread would wait for all of it.
-// At 256 connections, 96 gave 1.18 ± 0.04 of the rate, and 32 gave 1.04 ± 0.04 of that; at 64 connections 1.08 ± 0.05.
+// Without this, all deliveries of one turn of the event loop would be one batch, and this thread would wait for all of
+// it. At 256 connections, 96 gave 1.18 ± 0.04 of the rate, and 32 gave 1.04 ± 0.04 of that; at 64 connections 1.08 ±
+// 0.05.
 const ENOUGH_FOR_A_BATCH = 32;
 
 // Senders time out after 5 to 30 seconds. An earlier 503 makes them retry.

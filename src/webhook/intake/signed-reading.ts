@@ -14,8 +14,8 @@ interface SignedReading {
 const JSON_LINES = "application/x-ndjson";
 
 /**
- * Reads a signed body by its bytes, as one of the media types that the source takes. No signature covers the `Content-Type`: who
- * sends captured bytes again under another one must not make another event of them.
+ * Reads a signed body by its bytes, as one of the media types that the source takes. No signature covers the
+ * `Content-Type`: who sends captured bytes again under another one must not make another event of them.
  */
 export function readSigned(content: Content, contentTypes: readonly string[]): SignedReading {
   const { bytes, mediaType } = content;

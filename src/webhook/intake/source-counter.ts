@@ -18,7 +18,9 @@ interface SourceCounter {
   received(source: string, secret: MarkedSecret, at: number, appended: Appended): void;
   /** Counts a refused delivery. */
   refused(source: string, reason: string): void;
-  /** Stores what is left, and nothing later, for a server that stops. It takes two seconds at most, and never rejects. */
+  /**
+   * Stores what is left, and nothing later, for a server that stops. It takes two seconds at most, and never rejects.
+   */
   flush(): Promise<void>;
 }
 

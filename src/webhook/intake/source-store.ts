@@ -4,7 +4,10 @@ import type { Stat } from "../../events/stats.ts";
 /** Numbers of refused deliveries by reason: a code of errors, or why there was that error. */
 export type Refusals = Readonly<Record<string, number>>;
 
-/** A stored time that is later than now by more than this is of a clock that was ahead. Clocks of servers may differ by less. */
+/**
+ * A stored time that is later than now by more than this is of a clock that was ahead. Clocks of servers may differ by
+ * less.
+ */
 export const AHEAD_MS = 60_000;
 
 /** What a source has received and refused since the last report. All times are Unix milliseconds. */
@@ -35,7 +38,10 @@ export interface SourceRecord {
   lastReceivedAt: number | null;
   /** The secret that was used last, by name. */
   lastSecret: string | null;
-  /** The secrets that have verified deliveries, the last used first. Each with the mark of its value, see secret-mark.ts. */
+  /**
+   * The secrets that have verified deliveries, the last used first. Each with the mark of its value, see
+   * secret-mark.ts.
+   */
   secrets: { name: string; mark: string; firstUsedAt: number; lastUsedAt: number }[];
 }
 
@@ -71,12 +77,15 @@ export interface ReceivedSecret {
   address: string;
 }
 
-/** Keeps what each source has received and refused, and the secrets that handshakes brought. Each method is one transaction. */
+/**
+ * Keeps what each source has received and refused, and the secrets that handshakes brought. Each method is one
+ * transaction.
+ */
 export interface SourceStore {
   /**
-   * Adds counts, and to the statistics of the minute of `now` those of deliveries that stored no event. Times only move forward:
-   * an older one never replaces a newer one, unless that is ahead of now. A use of a secret with another value, by its mark, is
-   * the first one again.
+   * Adds counts, and to the statistics of the minute of `now` those of deliveries that stored no event. Times only move
+   * forward: an older one never replaces a newer one, unless that is ahead of now. A use of a secret with another
+   * value, by its mark, is the first one again.
    */
   add(counts: SourceCounts[], now: number): Promise<void>;
   /** Every source with counts, in the order of the names. Those that are no longer configured are included. */

@@ -8,8 +8,8 @@ const NAME = /^[\w.-]+$/;
 const LIKE_A_FIELD = /&[\w.-]+=/;
 
 /**
- * The fields of the form but for some, sorted by name, as `name=value` joined by `&`. Null if they could be read as other fields
- * with the same text.
+ * The fields of the form but for some, sorted by name, as `name=value` joined by `&`. Null if they could be read as
+ * other fields with the same text.
  */
 const fieldsWithout = (...others: string[]): OwnPart => ({
   read: ({ content }) => {

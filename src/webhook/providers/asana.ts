@@ -7,8 +7,8 @@ export default provider({
   docs: "https://developers.asana.com/docs/webhooks-guide",
   schemes: hmacOfBody("x-hook-signature"),
   type: ["body:events.0.action"],
-  // A POST with a new secret in X-Hook-Secret, which wants that header back. Asana's answer to the request that made the webhook
-  // has the secret, too: https://developers.asana.com/reference/createwebhook
+  // A POST with a new secret in X-Hook-Secret, which wants that header back. Asana's answer to the request that made
+  // the webhook has the secret, too: https://developers.asana.com/reference/createwebhook
   handshake: "asana",
   facts: says(
     "https://github.com/Asana/developer-docs/blob/39208263c62b69026149378e7dc5f5dedb8e9fed/source/includes/markdown/_webhooks.html.md",

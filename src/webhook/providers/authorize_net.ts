@@ -4,7 +4,8 @@ import { hmacOfBody } from "../signature/signing.ts";
 export default provider({
   title: "Authorize.net",
   docs: "https://developer.authorize.net/api/reference/features/webhooks.html",
-  // The page does not say how the signature key becomes bytes. A published delivery has it as text; some receivers decode it.
+  // The page does not say how the signature key becomes bytes. A published delivery has it as text; some receivers
+  // decode it.
   schemes: [
     hmacOfBody("x-anet-signature", { label: "sha512=", algorithm: "sha512" }),
     hmacOfBody("x-anet-signature", { label: "sha512=", algorithm: "sha512", key: "hex" }),

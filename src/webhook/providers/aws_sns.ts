@@ -17,8 +17,8 @@ const SNS_MESSAGES = [
 const OPTIONAL = "Subject";
 
 /**
- * Name and value of each member, each with a line end. Null if one is missing that may not, or if another than the first has
- * several lines: either could be in the first one instead.
+ * Name and value of each member, each with a line end. Null if one is missing that may not, or if another than the
+ * first has several lines: either could be in the first one instead.
  */
 function listed(names: readonly string[]): OwnPart {
   return {

@@ -17,7 +17,10 @@ const PATH: OwnPart = {
   readsAddress: true,
 };
 
-/** The headers that one of them lists, sorted, as `name:value` joined by semicolons. The list and the time must be among them. */
+/**
+ * The headers that one of them lists, sorted, as `name:value` joined by semicolons. The list and the time must be among
+ * them.
+ */
 const HEADERS: OwnPart = {
   read: ({ headers }) => {
     const names = [...new Set(headerText(headers, LISTED)?.toLowerCase().split(","))].sort();

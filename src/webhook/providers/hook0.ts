@@ -4,8 +4,8 @@ import { bytesOf, headerText, type OwnPart } from "../signature/signed-text.ts";
 import { timestampedPairs } from "../signature/signing.ts";
 
 /**
- * The values, joined by dots, of the headers that the item `h` lists. It covers none of them by itself: there is no mark
- * between two values, so that a part of one could be moved to its neighbour.
+ * The values, joined by dots, of the headers that the item `h` lists. It covers none of them by itself: there is no
+ * mark between two values, so that a part of one could be moved to its neighbour.
  */
 const HEADERS: OwnPart = {
   read: ({ headers }, items) => {

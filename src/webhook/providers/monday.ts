@@ -6,8 +6,8 @@ export default provider({
   docs: "https://developer.monday.com/api-reference/reference/webhooks",
   schemes: [
     { type: "jwt", header: "authorization", algorithms: ["HS256"], audience: "url", needsExpiry: true },
-    // A webhook that a personal token or the integration of a board made has no token of monday's. It can have one of the
-    // operator's in its URL: `?token=SECRET`.
+    // A webhook that a personal token or the integration of a board made has no token of monday's. It can have one of
+    // the operator's in its URL: `?token=SECRET`.
     { type: "token", query: "token" },
   ],
   covers: "none",

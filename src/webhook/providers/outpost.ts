@@ -4,8 +4,8 @@ import type { OwnFormat } from "../signature/signed-text.ts";
 import { hmacOfBody, standardWebhooks } from "../signature/signing.ts";
 
 /**
- * A template that its page shows: `t=TIME,v0=SIGNATURE`. While a secret is being rotated there is a second signature, which has
- * no name.
+ * A template that its page shows: `t=TIME,v0=SIGNATURE`. While a secret is being rotated there is a second signature,
+ * which has no name.
  */
 const WITH_TIME: OwnFormat = {
   read: (value) => {

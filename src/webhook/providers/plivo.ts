@@ -10,7 +10,8 @@ import { SORTED_FORM } from "../signature/sorted-form.ts";
 export default provider({
   title: "Plivo",
   docs: "https://docs.plivo.com/docs/voice/xml/request/validation",
-  // Version 3 of its signature, with the secret of the account or of its main account. Version 2 does not cover the body.
+  // Version 3 of its signature, with the secret of the account or of its main account. Version 2 does not cover the
+  // body.
   schemes: base64OfBody(
     { headers: ["x-plivo-signature-v3", "x-plivo-signature-ma-v3"] },
     {

@@ -11,7 +11,8 @@ export default provider({
     "{timestamp}{body}",
     { encodings: ["base64"] },
   ),
-  // The body of a trigger is what somebody wrote: its id may be that of a ticket. Attempts share the id of their invocation.
+  // The body of a trigger is what somebody wrote: its id may be that of a ticket. Attempts share the id of their
+  // invocation.
   id: ["header:x-zendesk-webhook-invocation-id", "body:id"],
   type: ["body:type"],
   contentTypes: ["application/json", "application/xml", "text/xml"],

@@ -69,7 +69,9 @@ function templateWith(idPlace: Place | undefined, typePlace: Place, canBeJson: b
   };
 }
 
-/** Sets the member at a path as in `Place`. An object or array on the way is made if it is missing or of the other kind. */
+/**
+ * Sets the member at a path as in `Place`. An object or array on the way is made if it is missing or of the other kind.
+ */
 function withMember(container: unknown, path: string, value: string): unknown {
   const [name = "", ...rest] = path.split(".");
   if (/^\d+$/.test(name)) {

@@ -17,9 +17,9 @@ interface SampleOptions {
 }
 
 /**
- * Makes a delivery as the provider of a preset sends it, before it is signed: a generic event for a preset without a sample
- * of its own, and for `null`. For `default` it is the event that the source of this name takes. `like` describes a sender
- * without a preset.
+ * Makes a delivery as the provider of a preset sends it, before it is signed: a generic event for a preset without a
+ * sample of its own, and for `null`. For `default` it is the event that the source of this name takes. `like` describes
+ * a sender without a preset.
  */
 export function sampleOf(slug: string | null, { id, type, now }: SampleOptions, like?: EventPlaces): Sample {
   const provider = providerOf(slug);

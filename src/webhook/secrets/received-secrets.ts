@@ -5,12 +5,13 @@ import { usageIn } from "./rotation.ts";
 /** What became of a secret that a handshake brought: why it was not kept, if it was not. */
 export type Kept = "kept" | "known" | "verified" | "full";
 
-// Anybody can send secrets to a source that waits for one. More than one is a reason to compare them with the provider's.
+// Anybody can send secrets to a source that waits for one. More than one is a reason to compare them with the
+// provider's.
 const MOST_PER_SOURCE = 5;
 
 /**
- * Keeps a secret that a handshake brought for the operator, who decides whether to use it. Only a source waits for one that
- * has no secret which ever verified a delivery: later handshakes are of strangers, or of another webhook.
+ * Keeps a secret that a handshake brought for the operator, who decides whether to use it. Only a source waits for one
+ * that has no secret which ever verified a delivery: later handshakes are of strangers, or of another webhook.
  */
 export async function keepReceivedSecret(
   store: Pick<SourceStore, "list" | "keepSecret">,

@@ -16,8 +16,8 @@ import {
 /** Retires the old secrets of sources with `retire`, and announces it in the log. */
 export interface Retirement {
   /**
-   * Whether a secret that has verified a delivery is still accepted. If so, this is a use of it. Throws `store_unavailable` if
-   * the store must tell and does not answer.
+   * Whether a secret that has verified a delivery is still accepted. If so, this is a use of it. Throws
+   * `store_unavailable` if the store must tell and does not answer.
    */
   accepts(source: RotatingSource, secret: MarkedSecret): Promise<boolean>;
   start(): void;
@@ -40,8 +40,8 @@ const ANNOUNCE_EVERY_MS = 60_000;
 const READ_EVERY_MS = 5000;
 
 /**
- * Creates the retirement. It remembers what this server saw, because the store has a use a moment later. Before it refuses
- * a delivery it reads the store, because another server may have seen the secret.
+ * Creates the retirement. It remembers what this server saw, because the store has a use a moment later. Before it
+ * refuses a delivery it reads the store, because another server may have seen the secret.
  */
 export function createRetirement(options: RetirementOptions): Retirement {
   const { store, sources, log, now, monotonic = () => performance.now() } = options;

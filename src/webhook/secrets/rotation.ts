@@ -16,7 +16,9 @@ export interface RotatingSource {
   name: string;
   secrets: readonly MarkedSecret[];
   keys?: readonly MarkedSecret[];
-  /** An old secret that has not verified a delivery for so long is retired: it is no longer accepted. Undefined: never. */
+  /**
+   * An old secret that has not verified a delivery for so long is retired: it is no longer accepted. Undefined: never.
+   */
   retireMs?: number;
 }
 
@@ -32,13 +34,13 @@ const OVERLAP_MS = DAY_MS;
 export const NOTICE_MS = DAY_MS;
 
 /**
- * Tells which old secrets of a source are retired, will be within a day or can be removed. Tells whether its sender still
- * uses an old one.
+ * Tells which old secrets of a source are retired, will be within a day or can be removed. Tells whether its sender
+ * still uses an old one.
  *
  * - An old secret can be removed if a newer one verified a delivery 7 days or more after the old one last did. If the
- *   old one never did, the 7 days begin with the newer one's first delivery.
+ * old one never did, the 7 days begin with the newer one's first delivery.
  * - The sender still uses an old secret if it verified the last delivery, and the newest one has verified none, or none
- *   in the day before that.
+ * in the day before that.
  */
 export function rotationFindings(
   source: RotatingSource,
@@ -83,8 +85,8 @@ export function usageIn(record: SourceRecord | undefined, { name, mark }: Marked
 }
 
 /**
- * When an old secret is retired, in Unix milliseconds: `retireMs` after its last use. If it was never used, the time counts
- * from the first use of a newer one; without any, this is infinity.
+ * When an old secret is retired, in Unix milliseconds: `retireMs` after its last use. If it was never used, the time
+ * counts from the first use of a newer one; without any, this is infinity.
  */
 export function retiresAt(
   { secret, newer }: OldSecret,

@@ -3,8 +3,8 @@ import type { AddressForm } from "./schemes.ts";
 import type { SignedRequest } from "./signed-text.ts";
 
 /**
- * The request under each address that its sender may have signed: as it was sent and, if it is configured, under the public
- * origin; each in all forms of the scheme.
+ * The request under each address that its sender may have signed: as it was sent and, if it is configured, under the
+ * public origin; each in all forms of the scheme.
  */
 export function addressesOf(
   request: SignedRequest,

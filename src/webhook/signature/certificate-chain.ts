@@ -6,7 +6,10 @@ const MAX_CERTIFICATES = 5;
 // Apple's have about 1500 characters. Anybody can send others.
 const MAX_CERTIFICATE_LENGTH = 16 * 1024;
 
-/** The certificates in the header `x5c` of a token, that of its key first (RFC 7515, 4.1.6); null if it has no such form. */
+/**
+ * The certificates in the header `x5c` of a token, that of its key first (RFC 7515, 4.1.6); null if it has no such
+ * form.
+ */
 export function readChain(x5c: unknown): X509Certificate[] | null {
   if (!Array.isArray(x5c) || x5c.length === 0 || x5c.length > MAX_CERTIFICATES) return null;
   // An object with a length would become a buffer of that length.
@@ -19,8 +22,8 @@ export function readChain(x5c: unknown): X509Certificate[] | null {
 }
 
 /**
- * The root that vouches for the first certificate of a chain at a time in Unix milliseconds; undefined if none does. `extensions`
- * are identifiers that the first certificate must have, then the next one. Revocation is not asked for.
+ * The root that vouches for the first certificate of a chain at a time in Unix milliseconds; undefined if none does.
+ * `extensions` are identifiers that the first certificate must have, then the next one. Revocation is not asked for.
  */
 export function rootOf(
   chain: readonly X509Certificate[],

@@ -9,15 +9,16 @@ export const DIGESTS: Record<DigestName, { blockBytes: number; digestBytes: numb
   sha512: { blockBytes: 128, digestBytes: 64 },
 };
 
-// A larger message is not copied: it would be in memory twice, and the set-up of a hash object is small beside its hashing.
+// A larger message is not copied: it would be in memory twice, and the set-up of a hash object is small beside its
+// hashing.
 const MAX_COPIED_BYTES = 64 * 1024;
 
 /** Computes a digest of a message, given in pieces, in hex. */
 type Hmac = (...pieces: Uint8Array[]) => string;
 
 /**
- * Creates the HMAC (RFC 2104) of a digest and a key. It uses two one-shot hashes: with Node's `createHmac`, which creates
- * several objects for each message, deliveries had 0.84 of the rate.
+ * Creates the HMAC (RFC 2104) of a digest and a key. It uses two one-shot hashes: with Node's `createHmac`, which
+ * creates several objects for each message, deliveries had 0.84 of the rate.
  */
 export function createHmac(digest: DigestName, key: Uint8Array): Hmac {
   const { blockBytes, digestBytes } = DIGESTS[digest];

@@ -8,7 +8,9 @@ import { readChain, rootOf } from "./certificate-chain.ts";
 import { faultOfTimes, holdsClaims, isSignedWith } from "./jwt.ts";
 import { type JwsScheme, requiredClaims } from "./schemes.ts";
 
-/** Prepares a scheme of tokens in the body, whose certificates lead to one of the roots that the source has as its keys. */
+/**
+ * Prepares a scheme of tokens in the body, whose certificates lead to one of the roots that the source has as its keys.
+ */
 export function bindJws(scheme: JwsScheme, { keys = [], options }: VerifiedBy): BoundScheme {
   const required = requiredClaims(scheme, options);
   const certificatesOf = (key: (typeof keys)[number]) => key.keys.flatMap(({ certificate }) => certificate ?? []);

@@ -24,8 +24,8 @@ interface GenuineToken {
 }
 
 /**
- * Prepares a scheme of signed tokens for the secrets or keys of a source. Node's own functions check the signature, at once:
- * `jose` would wait in the thread pool for password hashes.
+ * Prepares a scheme of signed tokens for the secrets or keys of a source. Node's own functions check the signature, at
+ * once: `jose` would wait in the thread pool for password hashes.
  */
 export function bindJwt(scheme: JwtScheme, source: VerifiedBy): BoundScheme {
   const required = requiredClaims(scheme, source.options);

@@ -9,8 +9,8 @@ export interface KeySets extends Pick<FollowedDocuments<KeySet, unknown>, "apply
   /** The source with the present keys of its sets, now and later. */
   withKeys(source: Source): Source;
   /**
-   * Reads the sets of a source again because a signature matches none of its keys, at most once a minute. Resolves to whether
-   * they have changed.
+   * Reads the sets of a source again because a signature matches none of its keys, at most once a minute. Resolves to
+   * whether they have changed.
    */
   renew(source: Source): Promise<boolean>;
   /** Whether a set of the source has never been read. */

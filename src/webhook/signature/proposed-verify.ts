@@ -16,8 +16,9 @@ const MAX_TIMES = 4;
 const MAX_IDS = 4;
 
 /**
- * Finds out how a delivery was signed with one of the secrets of a source, by trying usual forms: an HMAC in any header, of the
- * body alone or with a time, an id or the address. Returns a `verify` block in YAML that accepts it; null if none is found.
+ * Finds out how a delivery was signed with one of the secrets of a source, by trying usual forms: an HMAC in any
+ * header, of the body alone or with a time, an id or the address. Returns a `verify` block in YAML that accepts it;
+ * null if none is found.
  */
 export function proposedVerify(source: Source, request: SignedRequest, now: number): string | null {
   if (source.secrets.length === 0 || request.content.bytes.length > MAX_BODY_BYTES) return null;

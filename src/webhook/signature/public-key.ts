@@ -29,8 +29,8 @@ const ED25519_PREFIX = [0x30, 0x2a, 0x30, 0x05, 0x06, 0x03, 0x2b, 0x65, 0x70, 0x
 const ED25519_BYTES = 32;
 
 /**
- * Reads public keys: PEM with keys or certificates, a JWK or several (RFC 7517), an Ed25519 key in hex, in base64 or after
- * `whpk_`, or base64 of DER. Returns null for anything else, also for a private key.
+ * Reads public keys: PEM with keys or certificates, a JWK or several (RFC 7517), an Ed25519 key in hex, in base64 or
+ * after `whpk_`, or base64 of DER. Returns null for anything else, also for a private key.
  */
 export function readPublicKeys(text: string): IdentifiedKey[] | null {
   // In variables of containers, line ends are often written so.
@@ -71,8 +71,8 @@ function keyOfBlock(label: string, der: Buffer): IdentifiedKey {
 }
 
 /**
- * Reads a JWK, a list of them, or an object with `keys` or `key`. Left out are keys that the sender has expired, those for
- * encryption, and in a list those of an unknown type (RFC 7517, 5).
+ * Reads a JWK, a list of them, or an object with `keys` or `key`. Left out are keys that the sender has expired, those
+ * for encryption, and in a list those of an unknown type (RFC 7517, 5).
  */
 function keysOfJson(value: unknown): IdentifiedKey[] | null {
   const entries = Array.isArray(value) ? value : isObject(value) ? (value.keys ?? value.key ?? value) : null;

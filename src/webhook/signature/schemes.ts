@@ -19,18 +19,18 @@ export type SignedScheme = HmacScheme | PublicKeyScheme;
  */
 interface SignatureLayout {
   /**
-   * Where the signature is: headers in lower case, each of which may carry it, or one place in the body. With `each`, there is
-   * one in each item of that list, for paths that begin at the item, and all must be valid.
+   * Where the signature is: headers in lower case, each of which may carry it, or one place in the body. With `each`,
+   * there is one in each item of that list, for paths that begin at the item, and all must be valid.
    */
   signature: { headers: readonly string[] } | { json: string; each?: string } | { form: string };
   /**
-   * `bare`: one signature. `pairs`: `key=value` items. `list`: `version,signature` items. `values`: several signatures. Or
-   * a form that one provider has.
+   * `bare`: one signature. `pairs`: `key=value` items. `list`: `version,signature` items. `values`: several signatures.
+   * Or a form that one provider has.
    */
   format: "bare" | "pairs" | "list" | "values" | OwnFormat;
   /**
-   * `bare` and `values`: may precede the first signature. `pairs` and `list`: the key or version of a signature; without
-   * it, every pair is one.
+   * `bare` and `values`: may precede the first signature. `pairs` and `list`: the key or version of a signature;
+   * without it, every pair is one.
    */
   label?: string;
   /** The separator of the items: a comma or semicolon by default; a blank for `list`. */
@@ -44,8 +44,8 @@ interface SignatureLayout {
   /** Texts that precede `signed`, each left out if one of its values is missing. */
   optional?: readonly string[];
   /**
-   * Which deliveries are signed so: those of a media type, without a parameter in the query, or with one of these values in a
-   * member of the body.
+   * Which deliveries are signed so: those of a media type, without a parameter in the query, or with one of these
+   * values in a member of the body.
    */
   only?: { mediaType: string; withoutQuery?: string } | { member: string; values: readonly string[] };
   /** A member of the body that must be an option of the source, if that is set. */
@@ -54,11 +54,14 @@ interface SignatureLayout {
   isIdentity?: true;
   /** How else the sender may write the address that it signs. */
   addressForms?: readonly AddressForm[];
-  /** The last parameter of the query, which has the SHA-256 of the body in hex. The signature covers the body through it. */
+  /**
+   * The last parameter of the query, which has the SHA-256 of the body in hex. The signature covers the body through
+   * it.
+   */
   bodyHash?: { query: string };
   /**
-   * Absent if no time is signed. A pair is an item of the signature header, and `own` what the scheme's own format finds there;
-   * a member is in a body that also has the signature. The default unit is seconds.
+   * Absent if no time is signed. A pair is an item of the signature header, and `own` what the scheme's own format
+   * finds there; a member is in a body that also has the signature. The default unit is seconds.
    */
   timestamp?: ({ header: string } | { pair: string } | { own: true } | { json: string }) & { unit?: TimeUnit };
   /** 300 by default. */
@@ -95,8 +98,8 @@ export interface JwtScheme {
   /** What `aud` must be or hold: a text, or the address of the delivery. */
   audience?: { text: string } | "url";
   /**
-   * What further claims must be or hold: one of these texts. `{option:NAME}` is an option of the source, and `{url}` the address
-   * of the delivery.
+   * What further claims must be or hold: one of these texts. `{option:NAME}` is an option of the source, and `{url}`
+   * the address of the delivery.
    */
   claims?: Readonly<Record<string, readonly string[]>>;
   /** The claim with the SHA-256 of the body. Without it, the body is not covered. */
@@ -106,8 +109,8 @@ export interface JwtScheme {
   /** Whether `bodyClaim` is left out without a body. */
   isBodyOptional?: true;
   /**
-   * Claims about the request that one provider has: the texts that each may be, the one first that a sender writes. They are
-   * asked for each address that the request may have been sent to.
+   * Claims about the request that one provider has: the texts that each may be, the one first that a sender writes.
+   * They are asked for each address that the request may have been sent to.
    */
   requestClaims?: Readonly<Record<string, (request: RequestLine) => readonly string[]>>;
   /** Whether `exp` must be there. */
@@ -137,7 +140,9 @@ export type RequestLine = Pick<SignedRequest, "method" | "origin" | "target">;
 /** Algorithms of signed tokens (RFC 7518). */
 export type JwtAlgorithm = "HS256" | "HS384" | "HS512" | "RS256" | "RS384" | "RS512" | "ES256" | "EdDSA";
 
-/** `port`: with and without the port. `decoded`: with readable signs. The others: the query, or all of it, encoded anew. */
+/**
+ * `port`: with and without the port. `decoded`: with readable signs. The others: the query, or all of it, encoded anew.
+ */
 export type AddressForm = "port" | "decoded" | "query-encoded" | "normalized";
 
 /** The secret itself: in a header, in the address, or in a member of the body. */
@@ -170,14 +175,14 @@ export type DigestEncoding = "hex" | "base64" | "base64url";
 export type TimeUnit = "s" | "ms" | "iso" | "http";
 
 /**
- * How a secret becomes a key. `whsec`: base64 after `whsec_`; without that prefix, base64 or the text itself. `sha1`: the
- * SHA-1 of the text.
+ * How a secret becomes a key. `whsec`: base64 after `whsec_`; without that prefix, base64 or the text itself. `sha1`:
+ * the SHA-1 of the text.
  */
 export type KeyForm = "utf8" | "hex" | "base64" | "whsec" | "sha1";
 
 /**
- * A place in a delivery: a header, a member of the body, or a claim of the token that signs it. The path of a member has
- * dots between the names. A number in it counts in an array.
+ * A place in a delivery: a header, a member of the body, or a claim of the token that signs it. The path of a member
+ * has dots between the names. A number in it counts in an array.
  */
 export type Place = `header:${string}` | `body:${string}` | `claim:${string}`;
 
@@ -187,7 +192,10 @@ export type IdPlace = Place | readonly Place[];
 /** The tolerance that most senders recommend. */
 export const DEFAULT_TOLERANCE_SECONDS = 300;
 
-/** Whether a request without credentials gets 401: some senders of Basic authentication send them only then (RFC 7617, 2). */
+/**
+ * Whether a request without credentials gets 401: some senders of Basic authentication send them only then (RFC 7617,
+ * 2).
+ */
 export function asksForCredentials(schemes: readonly Scheme[]): boolean {
   return schemes.some(({ type }) => type === "basic");
 }

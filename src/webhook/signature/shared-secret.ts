@@ -6,7 +6,10 @@ import type { BasicScheme, TokenScheme } from "./schemes.ts";
 import { withoutScheme } from "./signature-items.ts";
 import { queryOf, type SignedRequest } from "./signed-text.ts";
 
-/** Prepares a scheme in which the delivery carries the secret itself. In a header, it is compared before the body is read. */
+/**
+ * Prepares a scheme in which the delivery carries the secret itself. In a header, it is compared before the body is
+ * read.
+ */
 export function bindSharedSecret(scheme: TokenScheme | BasicScheme, secrets: readonly Secret[]): BoundScheme {
   const known = secrets.map((secret) => ({ secret, digest: sha256(Buffer.from(secret.value)) }));
 

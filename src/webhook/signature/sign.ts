@@ -47,9 +47,9 @@ interface SignedDelivery {
 }
 
 /**
- * Signs a delivery as its sender does, with the time `now` in Unix milliseconds. The secret is a private key in PEM if the
- * sender has a key pair. Adds the signed headers that are missing. Throws an error if the secret does not have the form of the
- * scheme, or the delivery lacks something else that is signed.
+ * Signs a delivery as its sender does, with the time `now` in Unix milliseconds. The secret is a private key in PEM if
+ * the sender has a key pair. Adds the signed headers that are missing. Throws an error if the secret does not have the
+ * form of the scheme, or the delivery lacks something else that is signed.
  */
 export function signDelivery(
   scheme: Scheme,
@@ -174,7 +174,10 @@ function jwkIn(text: string): (JsonWebKeyInput["key"] & { kid?: string }) | null
   return text.trimStart().startsWith("{") ? JSON.parse(text) : null;
 }
 
-/** The body with a token instead of the claims that it has there. The secret is a private key and its certificates, in PEM. */
+/**
+ * The body with a token instead of the claims that it has there. The secret is a private key and its certificates, in
+ * PEM.
+ */
 function withToken(scheme: JwsScheme, secret: string, { body, mediaType }: UnsignedDelivery): Buffer {
   const certificates = secret.match(/-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g);
   if (!certificates) throw new Error("the secret lacks the certificates of the private key, in PEM");
@@ -230,7 +233,10 @@ function headerValue(
   }
 }
 
-/** Puts a value into the body: into a field of a form, a member of JSON or of the JSON in a form, or one of each item of a list. */
+/**
+ * Puts a value into the body: into a field of a form, a member of JSON or of the JSON in a form, or one of each item of
+ * a list.
+ */
 function withValue(
   content: Content,
   contentType: string,

@@ -41,7 +41,9 @@ function withoutLabel(value: string, label = ""): string {
   return value.startsWith(label) ? value.slice(label.length) : value;
 }
 
-/** Removes the name of an authentication scheme that precedes a text, such as `Bearer `, in any case (RFC 9110, 11.1). */
+/**
+ * Removes the name of an authentication scheme that precedes a text, such as `Bearer `, in any case (RFC 9110, 11.1).
+ */
 export function withoutScheme(value: string, name = ""): string {
   return value.slice(0, name.length).toLowerCase() === name.toLowerCase() ? value.slice(name.length) : value;
 }

@@ -38,7 +38,10 @@ export interface OwnFormat {
 /** Returns the bytes of one part of the signed text; null if the delivery does not have it. */
 type Part = (request: SignedRequest, items: HeaderItems) => Uint8Array | null;
 
-/** A part of the signed text that one provider has, or a few: `{own:NAME}` with the name under which its scheme brings it. */
+/**
+ * A part of the signed text that one provider has, or a few: `{own:NAME}` with the name under which its scheme brings
+ * it.
+ */
 export interface OwnPart {
   read: Part;
   /** What it covers of a delivery, besides what other parts cover. */
@@ -127,8 +130,8 @@ export function coversBody(layout: TextLayout): boolean {
 }
 
 /**
- * Whether another body could have the same signed text, cut in another place: beside a part of any length, or as the text of
- * another layout. A time of one unit has one length for centuries.
+ * Whether another body could have the same signed text, cut in another place: beside a part of any length, or as the
+ * text of another layout. A time of one unit has one length for centuries.
  */
 export function hasOtherCuts(layouts: readonly (TextLayout & { timestamp?: { unit?: string } })[]): boolean {
   const texts = layouts.map(({ signed, timestamp }) =>

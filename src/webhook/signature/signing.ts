@@ -87,7 +87,10 @@ export function standardSchemes(...prefixes: ("webhook" | "svix")[]): Scheme[] {
   return prefixes.flatMap((prefix) => [standardWebhooks(prefix), standardKeySignature(prefix)]);
 }
 
-/** For senders that sign nothing. All that they keep is a URL, so that a secret is in it: `?token=SECRET`, or behind the path. */
+/**
+ * For senders that sign nothing. All that they keep is a URL, so that a secret is in it: `?token=SECRET`, or behind the
+ * path.
+ */
 export const SECRET_IN_URL: readonly Scheme[] = [
   { type: "token", query: "token" },
   { type: "token", path: true },
@@ -96,8 +99,8 @@ export const SECRET_IN_URL: readonly Scheme[] = [
 export const GOOGLE_KEYS = "https://www.googleapis.com/oauth2/v3/certs";
 
 /**
- * A token by which Google says which service account sends. Anybody can have one made for any audience, so the account decides
- * (https://developers.google.com/identity/openid-connect/openid-connect).
+ * A token by which Google says which service account sends. Anybody can have one made for any audience, so the account
+ * decides (https://developers.google.com/identity/openid-connect/openid-connect).
  */
 export function googleToken(): JwtScheme {
   return {

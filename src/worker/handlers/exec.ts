@@ -5,8 +5,8 @@ import { type Handler, isOutOfDescriptors, TargetError } from "../handler.ts";
 import type { HandlerConfig } from "../route.ts";
 
 /**
- * Runs a command for each event. It gets the payload on standard input and the event's identity in its environment; exit code 0 is
- * success.
+ * Runs a command for each event. It gets the payload on standard input and the event's identity in its environment;
+ * exit code 0 is success.
  */
 export function createExecHandler(
   { command: [file, ...args], folder }: Extract<HandlerConfig, { kind: "exec" }>,

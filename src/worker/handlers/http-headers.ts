@@ -5,7 +5,9 @@ import { signStandard } from "../../lib/standard-webhooks.ts";
 // Servers limit the size of all headers, Node for one to 16 KiB.
 const MAX_ORIGINAL_BYTES = 8 * 1024;
 
-/** The headers of a forwarded event. With a key it has a signature of Standard Webhooks. `now` is in Unix milliseconds. */
+/**
+ * The headers of a forwarded event. With a key it has a signature of Standard Webhooks. `now` is in Unix milliseconds.
+ */
 export function headersOf(job: ClaimedJob, key: Uint8Array | null, now: number): OutgoingHttpHeaders {
   const idempotencyKey = headerSafe(idempotencyKeyOf(job));
   return {
@@ -58,7 +60,10 @@ function isValid([name, value]: readonly [string, string]): boolean {
   }
 }
 
-/** Percent-encodes ids that are not printable ASCII, which a header needs. Ids with a percent sign also: keys stay unique. */
+/**
+ * Percent-encodes ids that are not printable ASCII, which a header needs. Ids with a percent sign also: keys stay
+ * unique.
+ */
 function headerSafe(text: string): string {
   return /^[\x21-\x7e]+$/.test(text) && !text.includes("%") ? text : encodeURIComponent(text.toWellFormed());
 }

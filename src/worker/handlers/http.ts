@@ -14,8 +14,9 @@ const MAX_DRAIN_MS = 1000;
 const MAX_UPLOAD_MS = 30_000;
 
 /**
- * Forwards each event to a URL: its raw bytes and content type, with its identity in headers, signed with `key` if there is
- * one. Any 2xx answer is success. Redirects are not followed: they would send the payload to a host that is not configured.
+ * Forwards each event to a URL: its raw bytes and content type, with its identity in headers, signed with `key` if
+ * there is one. Any 2xx answer is success. Redirects are not followed: they would send the payload to a host that is
+ * not configured.
  *
  * It uses `node:http`, because `fetch` times out after five minutes and refuses some ports.
  */
@@ -96,8 +97,8 @@ function refusal({ statusCode = 0, headers }: IncomingMessage, response?: string
 }
 
 /**
- * Captures the first bytes of an answer's body. `ended` is called at once or never. It resolves when they are complete, or
- * after {@link MAX_DRAIN_MS}.
+ * Captures the first bytes of an answer's body. `ended` is called at once or never. It resolves when they are complete,
+ * or after {@link MAX_DRAIN_MS}.
  */
 function captureBeginning(response: IncomingMessage): { ended(): Promise<void>; text(): string | undefined } {
   const chunks: Buffer[] = [];
@@ -123,7 +124,9 @@ function captureBeginning(response: IncomingMessage): { ended(): Promise<void>; 
   };
 }
 
-/** Reads a `Retry-After` (RFC 9110, 10.2.3), which is seconds or a date, in milliseconds; undefined when it is neither. */
+/**
+ * Reads a `Retry-After` (RFC 9110, 10.2.3), which is seconds or a date, in milliseconds; undefined when it is neither.
+ */
 function readRetryAfter(value: string | undefined, now: number): number | undefined {
   if (value === undefined) return undefined;
   if (/^[0-9]{1,9}$/.test(value)) return Number(value) * 1000;
@@ -132,8 +135,8 @@ function readRetryAfter(value: string | undefined, now: number): number | undefi
 }
 
 /**
- * Reads and discards the rest of an answer, within limits. A target may answer before it has read the event and then stop
- * reading: the limits free its connection and the payload.
+ * Reads and discards the rest of an answer, within limits. A target may answer before it has read the event and then
+ * stop reading: the limits free its connection and the payload.
  */
 function drain(sent: ClientRequest, response: IncomingMessage): void {
   let bytes = 0;

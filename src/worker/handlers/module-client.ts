@@ -14,8 +14,8 @@ export interface ModuleTools {
 /** The thread of a module. */
 export interface ModuleThread {
   /**
-   * Calls the function for one event, one call at a time. Rejects with {@link FunctionError} if the function throws, and
-   * with another error if the thread cannot be used again.
+   * Calls the function for one event, one call at a time. Rejects with {@link FunctionError} if the function throws,
+   * and with another error if the thread cannot be used again.
    */
   call(job: ClaimedJob): Promise<string | undefined>;
   /** Aborts the signal of the call. */

@@ -10,8 +10,8 @@ const IDLE_MS = 30_000;
 const ABORT_GRACE_MS = 500;
 
 /**
- * Calls the function of a module for each event. Each call has a thread to itself, so that a call that hangs can be ended. A
- * thread is used again for the next call; the module is loaded once in each.
+ * Calls the function of a module for each event. Each call has a thread to itself, so that a call that hangs can be
+ * ended. A thread is used again for the next call; the module is loaded once in each.
  */
 export function createModuleHandler(
   module: { file: string; route: string },

@@ -30,7 +30,10 @@ interface Ports {
   servers: [number, number];
 }
 
-/** Writes the configuration of a proxy to a new folder. Returns how to start it there. `check` is the option that only checks it. */
+/**
+ * Writes the configuration of a proxy to a new folder. Returns how to start it there. `check` is the option that only
+ * checks it.
+ */
 type Preparation = (ports: Ports) => { program: string; dir: string; args: string[]; check: string };
 
 const haproxy: Preparation = ({ https, http, servers }) => {
@@ -89,7 +92,10 @@ async function whole(answer: IncomingMessage): Promise<Answer> {
   return { status: answer.statusCode ?? 0, text };
 }
 
-/** A server that tells who it is and who it takes for the client. It breaks requests for `/broken` after it has read them. */
+/**
+ * A server that tells who it is and who it takes for the client. It breaks requests for `/broken` after it has read
+ * them.
+ */
 async function startStub(t: Cleanup, name: string) {
   const stub = { port: 0, isReady: true, requests: [] as string[], stop: () => {} };
   const server = createServer(({ method, url, headers }, response) => {

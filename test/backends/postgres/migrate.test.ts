@@ -25,7 +25,10 @@ const USER = "u-1";
 const ORIGIN = { network: "192.0.2.0/24", userAgent: "test" };
 const BUCKETS = ["pair", "email:e", "address:a"];
 
-/** The events of {@link fillAll} that are the same in both stores: the lease of another one ends, and U+0000 is replaced. */
+/**
+ * The events of {@link fillAll} that are the same in both stores: the lease of another one ends, and U+0000 is
+ * replaced.
+ */
 const EVENT_IDS = ["processed", "failed", "discarded", "first", "second", "é-unsigned", "new"];
 
 /** Runs the command. */

@@ -20,8 +20,8 @@ interface Ended<Result> {
 }
 
 /**
- * Runs a test in a new folder (mode 0700) below `DATA_DIR`, so that it uses the server's disk. The folder is removed if the
- * test has passed, or a signal ends this process. Throws {@link OperatorError} if it cannot be made.
+ * Runs a test in a new folder (mode 0700) below `DATA_DIR`, so that it uses the server's disk. The folder is removed if
+ * the test has passed, or a signal ends this process. Throws {@link OperatorError} if it cannot be made.
  */
 export async function runInFolder<Result>(
   dataDir: string,

@@ -39,8 +39,8 @@ export function createOrderWatch(): OrderWatch {
 }
 
 /**
- * How a request breaks the order of its sender, or null. An event is sent again only if its last attempt got no answer, or
- * another server made it: that one may have been killed before it recorded the answer.
+ * How a request breaks the order of its sender, or null. An event is sent again only if its last attempt got no answer,
+ * or another server made it: that one may have been killed before it recorded the answer.
  */
 function orderFault(before: Latest, event: TestEvent, server: number): string | null {
   const [id, earlier] = [idOf(event), idOf(before.event)];

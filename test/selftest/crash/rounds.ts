@@ -97,7 +97,9 @@ export function createCrashTest(options: CrashTestOptions): CrashTest {
   };
 }
 
-/** When the server of a round is killed: some time after its start, or after a number of acknowledgements and a delay. */
+/**
+ * When the server of a round is killed: some time after its start, or after a number of acknowledgements and a delay.
+ */
 type Kill = { during: "start"; afterMs: number } | { during: "load"; acknowledged: number; delayMs: number };
 
 /** Chooses the moment of a kill. The first round has load, so that every test has some. */

@@ -40,7 +40,10 @@ export function createSenders(ledger: Ledger, secret: string): Senders {
     }
   }
 
-  /** Sends an event. False if the server was killed before it answered. Throws an `OperatorError` if it does not accept it. */
+  /**
+   * Sends an event. False if the server was killed before it answered. Throws an `OperatorError` if it does not accept
+   * it.
+   */
   async function isAcknowledged({ server, url }: Destination, event: TestEvent): Promise<boolean> {
     const body = payloadOf(event);
     const signature = createHmac("sha256", secret).update(body).digest("hex");

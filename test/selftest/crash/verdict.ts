@@ -87,7 +87,10 @@ function settlementFaults({ eventId, status, jobs }: EventDetail, { delivered }:
   return faults.length === 0 && status !== "processed" ? [`is ${status}`] : faults;
 }
 
-/** Why a job is not settled exactly once, or null. Every attempt before its success has failed, or its process was killed. */
+/**
+ * Why a job is not settled exactly once, or null. Every attempt before its success has failed, or its process was
+ * killed.
+ */
 function jobFault({ status, attempts, history, lastError }: JobDetail): string | null {
   if (status !== "processed") return lastError === null ? `is ${status}` : `is ${status} (${lastError})`;
   const succeeded = history.filter(({ outcome }) => outcome === "succeeded").length;

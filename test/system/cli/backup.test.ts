@@ -26,7 +26,9 @@ import { settings, startServer } from "../../helpers/server.ts";
 import { until } from "../../helpers/until.ts";
 import { workingDir } from "../../helpers/working-dir.ts";
 
-/** The write version of a database file: 2 in WAL mode, else 1 (SQLite, File Format, 1.3.3); undefined if it is empty. */
+/**
+ * The write version of a database file: 2 in WAL mode, else 1 (SQLite, File Format, 1.3.3); undefined if it is empty.
+ */
 function writeVersion(file: string): number | undefined {
   const header = Buffer.alloc(100);
   const fd = openSync(file, "r");

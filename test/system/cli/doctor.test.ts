@@ -36,7 +36,10 @@ async function examine(server: Pick<Server, "dir" | "env">, env: Record<string, 
 
 type Examined = Awaited<ReturnType<typeof examine>>;
 
-/** Examines again while this is not so. How long an fsync or an answer takes depends on the machine, and may be a finding. */
+/**
+ * Examines again while this is not so. How long an fsync or an answer takes depends on the machine, and may be a
+ * finding.
+ */
 function examineUntil(place: Pick<Server, "dir" | "env">, isSo: (examined: Examined) => boolean): Promise<Examined> {
   return until(async () => {
     const examined = await examine(place);

@@ -21,7 +21,10 @@ function leaveInstance(dir: string, url: string): void {
   writeFileSync(join(dir, "data/server.json"), JSON.stringify(instance), { mode: 0o600 });
 }
 
-/** Runs the command with longer and longer timeouts until it tells this. On a slow machine a short one cuts the first answer off. */
+/**
+ * Runs the command with longer and longer timeouts until it tells this. On a slow machine a short one cuts the first
+ * answer off.
+ */
 async function notReady({ dir, env }: Place, found: RegExp): Promise<{ timeout: string; stderr: string }> {
   for (let ms = 100; ; ms *= 4) {
     const timeout = `${ms}ms`;
@@ -118,8 +121,8 @@ suite("authserve ready", () => {
     await once(hangs.listen(0, "127.0.0.1"), "listening");
     const dir = workingDir();
     leaveInstance(dir, `http://127.0.0.1:${(hangs.address() as AddressInfo).port}`);
-    // A machine that stands still may see the end too late, or the server only when the command is over, so it tries again. A
-    // command that gave each request the whole time would never end sooner.
+    // A machine that stands still may see the end too late, or the server only when the command is over, so it tries
+    // again. A command that gave each request the whole time would never end sooner.
     await until(async () => {
       firstAt = undefined;
       longestMs = 0;

@@ -189,7 +189,7 @@ suite("an admission", () => {
   test("goes on with the queue while the disk does not answer, and asks it only once", async (t) => {
     t.mock.timers.enable({ apis: ["setInterval"] });
     const { admission, queue, calls } = open({ readSpace: never });
-    admission.start();
+    void admission.start();
     for (let n = 0; n < 5; n++) await pass(t, 1000);
     assert.deepEqual(calls, { space: 1, backlog: 5 });
     assert.equal(admission.pausedBy(), null);
@@ -217,7 +217,7 @@ suite("an admission", () => {
   test("checks every second from its start to its stop", async (t) => {
     t.mock.timers.enable({ apis: ["setInterval"] });
     const { admission, calls } = open();
-    admission.start();
+    void admission.start();
     for (let n = 0; n < 3; n++) await pass(t, 1000);
     assert.equal(calls.space, 3);
     admission.stop();

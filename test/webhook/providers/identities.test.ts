@@ -57,7 +57,9 @@ async function deliver(source: Source, signed: Signed, at: number): Promise<"eve
   return appended.duplicate ? "duplicate" : "event";
 }
 
-/** The repeat of a delivery: signed again, with the time of the repeat, but for tokens, which have an id of their own. */
+/**
+ * The repeat of a delivery: signed again, with the time of the repeat, but for tokens, which have an id of their own.
+ */
 function repeatOf(scheme: Scheme, signed: Signed): Signed {
   if (scheme.type === "jwt" || scheme.type === "jws") return signed;
   const { mediaType: contentType, body } = signed;

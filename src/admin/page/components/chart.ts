@@ -15,7 +15,10 @@ interface ChartProps extends ChartData {
 
 const dataOf = ({ times, lines }: ChartData) => [times, ...lines.map(({ values }) => values)] as uPlot.AlignedData;
 
-/** Draws into an element, and again when the colours of the page or its width change. Returns the chart and what ends it. */
+/**
+ * Draws into an element, and again when the colours of the page or its width change. Returns the chart and what ends
+ * it.
+ */
 function draw(host: HTMLElement, create: (width: number) => uPlot) {
   const dark = matchMedia("(prefers-color-scheme: dark)");
   let plot = create(host.clientWidth);
