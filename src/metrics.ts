@@ -25,7 +25,7 @@ export interface Metrics {
 }
 
 /** The metrics as a text. */
-export interface MetricsText {
+interface MetricsText {
   /** Returns the current metrics. */
   render(): Promise<Exposition>;
 }

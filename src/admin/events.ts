@@ -95,8 +95,6 @@ export const EventAnswer = v.object({
   payload: v.nullable(v.string()),
 });
 
-export const PayloadAnswer = v.string();
-
 const FILTERED = {
   filter: v.optional(
     v.strictObject({

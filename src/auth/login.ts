@@ -93,8 +93,11 @@ export function createLogin(parts: LoginParts): Login {
   };
 }
 
-/** The origin of a login as shown to the user's other devices: precise enough to recognize, too coarse to locate a person. */
-export function coarseOrigin(address: string, userAgent: string | undefined): LoginOrigin {
+/**
+ * The origin of a login as shown to the user's other devices: precise enough to recognize, too coarse to locate a
+ * person.
+ */
+function coarseOrigin(address: string, userAgent: string | undefined): LoginOrigin {
   return { network: coarseNetwork(address), userAgent: productOf(userAgent ?? "") };
 }
 

@@ -116,7 +116,10 @@ export type LoginWay = "api" | "form";
 
 const FORM_PREFIX = "form-";
 
-/** Creates the id of a session. It says whether a form opened the session, and it is in the store and in the signed token. */
+/**
+ * Creates the id of a session. It says whether a form opened the session, and it is in the store and in the signed
+ * token.
+ */
 export function createSessionId(way: LoginWay): string {
   return way === "form" ? FORM_PREFIX + randomUUID() : randomUUID();
 }

@@ -9,7 +9,7 @@ type CorsHeaders = (request: IncomingMessage) => Record<string, string>;
 const EXPOSED = "Retry-After, WWW-Authenticate, X-Request-ID";
 
 /** Creates the CORS headers for these origins. Others get none, so that browsers keep responses from their pages. */
-export function createCorsHeaders(origins: readonly string[]): CorsHeaders {
+function createCorsHeaders(origins: readonly string[]): CorsHeaders {
   if (origins.length === 0) return () => ({});
   return ({ headers: { origin } }) => {
     if (origin === undefined || !origins.includes(origin)) return { Vary: "Origin" };

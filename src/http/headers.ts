@@ -59,15 +59,17 @@ function hasUsableTarget({ url = "" }: IncomingMessage): boolean {
   return authority === undefined || (authority !== "" && HOST.test(authority));
 }
 
-/** Whether a request has at most one Host, and in HTTP/1.1 exactly one (RFC 9112, 3.2). A proxy may have used another. */
+/**
+ * Whether a request has at most one Host, and in HTTP/1.1 exactly one (RFC 9112, 3.2). A proxy may have used another.
+ */
 function hasUsableHost({ rawHeaders, httpVersion }: IncomingMessage): boolean {
   const [host, ...others] = headerValues(rawHeaders, "host");
   return host === undefined ? httpVersion === "1.0" : others.length === 0 && HOST.test(host);
 }
 
 /**
- * Whether the body has no transfer coding or, in HTTP/1.1, is chunked (RFC 9112, 6.1). Node accepts other codings before
- * `chunked`, but does not decode them.
+ * Whether the body has no transfer coding or, in HTTP/1.1, is chunked (RFC 9112, 6.1). Node accepts other codings
+ * before `chunked`, but does not decode them.
  */
 function hasUsableCoding({ headers, httpVersion }: IncomingMessage): boolean {
   const coding = headers["transfer-encoding"];

@@ -30,7 +30,10 @@ function hopAddress(hop: string): string | null {
   return canonicalAddress(match?.[1] ?? match?.[2] ?? hop);
 }
 
-/** The address of a client that nobody can name. It is in no list of addresses, so that it may do nothing that needs one. */
+/**
+ * The address of a client that nobody can name. It is in no list of addresses, so that it may do nothing that needs
+ * one.
+ */
 export const NOBODY = "unknown";
 
 const peers = new WeakMap<Socket, string>();
@@ -63,8 +66,8 @@ export function isFromUnknownClient(request: IncomingMessage, trustedProxies: Bl
 }
 
 /**
- * The client's address: the peer, or behind trusted proxies the right-most `X-Forwarded-For` entry that is not a trusted
- * proxy. An entry there that is not an address names {@link NOBODY}.
+ * The client's address: the peer, or behind trusted proxies the right-most `X-Forwarded-For` entry that is not a
+ * trusted proxy. An entry there that is not an address names {@link NOBODY}.
  */
 export function clientAddress(request: IncomingMessage, trustedProxies: BlockList | undefined): string {
   const peer = peerAddress(request.socket);
@@ -105,8 +108,8 @@ export function removedPrefix({ socket, headers }: IncomingMessage, trustedProxi
 }
 
 /**
- * The headers in which a trusted proxy says what it received. Each file in `deploy/` sets or removes every one of them: otherwise a
- * client could choose it.
+ * The headers in which a trusted proxy says what it received. Each file in `deploy/` sets or removes every one of them:
+ * otherwise a client could choose it.
  */
 export const BELIEVED_HEADERS = [
   "x-forwarded-for",
@@ -126,9 +129,9 @@ export function believed(headers: IncomingHttpHeaders, name: (typeof BELIEVED_HE
 }
 
 /**
- * Returns scheme and host under which the client reached the server, e.g. `https://hooks.example.com`: what a trusted proxy has
- * put into `X-Forwarded-Host`; else the public origin, if it is configured; else `Host`, which the client writes as it likes.
- * The scheme is that of `X-Forwarded-Proto` or of the connection.
+ * Returns scheme and host under which the client reached the server, e.g. `https://hooks.example.com`: what a trusted
+ * proxy has put into `X-Forwarded-Host`; else the public origin, if it is configured; else `Host`, which the client
+ * writes as it likes. The scheme is that of `X-Forwarded-Proto` or of the connection.
  */
 export function sentOrigin(
   { socket, headers }: IncomingMessage,
@@ -148,7 +151,7 @@ interface Arrival {
 }
 
 /** The origin of a request with these headers, see {@link sentOrigin}. */
-export function originIn(headers: IncomingHttpHeaders, { isForwarded, isEncrypted, publicOrigin }: Arrival): string {
+function originIn(headers: IncomingHttpHeaders, { isForwarded, isEncrypted, publicOrigin }: Arrival): string {
   const { scheme, host } = isForwarded ? forwardedOrigin(headers) : {};
   if (host === undefined && publicOrigin !== undefined) return publicOrigin;
   return `${scheme ?? (isEncrypted ? "https" : "http")}://${host ?? headers.host ?? ""}`;
@@ -202,7 +205,8 @@ LOCAL.addSubnet("fe80::", 10, "ipv6");
 
 /**
  * Returns a function to call for each request. It reports, once, a proxy that forwards clients' addresses but is not
- * trusted: all of its clients count as one. Only local addresses are reported, because any remote client may send such headers.
+ * trusted: all of its clients count as one. Only local addresses are reported, because any remote client may send such
+ * headers.
  */
 export function watchForUnnamedProxy(
   trustedProxies: BlockList | undefined,

@@ -91,8 +91,8 @@ function createFinder(endpoints: readonly Endpoint[]): (method: string, target: 
 }
 
 /**
- * A path as h3 gets it. h3 decodes needless escapes and ignores a slash at the end, but here a path must be written exactly. So each
- * escape is escaped, and the paths with a slash at the end are apart.
+ * A path as h3 gets it. h3 decodes needless escapes and ignores a slash at the end, but here a path must be written
+ * exactly. So each escape is escaped, and the paths with a slash at the end are apart.
  */
 const forH3 = (path: string) => `/${path.endsWith("/") ? "with" : "without"}-slash${encodeURI(path)}`;
 

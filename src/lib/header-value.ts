@@ -1,6 +1,6 @@
 /**
- * Removes the white space that HTTP allows around a value: spaces and tabs (RFC 9110, 5.6.3). `trim()` also removes a byte such as
- * 0xA0, which browsers and proxies keep: they would read another value than this service.
+ * Removes the white space that HTTP allows around a value: spaces and tabs (RFC 9110, 5.6.3). `trim()` also removes a
+ * byte such as 0xA0, which browsers and proxies keep: they would read another value than this service.
  */
 export function trimSpace(text: string): string {
   let start = 0;

@@ -251,7 +251,9 @@ const NEWEST = 0.1;
 // Nothing is claimed ahead until runs have proved quick.
 const ASSUMED_RUN_MS = 1000;
 
-/** Computes how many events to claim beyond the free capacity, so that quick handlers do not wait for the next claim. */
+/**
+ * Computes how many events to claim beyond the free capacity, so that quick handlers do not wait for the next claim.
+ */
 function createPrefetch(): { noteRun(ms: number): void; events(concurrency: number): number } {
   let averageMs = ASSUMED_RUN_MS;
   return {
@@ -265,8 +267,8 @@ function createPrefetch(): { noteRun(ms: number): void; events(concurrency: numb
 const MAX_ERROR_LENGTH = 1000;
 
 /**
- * Runs the handler within a time limit and never throws. Waits for the end of a run only if it ends with its signal: another
- * one may ignore the signal.
+ * Runs the handler within a time limit and never throws. Waits for the end of a run only if it ends with its signal:
+ * another one may ignore the signal.
  */
 export async function runEvent(
   { run, target, endsWithSignal }: Pick<Handler, "run" | "target" | "endsWithSignal">,

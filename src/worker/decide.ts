@@ -95,7 +95,7 @@ export function retryDelaysMs(policy: RetryPolicy, random: () => number): number
 }
 
 /** Whether a policy makes no further attempt after an answer with this status. */
-export function givesUpOn({ giveUpOn = [] }: RetryPolicy, status: number): boolean {
+function givesUpOn({ giveUpOn = [] }: RetryPolicy, status: number): boolean {
   const matching = giveUpOn.filter(({ from, to }) => status >= from && status <= to);
   return matching.length > 0 && !matching.some(({ isExcluded }) => isExcluded);
 }

@@ -117,7 +117,7 @@ export function createRouteWorker(options: RouteWorkerOptions): RouteWorker {
 }
 
 /** Limits how many attempts begin per second. Times are milliseconds of a clock that is never set. */
-export interface RateLimit {
+interface RateLimit {
   /** How many may begin now. */
   available(now: number): number;
   /** When the next one may begin. */

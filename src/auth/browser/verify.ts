@@ -118,7 +118,7 @@ function verifyHandler(parts: VerifyParts, style: RedirectStyle): RequestHandler
 }
 
 /** The request that a proxy asks about. */
-export interface OriginalRequest {
+interface OriginalRequest {
   /** Null if no trusted proxy names it. */
   url: string | null;
   method: string;
@@ -126,7 +126,8 @@ export interface OriginalRequest {
 
 /**
  * Reads the original request from the headers of a trusted proxy: `X-Original-URL` and `X-Original-Method` (nginx), or
- * `X-Forwarded-Proto`, `-Host`, `-Uri` and `-Method` (Caddy, Traefik, HAProxy). Others could choose where a login leads to.
+ * `X-Forwarded-Proto`, `-Host`, `-Uri` and `-Method` (Caddy, Traefik, HAProxy). Others could choose where a login leads
+ * to.
  */
 export function originalRequest(request: IncomingMessage, trustedProxies: BlockList | undefined): OriginalRequest {
   const { headers, method = "GET", socket } = request;

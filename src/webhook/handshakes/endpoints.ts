@@ -168,7 +168,7 @@ export function describeHandshake(
 }
 
 /** The answer to a POST without a signature that asks for a handshake, before any check but that of the address. */
-export interface ValidationEndpoint {
+interface ValidationEndpoint {
   /** Whether a request asks for it. Others are deliveries. */
   asks(context: RequestContext): boolean;
   handler: RequestHandler;

@@ -108,8 +108,8 @@ const MAX_ID_LENGTH = 512;
 const MAX_TYPE_LENGTH = 256;
 
 /**
- * Checks that a verified payload is what its media type and its source promise. Throws `invalid_payload`. What a verified sender
- * sends is kept, even if it is no JSON; only the source `default` is strict.
+ * Checks that a verified payload is what its media type and its source promise. Throws `invalid_payload`. What a
+ * verified sender sends is kept, even if it is no JSON; only the source `default` is strict.
  */
 export function requirePayload(
   {
@@ -129,8 +129,8 @@ export function requirePayload(
   const parsed = content.json();
   if (!parsed.ok && isStrict) throw invalid("", parsed.reason);
   const { value } = parsed.ok ? parsed : content.lenientJson();
-  // Anybody can get a signature of a challenge from these sources, and a challenge may be a number or a word of JSON. Of a signed
-  // text that can be cut elsewhere, one cut only has an object or an array.
+  // Anybody can get a signature of a challenge from these sources, and a challenge may be a number or a word of JSON.
+  // Of a signed text that can be cut elsewhere, one cut only has an object or an array.
   const needsShape = (handshake && signsChallenges(handshake.kind)) || mayBeCut(schemes);
   if (needsShape && !isObject(value) && !Array.isArray(value)) throw invalid("", "must be an object or an array");
   if (isStrict && !isObject(value)) throw invalid("", "must be an object");
@@ -163,7 +163,7 @@ function requireEnvelope(body: Record<string, unknown>): void {
 }
 
 /** What an event is identified by. */
-export interface IdentifiedBy {
+interface IdentifiedBy {
   source: Pick<Source, "id" | "type" | "preset" | "dedupe" | "contentTypes">;
   verified: Verified;
   headers: IncomingHttpHeaders;
@@ -172,8 +172,8 @@ export interface IdentifiedBy {
 
 /**
  * Identifies a genuine delivery. Its id is in the first of the source's places that has one. Otherwise it is a signed
- * `webhook-id`; without a preset the body's `id`, if the body also has a `type`; an unsigned delivery header; or the digest of
- * the body. Throws `invalid_payload` if the id or the type cannot be stored.
+ * `webhook-id`; without a preset the body's `id`, if the body also has a `type`; an unsigned delivery header; or the
+ * digest of the body. Throws `invalid_payload` if the id or the type cannot be stored.
  */
 export function identify(sent: IdentifiedBy): Identity {
   const { contentTypes, dedupe } = sent.source;

@@ -57,12 +57,14 @@ function hashOf(digest: DigestName, pieces: readonly Uint8Array[]): string {
 }
 
 /**
- * Compares a text with a digest, in constant time. The encoded texts are compared: decoding ignores invalid characters and
- * unused bits.
+ * Compares a text with a digest, in constant time. The encoded texts are compared: decoding ignores invalid characters
+ * and unused bits.
  */
 export type IsDigest = (expectedHex: string) => boolean;
 
-/** Reads texts as digests of a hash function. Returns null for a text that has no form of one. Hex may be in any case. */
+/**
+ * Reads texts as digests of a hash function. Returns null for a text that has no form of one. Hex may be in any case.
+ */
 export function createDigestReader(
   digest: DigestName,
   encodings: readonly DigestEncoding[],

@@ -97,7 +97,7 @@ interface ReadGroup extends HeaderItems {
 }
 
 /** Prepares a scheme for the secrets and keys of a source. */
-export function bindSigned(scheme: SignedScheme, source: VerifiedBy): BoundScheme {
+function bindSigned(scheme: SignedScheme, source: VerifiedBy): BoundScheme {
   const { signature, timestamp, bodyHash, isIdentity } = scheme;
   const { options, toleranceSeconds = scheme.toleranceSeconds ?? DEFAULT_TOLERANCE_SECONDS } = source;
   const check = createSignatureCheck(scheme, source);
@@ -224,7 +224,10 @@ export function bindSigned(scheme: SignedScheme, source: VerifiedBy): BoundSchem
 // What one item covers is not at the same place in the body.
 const NOTHING: Covered = { body: false, members: [], headers: [] };
 
-/** The last parameter of the query, if it has this name. Another text behind it could be the fields of a form that was signed. */
+/**
+ * The last parameter of the query, if it has this name. Another text behind it could be the fields of a form that was
+ * signed.
+ */
 function lastParameter(target: string, name: string): string | undefined {
   const [last, value] = [...queryOf(target)].at(-1) ?? [];
   return last === name ? value : undefined;
