@@ -33,8 +33,8 @@ export function reply(status: number, body: unknown): Reply {
 
 /**
  * Who asks for an endpoint, which decides under which names it answers: browsers and programs, visitors of the login
- * page, proxies about a request of theirs, a monitoring system, or senders and load balancers. The last may use any name,
- * because they are no browsers.
+ * page, proxies about a request of theirs, a monitoring system, or senders and load balancers. The last may use any
+ * name, because they are no browsers.
  */
 export type Audience = "anybody" | "visitors" | "proxies" | "monitoring" | "senders";
 
