@@ -63,6 +63,18 @@ export function alertStoreContract(adapter: string, open: (context: Cleanup) => 
       assert.deepEqual((await store.read()).alerts, alerts);
     });
 
+    test("alerts, and silences that end at one time, are in the order of their bytes", async (t) => {
+      const store = await open(t);
+      const ids = ["z", "é", "😀", "Z", "\uff5e"];
+      const inOrder = ["Z", "z", "é", "\uff5e", "😀"];
+      await store.save(alertChanges({ changed: ids.map((id) => alertRecord({ id })) }));
+      for (const id of ids) await store.addSilence(silence({ id, until: 8.64e15 }), -NOW);
+      await store.addSilence(silence({ id: "early", until: -5 }), -NOW);
+      assert.deepEqual(await idsOf(store), inOrder);
+      assert.deepEqual(await silencesOf(store), ["early", ...inOrder]);
+      assert.equal((await store.read()).silences.at(-1)?.until, 8.64e15);
+    });
+
     test("changed alerts replace those of the same id, and removed ones are forgotten", async (t) => {
       const store = await open(t);
       await store.save(alertChanges({ changed: ["b", "a", "c"].map((id) => alertRecord({ id })) }));

@@ -24,6 +24,13 @@ export function sessionStoreContract(adapter: string, open: (context: Cleanup) =
       assert.equal(await store.current("1"), "b");
     });
 
+    test("users whose names differ in case or form have sessions of their own", async (t) => {
+      const store = await open(t);
+      const users = ["é", "É", "e\u0301", "😀", "\uff5e", "9007199254740993", "9007199254740992"];
+      for (const user of users) assert.equal(await store.replace(user, `of ${user}`, 60), false, user);
+      for (const user of users) assert.equal(await store.current(user), `of ${user}`);
+    });
+
     test("a session has its expiry", async (t) => {
       const store = await open(t);
       const before = Date.now();

@@ -24,6 +24,22 @@ export function throttleStoreContract(adapter: string, open: (context: Cleanup) 
       assert.equal((await store.reserve([bucket("a")], NOW)).outcome, "reserved");
     });
 
+    test("buckets whose names differ in case or form are apart", async (t) => {
+      const store = await open(t);
+      await failTimes(store, 1, [bucket("é", 1)]);
+      for (const name of ["É", "e\u0301", "e"]) assert.equal(await store.retryAfterMs([bucket(name, 1)], NOW), 0, name);
+      assert.equal(await store.retryAfterMs([bucket("é", 1)], NOW), WINDOW_MS);
+    });
+
+    test("failures of one time leave the window together", async (t) => {
+      const store = await open(t);
+      await failTimes(store, 3, [bucket("a"), bucket("b")]);
+      const buckets = [bucket("a"), bucket("b"), bucket("c", Number.MAX_SAFE_INTEGER)];
+      assert.equal(await store.retryAfterMs(buckets, NOW + WINDOW_MS - 1), 1);
+      assert.equal(await store.retryAfterMs(buckets, NOW + WINDOW_MS), 0);
+      assert.equal(await store.retryAfterMs([], NOW), 0);
+    });
+
     test("a bucket full of failures refuses, and gives the wait", async (t) => {
       const store = await open(t);
       await failTimes(store, 2, [bucket("a")]);
