@@ -20,7 +20,7 @@ import { type Postgres, type Queries, sqlState } from "./connection.ts";
 import type { EventTally } from "./event-tally.ts";
 import { freeNumberOf } from "./free-number-of.ts";
 import { addRepeats, countDeliveries, type NewRepeat } from "./repeats.ts";
-import { bytes, integers, texts } from "./values.ts";
+import { bytes, columnsOf, integers, texts } from "./values.ts";
 
 /** SQLSTATE classes of values that cannot be stored: data exceptions, and rows of an index that are too large. */
 const POISON = /^(?:22|54)/;
@@ -95,7 +95,7 @@ export function addNew(postgres: Queries): AddNew {
       if (isFirst) for (const name of own) names.add(name);
       return isFirst;
     });
-    const rows = await postgres.rows<{ place: number }>(sql.APPEND, columnsOf(first.map(([, event]) => event)));
+    const rows = await postgres.rows<{ place: number }>(sql.APPEND, columnsOfEvents(first.map(([, event]) => event)));
     const isNew = batch.map(() => false);
     for (const { place } of rows) isNew[first[place]?.[0] as number] = true;
     return isNew;
@@ -108,20 +108,13 @@ function namesOf({ source, eventId, bytesSha256 }: NewEvent): string[] {
   return bytesSha256 === null ? [name] : [name, `${source} sha256 ${bytesSha256}`];
 }
 
-function columnsOf(events: readonly NewEvent[]): Buffer[] {
-  const digestOf = ({ bytesSha256 }: NewEvent) => (bytesSha256 === null ? null : Buffer.from(bytesSha256, "hex"));
+function columnsOfEvents(events: readonly NewEvent[]): Buffer[] {
+  const digests = events.map(({ bytesSha256 }) => bytesSha256 && Buffer.from(bytesSha256, "hex"));
   return [
-    texts(events.map(({ source }) => source)),
-    texts(events.map(({ eventId }) => eventId)),
-    texts(events.map(({ type }) => type)),
-    integers(events.map(({ receivedAt }) => receivedAt)),
+    ...columnsOf(events, { source: texts, eventId: texts, type: texts, receivedAt: integers }),
     integers(events.map(({ payload, headers }) => payload.length + Buffer.byteLength(headers))),
-    bytes(events.map(digestOf)),
-    texts(events.map(({ secret }) => secret)),
-    texts(events.map(({ address }) => address)),
-    texts(events.map(({ headers }) => headers)),
-    texts(events.map(({ contentType }) => contentType)),
-    bytes(events.map(({ payload }) => payload)),
+    bytes(digests as (Buffer | null)[]),
+    ...columnsOf(events, { secret: texts, address: texts, headers: texts, contentType: texts, payload: bytes }),
   ];
 }
 
@@ -164,7 +157,7 @@ function repeatOf(delivery: NewEvent, { id, eventId }: SameBytes): NewRepeat[] {
 
 function knownEvents(postgres: Postgres, add: AddNew): (events: readonly NewEvent[]) => Promise<Appended[]> {
   async function readStored(events: readonly NewEvent[]): Promise<(event: NewEvent) => StoredEvent | undefined> {
-    const names = [texts(events.map(({ source }) => source)), texts(events.map(({ eventId }) => eventId))];
+    const names = columnsOf(events, { source: texts, eventId: texts });
     const rows = await postgres.rows<StoredRow>(sql.STORED, names);
     const byName = new Map(rows.map((row) => [`${row.source} ${row.eventId}`, row]));
     return (event) => {
@@ -221,17 +214,8 @@ async function addConflicts(
   );
   const all = countDeliveries(conflicts, (row) => `${row.with} ${row.digest}`);
   if (all.length === 0) return;
-  await postgres.run(sql.ADD_CONFLICTS, [
-    integers(all.map((row) => row.with)),
-    bytes(all.map(({ digest }) => Buffer.from(digest, "hex"))),
-    texts(all.map(({ delivery }) => delivery.type)),
-    texts(all.map(({ delivery }) => delivery.secret)),
-    texts(all.map(({ delivery }) => delivery.address)),
-    texts(all.map(({ delivery }) => delivery.headers)),
-    texts(all.map(({ delivery }) => delivery.contentType)),
-    integers(all.map(({ delivery }) => delivery.receivedAt)),
-    integers(all.map(({ lastAt }) => lastAt)),
-    integers(all.map(({ deliveries }) => deliveries)),
-    bytes(all.map(({ delivery }) => delivery.payload)),
-  ]);
+  const rows = all.map(({ delivery, digest, ...row }) => ({ ...delivery, ...row, digest: Buffer.from(digest, "hex") }));
+  const sent = { type: texts, secret: texts, address: texts, headers: texts, contentType: texts, receivedAt: integers };
+  const counted = { lastAt: integers, deliveries: integers, payload: bytes };
+  await postgres.run(sql.ADD_CONFLICTS, columnsOf(rows, { with: integers, digest: bytes, ...sent, ...counted }));
 }

@@ -6,7 +6,7 @@ import type { Postgres } from "./connection.ts";
 import type { EventTally } from "./event-tally.ts";
 import { type Changes, changeJobs } from "./job-changes.ts";
 import type { AttemptRow, JobRow } from "./job-rows.ts";
-import { integers, texts } from "./values.ts";
+import { columnsOf, integers, texts } from "./values.ts";
 
 /**
  * Leases due jobs of a route: route, now, limit, owner, end of the lease, most bytes of payload. The first one is
@@ -121,17 +121,11 @@ export function eventClaims(postgres: Postgres, tally: EventTally): ClaimsPort {
     },
     settle: settling(postgres, tally),
     async release(claims, now) {
-      const owners = texts(claims.map(({ owner }) => owner));
-      await postgres.run(RELEASE, [now, ...namesOf(claims), owners, attemptsOf(claims)]);
+      const columns = columnsOf(claims, { event: integers, route: texts, owner: texts, attempt: integers });
+      await postgres.run(RELEASE, [now, ...columns]);
     },
   };
 }
-
-const namesOf = (rows: readonly { event: number; route: string }[]) => [
-  integers(rows.map(({ event }) => event)),
-  texts(rows.map(({ route }) => route)),
-];
-const attemptsOf = (rows: readonly { attempt: number }[]) => integers(rows.map(({ attempt }) => attempt));
 
 /** Renews expired leases of jobs that their owner still works on, and ends the attempts of all others. */
 async function endExpired(
@@ -225,8 +219,9 @@ function end(
 
 /** The attempts that are in the history as told, with the same times. */
 async function readRecorded(postgres: Postgres, batch: readonly Settlement[]): Promise<ReadonlySet<unknown>> {
-  const times = [batch.map(({ startedAt }) => startedAt), batch.map(({ finishedAt }) => finishedAt)].map(integers);
-  const rows = await postgres.rows<AttemptRow>(RECORDED, [...namesOf(batch), attemptsOf(batch), ...times]);
+  const times = { startedAt: integers, finishedAt: integers };
+  const told = columnsOf(batch, { event: integers, route: texts, attempt: integers, ...times });
+  const rows = await postgres.rows<AttemptRow>(RECORDED, told);
   return new Set(rows.map(nameOf));
 }
 

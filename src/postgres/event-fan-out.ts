@@ -1,11 +1,10 @@
-import type { NewJob } from "../events/job.ts";
 import { MAX_PAYLOAD_BYTES } from "../events/limits.ts";
 import type { EventPayload, EventStore, UnroutedEvent } from "../events/store.ts";
 import type { Postgres } from "./connection.ts";
 import type { EventTally } from "./event-tally.ts";
 import { lockLines } from "./ordering.ts";
 import { minuteInSql } from "./stats.ts";
-import { integers, texts } from "./values.ts";
+import { columnsOf, integers, texts } from "./values.ts";
 
 /**
  * The events in a table that wait for their jobs, in order of arrival: limit. Each is looked up by itself: a join in
@@ -60,6 +59,8 @@ INSERT INTO authserve.tally (route, queued, processed, queued_bytes, processed_b
 SELECT route, count(*), 0, 0, 0, 0 FROM added GROUP BY route
 UNION ALL SELECT '', -count(*), count(*), -sum(size), sum(size), count(*) FROM jobless HAVING count(*) > 0`;
 
+const JOB = { event: integers, route: texts, dueAt: integers, orderingKey: texts };
+
 /** Finds events without jobs and adds their jobs. */
 export function eventFanOut(
   postgres: Postgres,
@@ -73,7 +74,7 @@ export function eventFanOut(
       return rows.map((row) => (row.payload === null ? null : row));
     },
     async addJobs(events, jobs) {
-      const values = [integers(events), ...columnsOf(jobs)];
+      const values = [integers(events), ...columnsOf(jobs, JOB)];
       const lines = jobs.flatMap(({ route, orderingKey }) => (orderingKey === null ? [] : [{ route, orderingKey }]));
       if (lines.length === 0) await postgres.run(ADD_JOBS, values);
       else
@@ -86,10 +87,3 @@ export function eventFanOut(
     },
   };
 }
-
-const columnsOf = (jobs: readonly NewJob[]) => [
-  integers(jobs.map(({ event }) => event)),
-  texts(jobs.map(({ route }) => route)),
-  integers(jobs.map(({ dueAt }) => dueAt)),
-  texts(jobs.map(({ orderingKey }) => orderingKey)),
-];

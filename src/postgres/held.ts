@@ -9,7 +9,7 @@ import {
   type OldHeld,
 } from "../webhook/held/held-store.ts";
 import type { Postgres, Queries } from "./connection.ts";
-import { bytes, integers, texts } from "./values.ts";
+import { bytes, columnsOf, integers, texts } from "./values.ts";
 
 /** Locks the numbers of sources, in order, so that two servers do not wait for each other: sources. */
 const LOCK = `
@@ -79,7 +79,7 @@ export function createPostgresHeldStore(postgres: Postgres): HeldStore {
       postgres.transaction(async (queries) => {
         const deliveries = batch.map(({ delivery }) => delivery);
         await queries.run(LOCK, [texts(deliveries.map(({ source }) => source))]);
-        await queries.run(ADD, columnsOf(deliveries));
+        await queries.run(ADD, columnsOf(deliveries, DELIVERY));
         const bySource = new Map(batch.map(({ delivery, bounds }) => [delivery.source, { delivery, bounds }]));
         for (const [source, { delivery, bounds }] of bySource) await trim(queries, source, bounds, delivery.receivedAt);
       }),
@@ -98,11 +98,5 @@ export function createPostgresHeldStore(postgres: Postgres): HeldStore {
   };
 }
 
-function columnsOf(deliveries: readonly HeldDelivery[]): Buffer[] {
-  const named = ["source", "reason", "method", "origin", "target", "headers", "mediaType", "address"] as const;
-  return [
-    ...named.map((name) => texts(deliveries.map((delivery) => delivery[name]))),
-    integers(deliveries.map(({ receivedAt }) => receivedAt)),
-    bytes(deliveries.map(({ body }) => body)),
-  ];
-}
+const SENT = { source: texts, reason: texts, method: texts, origin: texts, target: texts, headers: texts };
+const DELIVERY = { ...SENT, mediaType: texts, address: texts, receivedAt: integers, body: bytes };

@@ -1,7 +1,7 @@
 import type { JobStatus } from "../events/event.ts";
 import type { AttemptOutcome } from "../events/job.ts";
 import type { Queries } from "./connection.ts";
-import { booleans, integers, texts } from "./values.ts";
+import { booleans, columnsOf, integers, texts } from "./values.ts";
 
 /** What counts need of an event. `size` is that of the payload and the headers in bytes. */
 export interface Origin {
@@ -112,11 +112,6 @@ export function writeJobs(queries: Queries, jobs: readonly JobRow[], records: Re
   if (noDeadLetters.length > 0) void queries.run(REMOVE_DEAD_LETTERS, columnsOfNames(noDeadLetters));
   if (deadLetters.length > 0) void queries.run(ADD_DEAD_LETTERS, columnsOfEnds(deadLetters));
   if (discards.length > 0) void queries.run(ADD_DISCARDS, columnsOfEnds(discards));
-}
-
-/** One array for each member, in this order. */
-function columnsOf<Row>(rows: readonly Row[], members: Record<string, (values: never[]) => Buffer>): Buffer[] {
-  return Object.entries(members).map(([name, encode]) => encode(rows.map((row) => row[name as keyof Row]) as never[]));
 }
 
 const NAME = { event: integers, route: texts };

@@ -9,7 +9,7 @@ import {
 } from "../events/open-job-page.ts";
 import type { JobFilter, OpenJobPage, PageRequest } from "../events/store.ts";
 import type { Postgres, Queries } from "./connection.ts";
-import { integers, texts } from "./values.ts";
+import { columnsOf, integers, texts } from "./values.ts";
 
 /** The newest event with a job of a status: status. */
 const LAST_OPEN = `SELECT max(event) AS last FROM authserve.jobs WHERE status = $1 AND status <> 'processed'`;
@@ -59,8 +59,7 @@ export function listOpenJobs(postgres: Postgres, filter: JobFilter, page: PageRe
   return postgres.transaction(async (queries) => {
     const { events, next } = await openJobPages(queries, filter, page);
     const names = [...events].flatMap(([event, routes]) => routes.map((route) => ({ event, route })));
-    const columns = [integers(names.map(({ event }) => event)), texts(names.map(({ route }) => route))];
-    const rows = await queries.rows<OpenJobRow>(JOBS, columns);
+    const rows = await queries.rows<OpenJobRow>(JOBS, columnsOf(names, { event: integers, route: texts }));
     return { items: rows.map(openJobOf), next };
   });
 }

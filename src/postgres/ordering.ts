@@ -1,5 +1,5 @@
 import type { Queries } from "./connection.ts";
-import { integers, texts } from "./values.ts";
+import { columnsOf, integers, texts } from "./values.ts";
 
 /** An ordering key of a route. Its jobs are a line: they run one at a time, in order of arrival. */
 export interface Line {
@@ -41,17 +41,19 @@ RETURNING ordering_key AS "orderingKey"`;
 const BLOCKED = `
 SELECT DISTINCT ordering_key AS "orderingKey" FROM authserve.jobs WHERE route = $1 AND in_line AND status = 'failed'`;
 
+const LINE = { route: texts, orderingKey: texts };
+
 /**
  * Locks the lines of all jobs of these events, and further lines, in a transaction. Call it before anything that reads
  * or changes a line. The next statements wait for it.
  */
 export function lockLines(queries: Queries, events: readonly number[], more: readonly Line[] = []): void {
-  void queries.run(LOCK_LINES, [integers(events), ...columnsOf(more)]);
+  void queries.run(LOCK_LINES, [integers(events), ...columnsOf(more, LINE)]);
 }
 
 /** Gives the turn in some lines, which must be locked, to their first jobs. */
 export function promote(queries: Queries, lines: readonly Line[], now: number): void {
-  if (lines.length > 0) void queries.run(PROMOTE, [...columnsOf(distinct(lines)), now]);
+  if (lines.length > 0) void queries.run(PROMOTE, [...columnsOf(distinct(lines), LINE), now]);
 }
 
 /** Ends the waiting for the dead letters of a route, in a transaction. */
@@ -70,8 +72,3 @@ const linesOf = (route: string, keys: readonly { orderingKey: string }[]): Line[
 function distinct(lines: readonly Line[]): Line[] {
   return [...new Map(lines.map((line) => [`${line.route} ${line.orderingKey}`, line])).values()];
 }
-
-const columnsOf = (lines: readonly Line[]) => [
-  texts(lines.map(({ route }) => route)),
-  texts(lines.map(({ orderingKey }) => orderingKey)),
-];

@@ -4,7 +4,7 @@ import type { EventName, NewEvent } from "../events/store.ts";
 import type { Postgres, Queries } from "./connection.ts";
 import { freeNumberOf } from "./free-number-of.ts";
 import { LOCK_CONTENTS } from "./retention-sql.ts";
-import { integers, texts } from "./values.ts";
+import { columnsOf, integers, texts } from "./values.ts";
 
 /**
  * Counts the deliveries of repeats that are kept, and adds the others of events that are not removed. Returns the
@@ -89,26 +89,18 @@ export async function addRepeats(postgres: Postgres, repeats: readonly NewRepeat
   const all = countDeliveries(repeats, ({ stored, delivery }) => `${stored} ${delivery.eventId}`);
   if (all.length === 0) return new Set();
   const events = integers(all.map(({ stored }) => stored));
+  const rows = all.map(({ delivery, ...counted }) => ({ ...delivery, ...counted }));
   const added = await postgres.transaction(async (queries) => {
     void queries.run(LOCK_CONTENTS, [events]);
-    const found = await queries.rows<{ place: number }>(ADD_REPEATS, [events, ...columnsOf(all)]);
+    const found = await queries.rows<{ place: number }>(ADD_REPEATS, [events, ...columnsOf(rows, REPEAT)]);
     if (found.length > 0) void queries.run(DROP_REPEATS, [events, MAX_REPEATS]);
     return found;
   });
   return new Set(added.flatMap(({ place }) => all[place]?.delivery ?? []));
 }
 
-const columnsOf = (rows: readonly Counted<NewRepeat>[]) => [
-  texts(rows.map(({ delivery }) => delivery.eventId)),
-  texts(rows.map(({ delivery }) => delivery.type)),
-  texts(rows.map(({ delivery }) => delivery.secret)),
-  texts(rows.map(({ delivery }) => delivery.address)),
-  texts(rows.map(({ delivery }) => delivery.headers)),
-  texts(rows.map(({ delivery }) => delivery.contentType)),
-  integers(rows.map(({ delivery }) => delivery.receivedAt)),
-  integers(rows.map(({ lastAt }) => lastAt)),
-  integers(rows.map(({ deliveries }) => deliveries)),
-];
+const SENT = { eventId: texts, type: texts, secret: texts, address: texts, headers: texts, contentType: texts };
+const REPEAT = { ...SENT, receivedAt: integers, lastAt: integers, deliveries: integers };
 
 /**
  * Stores a repeat as an event of its own. Returns its id; null if there is no such repeat or it is an event already.

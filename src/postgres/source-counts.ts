@@ -11,10 +11,10 @@ import {
   secretsIn,
   statsOf,
 } from "../webhook/intake/source-store.ts";
-import { type SourceTimes, timesAfter } from "../webhook/intake/source-times.ts";
+import { timesAfter } from "../webhook/intake/source-times.ts";
 import type { Postgres } from "./connection.ts";
 import { addStats } from "./stats.ts";
-import { integers, texts } from "./values.ts";
+import { columnsOf, integers, texts } from "./values.ts";
 
 /**
  * Adds the counts of sources: sources, received, refused. In order, so that two servers do not wait for each other, and
@@ -81,12 +81,12 @@ export function createPostgresSourceStore(postgres: Postgres): SourceStore {
         const counts = createStatCounts();
         for (const [stat, count] of reports.flatMap((report) => statsOf(report, now))) counts.add(stat, count);
         addStats(queries, counts.rows());
-        void queries.run(ADD, countsOf(reports));
+        void queries.run(ADD, columnsOf(reports, { source: texts, received: integers, refused: integers }));
         void queries.run(REFUSE, refusalsOf(reports));
         const [times, secrets] = await Promise.all([queries.rows<CountsRow>(LIST), queries.rows<SecretUse>(SECRETS)]);
         const after = timesAfter(reports, { times, secrets }, now);
-        void queries.run(SET_TIMES, timesOf(after));
-        void queries.run(SET_USES, usesOf(after));
+        void queries.run(SET_TIMES, columnsOf(after.times, { source: texts, lastReceivedAt: integers }));
+        void queries.run(SET_USES, columnsOf(after.secrets, USE));
       }),
     list: () =>
       postgres.transaction(async (queries) => {
@@ -112,32 +112,11 @@ export function createPostgresSourceStore(postgres: Postgres): SourceStore {
   };
 }
 
-const countsOf = (reports: readonly SourceCounts[]) => [
-  texts(reports.map(({ source }) => source)),
-  integers(reports.map(({ received }) => received)),
-  integers(reports.map(({ refused }) => refused)),
-];
-
 function refusalsOf(reports: readonly SourceCounts[]) {
   const rows = reports.flatMap(({ source, refusals }) =>
     Object.entries(refusals).map(([reason, count]) => ({ source, reason, count })),
   );
-  return [
-    texts(rows.map(({ source }) => source)),
-    texts(rows.map(({ reason }) => reason)),
-    integers(rows.map(({ count }) => count)),
-  ];
+  return columnsOf(rows, { source: texts, reason: texts, count: integers });
 }
 
-const timesOf = ({ times }: SourceTimes) => [
-  texts(times.map(({ source }) => source)),
-  integers(times.map(({ lastReceivedAt }) => lastReceivedAt)),
-];
-
-const usesOf = ({ secrets }: SourceTimes) => [
-  texts(secrets.map(({ source }) => source)),
-  texts(secrets.map(({ name }) => name)),
-  texts(secrets.map(({ mark }) => mark)),
-  integers(secrets.map(({ firstUsedAt }) => firstUsedAt)),
-  integers(secrets.map(({ lastUsedAt }) => lastUsedAt)),
-];
+const USE = { source: texts, name: texts, mark: texts, firstUsedAt: integers, lastUsedAt: integers };

@@ -10,7 +10,7 @@ import {
 } from "../events/stats.ts";
 import type { EventStore } from "../events/store.ts";
 import type { Postgres, Queries } from "./connection.ts";
-import { integers, texts } from "./values.ts";
+import { columnsOf, integers, texts } from "./values.ts";
 
 /** Adds counts of a transaction: a column each. */
 const ADD = `
@@ -67,17 +67,12 @@ GROUP BY at, route ORDER BY at, route`;
 /** Removes counts before a time: the time. */
 const remove = (table: string) => `DELETE FROM authserve.${table} WHERE at < $1`;
 
+const ROW = { at: integers, outcome: texts, slot: integers, source: texts, route: texts, count: integers };
+
 /** Adds counts in a transaction, which fails if that fails. */
 export function addStats(queries: Queries, rows: readonly StatRow[]): void {
   if (rows.length === 0) return;
-  void queries.run(ADD, [
-    integers(rows.map(({ at }) => at)),
-    texts(rows.map(({ outcome }) => outcome)),
-    integers(rows.map(({ slot }) => slot)),
-    texts(rows.map(({ source }) => source)),
-    texts(rows.map(({ route }) => route)),
-    integers(rows.map(({ count }) => count)),
-  ]);
+  void queries.run(ADD, columnsOf(rows, ROW));
 }
 
 /** Removes counts that are too old, also of a server that has been idle since it added them. */

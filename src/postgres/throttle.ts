@@ -11,7 +11,7 @@ import {
 import { once } from "../lib/once.ts";
 import type { Postgres, Queries } from "./connection.ts";
 import * as sql from "./throttle-sql.ts";
-import { integers, texts } from "./values.ts";
+import { columnsOf, integers, texts } from "./values.ts";
 
 const MAX_ID = 2 ** 48 - 1;
 
@@ -141,13 +141,10 @@ interface MeasuredRow {
 }
 
 function measure(queries: Queries, buckets: readonly Bucket[], now: number): Promise<MeasuredRow[]> {
-  return queries.rows<MeasuredRow>(sql.MEASURE, [...columnsOf(buckets), ...windowAt(now)]);
+  return queries.rows<MeasuredRow>(sql.MEASURE, [...columnsOf(buckets, BUCKET), ...windowAt(now)]);
 }
 
-const columnsOf = (buckets: readonly Bucket[]) => [
-  texts(buckets.map(({ bucket }) => bucket)),
-  integers(buckets.map(({ limit }) => limit)),
-];
+const BUCKET = { bucket: texts, limit: integers };
 
 type Outcome =
   | { outcome: "reserved"; cleanedTo: string }
@@ -161,7 +158,7 @@ async function reserve(
   now: number,
   attempt: { id: number; server: string; cleanedTo: string },
 ): Promise<Outcome> {
-  const [names] = columnsOf(buckets);
+  const [names] = columnsOf(buckets, BUCKET);
   void queries.run(sql.LOCK_BUCKETS, [names]);
   const rows = await measure(queries, buckets, now);
   const retryAfterMs = longestWait(fullUntil(rows), now);

@@ -77,3 +77,12 @@ export function bytes(values: readonly (Uint8Array | null)[]): Buffer {
     (value, into, at) => into.set(value, at),
   );
 }
+
+/** How some members of rows are encoded, in the order of the columns. */
+type Encoders<Row> = { [Name in keyof Row]?: (values: readonly Row[Name][]) => Buffer };
+
+/** An array for each of these members of rows, in their order. */
+export function columnsOf<Row>(rows: readonly Row[], members: Encoders<NoInfer<Row>>): Buffer[] {
+  const encoders = Object.entries(members) as [keyof Row, (values: readonly unknown[]) => Buffer][];
+  return encoders.map(([name, encode]) => encode(rows.map((row) => row[name])));
+}
