@@ -109,11 +109,11 @@ function namesOf({ source, eventId, bytesSha256 }: NewEvent): string[] {
 }
 
 function columnsOfEvents(events: readonly NewEvent[]): Buffer[] {
-  const digests = events.map(({ bytesSha256 }) => bytesSha256 && Buffer.from(bytesSha256, "hex"));
+  const digests = events.map(({ bytesSha256 }) => (bytesSha256 === null ? null : Buffer.from(bytesSha256, "hex")));
   return [
     ...columnsOf(events, { source: texts, eventId: texts, type: texts, receivedAt: integers }),
     integers(events.map(({ payload, headers }) => payload.length + Buffer.byteLength(headers))),
-    bytes(digests as (Buffer | null)[]),
+    bytes(digests),
     ...columnsOf(events, { secret: texts, address: texts, headers: texts, contentType: texts, payload: bytes }),
   ];
 }
