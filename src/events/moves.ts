@@ -1,5 +1,5 @@
 import type { JobStatus, Status } from "./event.ts";
-import { attemptStat, createStatCounts, type Outcome, type StatCounts } from "./stats.ts";
+import { attemptStat, createStatCounts, type StatCounts } from "./stats.ts";
 
 /** Collects the moves of a transaction between statuses. */
 export interface Moves {
@@ -12,19 +12,11 @@ export interface Moves {
   job(route: string, from: JobStatus | null, to: JobStatus): void;
   /** A job is removed with its event. */
   removed(route: string, from: JobStatus): void;
-  /** An attempt of a job has ended at this time (Unix milliseconds). */
-  attempt(job: AttemptedJob, outcome: Outcome, at: number): void;
+  /** An attempt has ended, of a job of an event with this origin. */
+  attempt(...args: Parameters<typeof attemptStat>): void;
   /** The differences of each route, and of the events under an empty name. */
   readonly differences: ReadonlyMap<string, Differences>;
   readonly stats: StatCounts;
-}
-
-/** What statistics need of a job whose attempt has ended. */
-interface AttemptedJob {
-  route: string;
-  source: string;
-  receivedAt: number;
-  isReplay: boolean;
 }
 
 const NONE = {
@@ -79,7 +71,7 @@ export function createMoves(stats = createStatCounts()): Moves {
       jobs[to]++;
     },
     removed: (route, from) => void of(route)[from]--,
-    attempt: (job, outcome, at) => stats.add(attemptStat(job, { ...job, outcome, at })),
+    attempt: (origin, ended) => stats.add(attemptStat(origin, ended)),
     differences,
     stats,
   };

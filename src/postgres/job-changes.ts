@@ -71,7 +71,7 @@ function createChanges(locked: readonly JobRow[]): WrittenChanges {
     endAttempt(job, ended, to) {
       const { event, route, attempts: attempt } = job;
       records.attempts.push({ event, route, attempt, ...ended });
-      moves.attempt(job, OUTCOME_OF[to], ended.finishedAt);
+      moves.attempt(job, { route, outcome: OUTCOME_OF[to], at: ended.finishedAt, isReplay: job.isReplay });
     },
     change(job, members) {
       noteLine(job);

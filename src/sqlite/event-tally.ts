@@ -52,7 +52,7 @@ export function eventTally(database: Database, reader = database): EventTally {
           },
           job: moves.job,
           removed: moves.removed,
-          attempt: (event, { outcome, at, ...job }) => moves.attempt({ ...originOf(event), ...job }, outcome, at),
+          attempt: (event, ended) => moves.attempt(originOf(event), ended),
         });
         for (const [name, moved] of moves.differences) {
           if (!hasMoves(moved)) continue;
