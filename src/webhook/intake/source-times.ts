@@ -3,7 +3,7 @@ import { AHEAD_MS, type SecretUse, type SourceCounts, type SourceRecord, type So
 type SourceTime = Pick<SourceRecord, "source" | "lastReceivedAt">;
 
 /** When sources have received last, and when their secrets were used. */
-export interface SourceTimes {
+interface SourceTimes {
   times: SourceTime[];
   secrets: SecretUse[];
 }
