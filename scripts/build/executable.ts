@@ -99,7 +99,8 @@ async function withHome(home: string, run: () => Promise<void>): Promise<void> {
   }
 }
 
-function addonsOf(target: Target, scratch: string): AddonFiles {
+/** The native add-ons of a target. */
+export function addonsOf(target: Target, scratch: string): AddonFiles {
   const napi = (name: string) =>
     join(packageFolder(`@node-rs/${name}-${target.napi}`, scratch), `${name}.${target.napi}.node`);
   return {
