@@ -119,7 +119,7 @@ function loadable(layout: string, index: number, folder: string): string {
     copyFileSync(blob(layer), join(folder, `layer-${at}.tar.gz`));
     return `layer-${at}.tar.gz`;
   });
-  const tags = [`localhost/authserve:${packageJson.version}`];
+  const tags = [packageJson.version, "latest"].map((tag) => `localhost/authserve:${tag}`);
   writeFileSync(
     join(folder, "manifest.json"),
     JSON.stringify([{ Config: configFile, RepoTags: tags, Layers: layers }]),

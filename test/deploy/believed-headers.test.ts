@@ -68,6 +68,7 @@ const FILES: Record<string, Handled> = {
   "cluster/nginx.conf": nginx,
   Caddyfile: caddy,
   "Caddyfile.app": caddy,
+  "Caddyfile.compose": caddy,
   "haproxy-app.cfg": haproxy,
   "cluster/haproxy.cfg": haproxy,
   "cluster/haproxy-compose.cfg": haproxy,

@@ -1,0 +1,51 @@
+import assert from "node:assert/strict";
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { suite, test } from "node:test";
+import { Ajv } from "ajv";
+import { parse } from "yaml";
+import { isSettingName } from "../../src/config/settings.ts";
+import { DEPLOY, needsReleasePackages, PACKAGES } from "./packages.ts";
+
+const FILES = ["compose.yaml", "compose.redis.yaml", "compose.postgresql.yaml", "cluster/compose.yaml"];
+
+interface Service {
+  image: string;
+  environment?: Record<string, string>;
+  volumes?: string[];
+  read_only?: boolean;
+}
+
+const read = (file: string) =>
+  parse(readFileSync(join(DEPLOY, file), "utf8"), { merge: true }) as { services: Record<string, Service> };
+const serversIn = (file: string) => Object.entries(read(file).services).filter(([name]) => /^authserve/.test(name));
+
+suite("the files for Compose", needsReleasePackages(), () => {
+  for (const file of FILES) {
+    test(`${file} is valid by the schema of Compose`, () => {
+      const schema = JSON.parse(readFileSync(join(PACKAGES, "dclint/schemas/compose.schema.json"), "utf8"));
+      // The formats name what Compose itself parses, e.g. durations.
+      const ajv = new Ajv({ strict: false, allErrors: true, validateFormats: false });
+      const isValid = ajv.compile({ ...schema, $schema: "http://json-schema.org/draft-07/schema#" });
+      assert.ok(isValid(read(file)), JSON.stringify(isValid.errors, null, 1));
+    });
+
+    test(`${file} sets settings that exist`, () => {
+      const names = serversIn(file).flatMap(([, { environment = {} }]) => Object.keys(environment));
+      assert.deepEqual(
+        names.filter((name) => !isSettingName(name)),
+        [],
+      );
+    });
+
+    test(`${file} mounts files that exist`, () => {
+      const volumes = Object.values(read(file).services).flatMap(({ volumes = [] }) => volumes);
+      const files = volumes.map((volume) => String(volume.split(":")[0])).filter((path) => path.startsWith("./"));
+      const folder = join(DEPLOY, file, "..");
+      assert.deepEqual(
+        files.filter((path) => !existsSync(join(folder, path))),
+        [],
+      );
+    });
+  }
+});
