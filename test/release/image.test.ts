@@ -12,7 +12,7 @@ import { buildImage, type ImageSource } from "../../scripts/release/image.ts";
 import { needsAll } from "../helpers/back-end.ts";
 import { BINARY, binaryIsMissing } from "../helpers/binary.ts";
 import { deliver, event, logIn, me } from "../helpers/client.ts";
-import { settings } from "../helpers/server.ts";
+import { WEBHOOK_SECRET } from "../helpers/credentials.ts";
 import { until } from "../helpers/until.ts";
 import { needsContainers, Podman } from "./podman.ts";
 
@@ -58,11 +58,12 @@ suite("the image", needsAll(needsContainers(), { skip: binaryIsMissing() }), () 
     assert.deepEqual(programsIn(files), ["usr/local/bin/authserve"]);
   });
 
-  test("serves with a read-only root, and keeps its data over a restart and a kill", async () => {
+  test("serves after `init` with a read-only root, and keeps its data over a restart and a kill", async () => {
     const port = await freePort();
     const server = { url: `http://127.0.0.1:${port}` };
-    const { DATA_DIR: _, ...environment } = settings("", { HOST: "127.0.0.1", PORT: String(port) });
-    const variables = Object.entries(environment).flatMap(([name, value]) => ["--env", `${name}=${value}`]);
+    const { password } = JSON.parse(await podman.ok(...Podman.run, "--rm", ...DATA, IMAGE, "init", "--json"));
+    const environment = ["HOST=127.0.0.1", `PORT=${port}`, `WEBHOOK_SECRET=${WEBHOOK_SECRET}`];
+    const variables = environment.flatMap((variable) => ["--env", variable]);
     await podman.ok(...Podman.run, "--detach", "--name", "server", ...DATA, ...variables, IMAGE);
     const isHealthy = () => podman.run("healthcheck", "run", "server").then(({ code }) => code === 0);
     const statusOf = async (id: string) => {
@@ -71,7 +72,7 @@ suite("the image", needsAll(needsContainers(), { skip: binaryIsMissing() }), () 
     };
 
     await until(isHealthy);
-    const token = await logIn(server);
+    const token = await logIn(server, { email: "demo@example.com", password });
     assert.equal((await deliver(server, event("evt_restart"))).json.duplicate, false);
     await until(async () => (await statusOf("evt_restart")) === "processed");
 
