@@ -1,10 +1,12 @@
 import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { suite, test } from "node:test";
 import { Ajv } from "ajv";
 import { parse } from "yaml";
 import { isSettingName } from "../../src/config/settings.ts";
+import { needsCaddy } from "../helpers/back-end.ts";
 import { DEPLOY, needsReleasePackages, PACKAGES } from "./packages.ts";
 
 const FILES = ["compose.yaml", "compose.redis.yaml", "compose.postgresql.yaml", "cluster/compose.yaml"];
@@ -48,4 +50,14 @@ suite("the files for Compose", needsReleasePackages(), () => {
       );
     });
   }
+});
+
+test("Caddy accepts the configuration of compose.postgresql.yaml", needsCaddy(), () => {
+  const file = join(DEPLOY, "Caddyfile.compose");
+  const env = { ...process.env, AUTHSERVE_HOST: "auth.example.com" };
+  const adapted = execFileSync("caddy", ["adapt", "--adapter", "caddyfile", "--config", file], {
+    env,
+    encoding: "utf8",
+  });
+  assert.match(adapted, /"host":\["auth\.example\.com"\]/);
 });
