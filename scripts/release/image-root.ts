@@ -28,7 +28,10 @@ const PROCESSORS = {
   arm64: { architecture: "arm64", triplet: "aarch64-linux-gnu", loader: "/usr/lib/ld-linux-aarch64.so.1" },
 };
 
-/** The shared libraries that the executable and its add-ons load, and what looks up host names. The loader comes with them. */
+/**
+ * The shared libraries that the executable and its add-ons load, and what looks up host names. The loader comes with
+ * them.
+ */
 const LIBRARIES = {
   libc6: ["libc.so.6", "libm.so.6", "libdl.so.2", "libpthread.so.0", "librt.so.1", "libresolv.so.2"],
   "libstdc++6": ["libstdc++.so.6"],

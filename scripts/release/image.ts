@@ -12,7 +12,7 @@ export interface ImageSource {
   executable: string;
 }
 
-export interface ImageOptions {
+interface ImageOptions {
   /** The folder for the archives. */
   output: string;
   /** A folder for what is needed only during the build. */

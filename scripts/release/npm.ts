@@ -6,14 +6,14 @@ import { ROOT } from "../build/bundle.ts";
 import type { Target } from "../build/targets.ts";
 
 /** An executable, for Linux or macOS, that becomes a package. */
-export interface PackageSource {
+interface PackageSource {
   target: Target;
   executable: string;
 }
 
 /**
- * Packs the npm package `authserve`, and a package for each executable. `authserve` has these as optional dependencies, so
- * npm installs the one of the user's platform. Returns the names of the archives, written to `output`.
+ * Packs the npm package `authserve`, and a package for each executable. `authserve` has these as optional dependencies,
+ * so npm installs the one of the user's platform. Returns the names of the archives, written to `output`.
  */
 export function buildNpmPackage(sources: readonly PackageSource[], output: string, scratch: string): string[] {
   const folder = mkdtempSync(join(scratch, "npm-"));
