@@ -1,3 +1,4 @@
+import { createInterface } from "node:readline/promises";
 import { OperatorError } from "../errors.ts";
 
 const CTRL_C = "\u0003";
@@ -12,6 +13,19 @@ let endedByCr = false;
 
 // Node itself restores the terminal when SIGINT or SIGTERM ends the process.
 const FATAL_SIGNALS = ["SIGHUP", "SIGQUIT"] as const;
+
+/** Asks on the terminal for a line. Throws {@link OperatorError} if there is none. */
+export async function ask(question: string): Promise<string> {
+  const prompt = createInterface({ input: process.stdin, output: process.stderr });
+  const ended = new Promise<never>((_, reject) => {
+    prompt.on("close", () => reject(new OperatorError("Cancelled. Nothing was changed.", 1)));
+  });
+  try {
+    return (await Promise.race([prompt.question(question), ended])).trim();
+  } finally {
+    prompt.close();
+  }
+}
 
 /** Asks on the terminal without echo. Throws {@link OperatorError} on Ctrl+C. */
 export function askHidden(question: string): Promise<string> {
