@@ -1,4 +1,3 @@
-import { createInterface } from "node:readline/promises";
 import { OperatorError } from "../errors.ts";
 
 const CTRL_C = "\u0003";
@@ -14,17 +13,31 @@ let endedByCr = false;
 // Node itself restores the terminal when SIGINT or SIGTERM ends the process.
 const FATAL_SIGNALS = ["SIGHUP", "SIGQUIT"] as const;
 
-/** Asks on the terminal for a line. Throws {@link OperatorError} if there is none. */
-export async function ask(question: string): Promise<string> {
-  const prompt = createInterface({ input: process.stdin, output: process.stderr });
-  const ended = new Promise<never>((_, reject) => {
-    prompt.on("close", () => reject(new OperatorError("Cancelled. Nothing was changed.", 1)));
+/** Asks on the terminal for a line, with echo. Throws {@link OperatorError} if input ends. */
+export function ask(question: string): Promise<string> {
+  const { stdin, stderr } = process;
+  stdin.setEncoding("utf8");
+  stderr.write(question);
+  return new Promise((resolve, reject) => {
+    let typed = "";
+    const onData = (text: string) => {
+      typed += text;
+      const end = typed.indexOf("\n");
+      if (end === -1) return;
+      typedAhead = typed.slice(end + 1);
+      finish(() => resolve(typed.slice(0, end).trim()));
+    };
+    const onEnd = () => finish(() => reject(new OperatorError("Cancelled. Nothing was changed.", 1)));
+    function finish(end: () => void): void {
+      stdin.off("data", onData);
+      stdin.off("end", onEnd);
+      stdin.pause();
+      end();
+    }
+    stdin.on("data", onData);
+    stdin.on("end", onEnd);
+    stdin.resume();
   });
-  try {
-    return (await Promise.race([prompt.question(question), ended])).trim();
-  } finally {
-    prompt.close();
-  }
 }
 
 /** Asks on the terminal without echo. Throws {@link OperatorError} on Ctrl+C. */
