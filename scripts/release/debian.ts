@@ -29,7 +29,7 @@ export function writeDebianPackages(release: Release): void {
       ...Object.entries(SCRIPTS).map(([name, text]) => ({ path: `DEBIAN/${name}`, content: text, mode: 0o755 })),
     ];
     stage(folder, release, target, [...files, ...control]);
-    const name = `authserve_${release.version}_${architecture}.deb`;
+    const name = `authserve_${release.packageVersion}_${architecture}.deb`;
     // One thread, because the bytes depend on the number of threads. Debian's archives have xz. Above level 1 it takes minutes.
     const packing = ["-Zxz", "-z1", "--threads-max=1", "--root-owner-group"];
     execFileSync("dpkg-deb", [...packing, "--build", folder, join(release.dist, name)], {
@@ -40,9 +40,9 @@ export function writeDebianPackages(release: Release): void {
   }
 }
 
-function controlFile({ version }: Release, architecture: string, installedSize: number): string {
+function controlFile({ packageVersion }: Release, architecture: string, installedSize: number): string {
   return `Package: authserve
-Version: ${version}
+Version: ${packageVersion}
 Architecture: ${architecture}
 Maintainer: ${MAINTAINER}
 Installed-Size: ${installedSize}
@@ -61,9 +61,9 @@ Description: ${packageJson.description.replace(/^S/, "s")}
 
 const MAINTAINER = "The authserve authors <authserve@users.noreply.invalid>";
 
-function changelog({ version, time }: Release): string {
+function changelog({ packageVersion, time }: Release): string {
   const date = new Date(time * 1000).toUTCString().replace("GMT", "+0000");
-  return `authserve (${version}) stable; urgency=medium
+  return `authserve (${packageVersion}) stable; urgency=medium
 
   * The changes are in /usr/share/doc/authserve/CHANGELOG.md.
 

@@ -17,6 +17,8 @@ export interface ReleaseFile {
 export class Release {
   /** The version of `package.json`, the only place that has it. */
   readonly version = packageJson.version;
+  /** The version as Debian and RPM write it: a pre-release is older than its release. */
+  readonly packageVersion = this.version.replaceAll("-", "~");
   readonly commit = git("rev-parse", "HEAD");
   /** Whether tracked files differ from the commit. */
   readonly isModified = git("status", "--porcelain", "--untracked-files=no") !== "";

@@ -24,7 +24,7 @@ export function writeRpmPackages(release: Release): void {
       env: { ...process.env, SOURCE_DATE_EPOCH: String(release.time) },
       stdio: ["ignore", "ignore", "inherit"],
     });
-    const name = `authserve-${release.version}-1.${architecture}.rpm`;
+    const name = `authserve-${release.packageVersion}-1.${architecture}.rpm`;
     copyFileSync(join(top, "authserve.rpm"), join(release.dist, name));
     release.add(name);
   }
@@ -44,12 +44,12 @@ const REPRODUCIBLE = {
 
 const DOCUMENTS = "usr/share/doc/authserve";
 
-function specFile({ version }: Release, tree: string, paths: readonly string[]): string {
+function specFile({ packageVersion }: Release, tree: string, paths: readonly string[]): string {
   const files = paths
     .filter((path) => !path.startsWith(DOCUMENTS))
     .map((path) => (CONFFILES.includes(path) ? `%config(noreplace) /${path}` : `/${path}`));
   return `Name: authserve
-Version: ${version.replaceAll("-", "~")}
+Version: ${packageVersion}
 Release: 1
 Summary: ${packageJson.description}
 License: ${packageJson.license}

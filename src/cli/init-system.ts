@@ -63,7 +63,8 @@ export async function completeFolder(folder: string, answers: Answers): Promise<
       chmodSync(join(folder, name), mode);
       written.push(name);
     };
-    if (isMissing("authserve.yaml")) write("authserve.yaml", SERVICE_CONFIGURATION, 0o644);
+    const isNamed = settings.includes(join(FOLDER, "authserve.yaml"));
+    if (isNamed && isMissing("authserve.yaml")) write("authserve.yaml", SERVICE_CONFIGURATION, 0o644);
     if (isMissing("jwt_secret")) write("jwt_secret", randomBytes(48).toString("base64url"));
     if (isMissing("webhook_secret")) write("webhook_secret", randomBytes(32).toString("base64url"));
     if (hash !== null) write("demo_password", `${hash}\n`);
