@@ -9,8 +9,8 @@ import { CONFFILES, gzip, type SystemFile, stage, systemFiles } from "./system-f
 const ARCHITECTURES = { x64: "amd64", arm64: "arm64" };
 
 /**
- * Writes a .deb for each target on Linux, with `dpkg-deb`. Not with debhelper: nothing is compiled here, and its scripts would start a
- * service that was stopped by hand.
+ * Writes a .deb for each target on Linux, with `dpkg-deb`. Nothing is compiled here, and the scripts of debhelper
+ * would start a service that was stopped by hand.
  */
 export function writeDebianPackages(release: Release): void {
   for (const target of release.linuxTargets) {
@@ -30,7 +30,7 @@ export function writeDebianPackages(release: Release): void {
     ];
     stage(folder, release, target, [...files, ...control]);
     const name = `authserve_${release.packageVersion}_${architecture}.deb`;
-    // One thread, because the bytes depend on the number of threads. Debian's archives have xz. Above level 1 it takes minutes.
+    // One thread, because the bytes depend on the number of threads. Above level 1, xz takes minutes.
     const packing = ["-Zxz", "-z1", "--threads-max=1", "--root-owner-group"];
     execFileSync("dpkg-deb", [...packing, "--build", folder, join(release.dist, name)], {
       env: { ...process.env, SOURCE_DATE_EPOCH: String(release.time) },
@@ -89,7 +89,7 @@ const LINTIAN_OVERRIDES = `# Node is in the executable, with its own zlib.
 authserve: embedded-library
 `;
 
-/** The scripts of the package. The service starts with \`authserve init --system\`, because it needs a user and a password first. */
+/** The scripts of the package. They do not start a new service, because it needs a user and a password first. */
 const SCRIPTS = {
   postinst: `#!/bin/sh
 set -e

@@ -6,8 +6,8 @@ import { executableName } from "../build/program.ts";
 import { type Release, sha256Of } from "./release.ts";
 
 /**
- * Writes what the release was made of: an in-toto statement with SLSA provenance 1. It names the commit, the lock file and each
- * Node. It has no time and no name of a machine, so that two builds of a commit are equal.
+ * Writes what the release was made of: an in-toto statement with SLSA provenance 1. It names the commit, the lock file
+ * and each Node. It has no time and no name of a machine, so that two builds of a commit are equal.
  */
 export function writeProvenance(release: Release): void {
   const programs = release.targets.map((target) => ({

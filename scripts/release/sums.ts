@@ -16,7 +16,7 @@ export function writeSums(release: Release): void {
   );
 }
 
-/** Signs the checksums with a secret key of minisign, which asks for its password. The signature names the version and the commit. */
+/** Signs the checksums with a secret key of minisign, which asks for its password. It signs version and commit too. */
 export function signSums(release: Release, secretKey: string): void {
   const file = join(release.dist, SUMS);
   const comment = `authserve ${release.version} ${release.commit}`;

@@ -2,7 +2,7 @@ import { spawnSync } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { chmodSync, existsSync, mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { isEmail } from "../auth/email.ts";
+import { isEmail } from "../auth/user.ts";
 import { OperatorError, systemCode } from "../errors.ts";
 import { replaceFile } from "../lib/files.ts";
 import { newPasswordHash } from "./hash-password.ts";
@@ -78,7 +78,7 @@ export async function completeFolder(folder: string, answers: Answers): Promise<
 
 const hasEmail = (settings: string) => /^[ \t]*DEMO_EMAIL[ \t]*=[ \t]*\S/m.test(settings);
 
-/** The settings with the e-mail, in the place of the first line that names it. An e-mail has no quotes or backslashes of systemd. */
+/** The settings with the e-mail, in the place of the first line that names it. */
 function withEmail(settings: string, email: string): string {
   const line = `DEMO_EMAIL="${email.replace(/["\\]/g, "\\$&")}"`;
   const place = /^[ \t]*#?[ \t]*DEMO_EMAIL[ \t]*=.*$/m;

@@ -6,7 +6,7 @@ import { OperatorError, systemCode } from "../errors.ts";
 import { COMMAND } from "../platform/checkout.ts";
 import { printData, printJson } from "./output.ts";
 
-/** How this program compares with a release. `changed`: the version is the same, but no program of the release has these bytes. */
+/** How this program compares with a release. `changed`: it has the version of the release, but other bytes. */
 export type Comparison = "same" | "changed" | "newer" | "older";
 
 /** What a provenance file says of a release. */

@@ -21,7 +21,7 @@ function makeKey(dir: string): { secret: string; key: string } {
   return { secret, key: readFileSync(file, "utf8").split("\n")[1] ?? "" };
 }
 
-/** A release with an archive for this machine, whose program prints "1.2.3", and the folder that it is installed into. */
+/** A release with an archive for this machine, and the folder that it is installed into. */
 function makeRelease({ isSigned = true } = {}) {
   const dir = workingDir();
   const folder = join(dir, "release");
