@@ -24,6 +24,11 @@ export function lockedVersion(name: string): string {
   return locked(name).version;
 }
 
+/** The integrity (SHA-512) of a package that the lock file names. */
+export function lockedIntegrity(name: string): string {
+  return locked(name).integrity;
+}
+
 /**
  * The folder of a package, by default in the locked version. A package that is not installed is downloaded from the
  * registry into `scratch`, and compared with its known integrity.

@@ -1,64 +1,120 @@
 import { execFileSync } from "node:child_process";
-import { lstatSync, mkdirSync, mkdtempSync, readdirSync, readlinkSync, writeFileSync } from "node:fs";
-import { basename, join } from "node:path";
+import { createHash } from "node:crypto";
+import { statSync } from "node:fs";
+import { join } from "node:path";
+import packageJson from "../../package.json" with { type: "json" };
+import type { Release } from "./release.ts";
+import { CONFFILES, gzip, type SystemFile, stage, systemFiles } from "./system-files.ts";
 
-/** A package of Debian, unpacked. */
-export interface DebianPackage {
-  name: string;
-  version: string;
-  /** The text that describes it, in the form of `dpkg/status`. */
-  control: string;
-  /** The folder with its files. */
-  folder: string;
-}
+const ARCHITECTURES = { x64: "amd64", arm64: "arm64" };
 
 /**
- * Downloads packages of Debian for an architecture, and unpacks each into a folder of its own. Packages that hold the
- * licences of others are added. apt takes them from this machine's sources, and verifies them with this machine's keys.
+ * Writes a .deb for each target on Linux, with `dpkg-deb`. Nothing is compiled here, and the scripts of debhelper
+ * would start a service that was stopped by hand.
  */
-export function debianPackages(names: readonly string[], architecture: string, scratch: string): DebianPackage[] {
-  const apt = aptOf(architecture, mkdtempSync(join(scratch, `apt-${architecture}-`)));
-  const download = (wanted: readonly string[]) => {
-    const folder = mkdtempSync(join(scratch, `debian-${architecture}-`));
-    apt(folder, "download", ...wanted);
-    return readdirSync(folder)
-      .sort()
-      .map((file) => unpack(join(folder, file), folder));
-  };
-  apt(scratch, "update");
-  const packages = download(names);
-  const withLicences = new Set(packages.flatMap(({ name, folder }) => linkTarget(join(folder, "usr/share/doc", name))));
-  return [...packages, ...download([...withLicences].filter((name) => !names.includes(name)))];
+export function writeDebianPackages(release: Release): void {
+  for (const target of release.linuxTargets) {
+    const architecture = ARCHITECTURES[target.cpu];
+    const folder = join(release.scratch, `debian-${architecture}`);
+    const files = [
+      ...systemFiles(target, "usr/share/zsh/vendor-completions"),
+      { path: "usr/share/doc/authserve/changelog.gz", content: gzip(changelog(release)) },
+      { path: "usr/share/lintian/overrides/authserve", content: LINTIAN_OVERRIDES },
+    ];
+    const executable = release.executableOf(target);
+    const control: SystemFile[] = [
+      { path: "DEBIAN/control", content: controlFile(release, architecture, installedKib(files, executable)) },
+      { path: "DEBIAN/conffiles", content: CONFFILES.map((path) => `/${path}\n`).join("") },
+      { path: "DEBIAN/md5sums", content: md5sums(files, executable) },
+      ...Object.entries(SCRIPTS).map(([name, text]) => ({ path: `DEBIAN/${name}`, content: text, mode: 0o755 })),
+    ];
+    stage(folder, release, target, [...files, ...control]);
+    const name = `authserve_${release.packageVersion}_${architecture}.deb`;
+    // One thread, because the bytes depend on the number of threads. Above level 1, xz takes minutes.
+    const packing = ["-Zxz", "-z1", "--threads-max=1", "--root-owner-group"];
+    execFileSync("dpkg-deb", [...packing, "--build", folder, join(release.dist, name)], {
+      env: { ...process.env, SOURCE_DATE_EPOCH: String(release.time) },
+      stdio: ["ignore", "ignore", "inherit"],
+    });
+    release.add(name);
+  }
 }
 
-/** apt-get with lists of its own, so that it takes packages of any architecture and changes nothing on this machine. */
-function aptOf(architecture: string, own: string): (folder: string, ...args: string[]) => void {
-  for (const path of ["state/lists/partial", "cache/archives/partial"]) mkdirSync(join(own, path), { recursive: true });
-  const status = join(own, "state/status");
-  writeFileSync(status, "");
-  const settings = {
-    "APT::Architecture": architecture,
-    "APT::Architectures": architecture,
-    "APT::Sandbox::User": "root",
-    "Dir::State": join(own, "state"),
-    "Dir::State::status": status,
-    "Dir::Cache": join(own, "cache"),
-  };
-  const options = Object.entries(settings).flatMap(([name, value]) => ["-o", `${name}=${value}`]);
-  return (folder, ...args) => {
-    execFileSync("apt-get", ["-qq", ...options, ...args], { cwd: folder, stdio: ["ignore", "ignore", "inherit"] });
-  };
+function controlFile({ packageVersion }: Release, architecture: string, installedSize: number): string {
+  return `Package: authserve
+Version: ${packageVersion}
+Architecture: ${architecture}
+Maintainer: ${MAINTAINER}
+Installed-Size: ${installedSize}
+Depends: libc6 (>= 2.34), libgcc-s1, libstdc++6 (>= 11), adduser
+Suggests: caddy | nginx, systemd
+Section: net
+Priority: optional
+Description: ${packageJson.description.replace(/^S/, "s")}
+ authserve logs one user in, with at most one session, and protects other
+ apps with that login. It receives webhooks, verifies their signatures, stores
+ each event on disk and processes it once.
+ .
+ Run "authserve init --system" after the installation.
+`;
 }
 
-function unpack(file: string, folder: string): DebianPackage {
-  const field = (...names: string[]) => execFileSync("dpkg-deb", ["--field", file, ...names], { encoding: "utf8" });
-  const name = field("Package").trim();
-  const into = join(folder, name);
-  execFileSync("dpkg-deb", ["--extract", file, into]);
-  const control = field().replace(/^Package: .*\n/m, (line) => `${line}Status: install ok installed\n`);
-  return { name, version: field("Version").trim(), control, folder: into };
+const MAINTAINER = "The authserve authors <authserve@users.noreply.invalid>";
+
+function changelog({ packageVersion, time }: Release): string {
+  const date = new Date(time * 1000).toUTCString().replace("GMT", "+0000");
+  return `authserve (${packageVersion}) stable; urgency=medium
+
+  * The changes are in /usr/share/doc/authserve/CHANGELOG.md.
+
+ -- ${MAINTAINER}  ${date}
+`;
 }
 
-function linkTarget(path: string): string[] {
-  return lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() ? [basename(readlinkSync(path))] : [];
+function installedKib(files: readonly SystemFile[], executable: string): number {
+  const sizes = [...files.map(({ content }) => Buffer.byteLength(content)), statSync(executable).size];
+  return sizes.reduce((total, bytes) => total + Math.ceil(bytes / 1024), 0);
 }
+
+/** The checksums that `dpkg --verify` compares. */
+function md5sums(files: readonly SystemFile[], executable: string): string {
+  const lines = files
+    .filter(({ path }) => !CONFFILES.includes(path))
+    .map(({ path, content }) => `${createHash("md5").update(content).digest("hex")}  ${path}`);
+  const own = execFileSync("md5sum", [executable], { encoding: "utf8" }).split(" ")[0];
+  return `${[...lines, `${own}  usr/bin/authserve`].join("\n")}\n`;
+}
+
+const LINTIAN_OVERRIDES = `# Node is in the executable, with its own zlib.
+authserve: embedded-library
+`;
+
+/** The scripts of the package. They do not start a new service, because it needs a user and a password first. */
+const SCRIPTS = {
+  postinst: `#!/bin/sh
+set -e
+if [ "$1" = configure ]; then
+  getent passwd authserve >/dev/null ||
+    adduser --quiet --system --group --no-create-home --home /var/lib/authserve authserve
+  if [ -d /run/systemd/system ]; then
+    systemctl daemon-reload
+    # An upgrade restarts the service only if it runs.
+    systemctl try-restart authserve.service || echo "authserve does not start: see journalctl -u authserve" >&2
+  fi
+  if [ ! -e /etc/authserve/jwt_secret ]; then echo "Set up the service with: authserve init --system"; fi
+fi
+`,
+  prerm: `#!/bin/sh
+set -e
+if [ "$1" = remove ] && [ -d /run/systemd/system ]; then systemctl stop authserve.service; fi
+`,
+  postrm: `#!/bin/sh
+set -e
+if [ "$1" = purge ]; then
+  rm -rf /etc/authserve /var/lib/authserve /var/cache/authserve
+  rm -f /etc/systemd/system/multi-user.target.wants/authserve.service
+  if getent passwd authserve >/dev/null && command -v deluser >/dev/null; then deluser --quiet --system authserve; fi
+fi
+if [ -d /run/systemd/system ]; then systemctl daemon-reload; fi
+`,
+};

@@ -15,7 +15,7 @@ import { addonFile } from "../../src/platform/addon-dir.ts";
 import { ROOT } from "../build/bundle.ts";
 import { addonsOf } from "../build/executable.ts";
 import type { Target } from "../build/targets.ts";
-import { type DebianPackage, debianPackages } from "./debian.ts";
+import { type DebianPackage, debianPackages } from "./debian-packages.ts";
 
 /** The user and group of the image. Debian and Red Hat give this number to nobody. */
 export const USER = "65532:65532";

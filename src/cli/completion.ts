@@ -7,7 +7,12 @@ const SHELLS = { bash, zsh, fish };
 
 /** Prints the completion script of a shell. */
 export function runCompletion(shell: keyof typeof SHELLS, program: Command): void {
-  printData(SHELLS[shell](commandTree(program)));
+  printData(completionScript(shell, program));
+}
+
+/** The completion script of a shell. */
+export function completionScript(shell: keyof typeof SHELLS, program: Command): string {
+  return SHELLS[shell](commandTree(program));
 }
 
 const key = (node: CommandNode) => node.path.join(" ");

@@ -4,7 +4,10 @@ export const EXAMPLES: Record<string, readonly (readonly [commandLine: string, w
     ["authserve serve --init", "Create .env if it is missing, and serve"],
     ["PORT=8080 authserve serve", "Serve on another port"],
   ],
-  init: [["authserve init --email me@example.com", "Create .env for this user"]],
+  init: [
+    ["authserve init --email me@example.com", "Create .env for this user"],
+    ["sudo authserve init --system", "Set up the service of an installed package, and start it"],
+  ],
   "hash-password": [
     ["authserve hash-password", "Ask for a password, and print its hash"],
     ["authserve hash-password <password.txt", "Read the password from a file"],
@@ -113,6 +116,9 @@ export const EXAMPLES: Record<string, readonly (readonly [commandLine: string, w
   restore: [["authserve restore backup.db", "Restore a backup while no server runs"]],
   migrate: [["authserve migrate --from ./data", "Copy the SQLite store in ./data to the PostgreSQL of DATABASE_URL"]],
   doctor: [["authserve doctor", "Look for problems"]],
+  version: [
+    ["authserve version --check authserve-1.2.3.provenance.json", "Check that this is the program of that release"],
+  ],
   licenses: [["authserve licenses --full", "Print the full licence texts"]],
   completion: [["source <(authserve completion bash)", "Enable completion in this shell"]],
   man: [["authserve man | man -l -", "Read the manual page"]],

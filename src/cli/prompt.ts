@@ -13,6 +13,33 @@ let endedByCr = false;
 // Node itself restores the terminal when SIGINT or SIGTERM ends the process.
 const FATAL_SIGNALS = ["SIGHUP", "SIGQUIT"] as const;
 
+/** Asks on the terminal for a line, with echo. Throws {@link OperatorError} if input ends. */
+export function ask(question: string): Promise<string> {
+  const { stdin, stderr } = process;
+  stdin.setEncoding("utf8");
+  stderr.write(question);
+  return new Promise((resolve, reject) => {
+    let typed = "";
+    const onData = (text: string) => {
+      typed += text;
+      const end = typed.indexOf("\n");
+      if (end === -1) return;
+      typedAhead = typed.slice(end + 1);
+      finish(() => resolve(typed.slice(0, end).trim()));
+    };
+    const onEnd = () => finish(() => reject(new OperatorError("Cancelled. Nothing was changed.", 1)));
+    function finish(end: () => void): void {
+      stdin.off("data", onData);
+      stdin.off("end", onEnd);
+      stdin.pause();
+      end();
+    }
+    stdin.on("data", onData);
+    stdin.on("end", onEnd);
+    stdin.resume();
+  });
+}
+
 /** Asks on the terminal without echo. Throws {@link OperatorError} on Ctrl+C. */
 export function askHidden(question: string): Promise<string> {
   const { stdin, stderr } = process;

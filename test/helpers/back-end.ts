@@ -43,6 +43,13 @@ export const needsHaproxy = () =>
 export const needsGpg = () =>
   needs("signed releases", () => hasProgram("gpg"), "gpg is not on the path (Debian: apt-get install gnupg)");
 
+export const needsMinisign = () =>
+  needs(
+    "signed checksums",
+    () => hasProgram("minisign"),
+    "minisign is not on the path (Debian: apt-get install minisign)",
+  );
+
 export const needsStrace = () =>
   needs(
     "the disk faults",

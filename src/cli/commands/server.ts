@@ -9,10 +9,15 @@ export function addServerCommands(program: Command): void {
     .action(async (options) => (await import("../serve.ts")).runServe(options));
   program
     .command("init")
-    .description("Create .env with new secrets and a user, and print the password once")
+    .description("Create .env with new secrets and a user, and print the password once. Or set up the system's service")
     .option("--email <address>", "E-mail of the user", "demo@example.com")
+    .option("--system", "Ask for e-mail and password, complete /etc/authserve, and start the service")
     .option("--json", "Print a JSON object")
-    .action(async (options) => (await import("../init.ts")).runInit(options));
+    .action(async ({ system, ...options }, command: Command) => {
+      if (!system) return (await import("../init.ts")).runInit(options);
+      const isGiven = command.getOptionValueSource("email") === "cli";
+      return (await import("../init-system.ts")).runInitSystem({ email: isGiven ? options.email : undefined });
+    });
   program
     .command("hash-password")
     .description("Hash a password, from a prompt or standard input")

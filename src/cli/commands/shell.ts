@@ -4,6 +4,12 @@ import { EVENT_IDS } from "../command-tree.ts";
 /** Adds the commands about this program, and what a shell needs of it. */
 export function addShellCommands(program: Command): void {
   program
+    .command("version")
+    .description("Print the version, or compare this program with a release")
+    .option("--check <file>", "The provenance file of a release. Exit 1 if this is not its program")
+    .option("--json", "Print a JSON object")
+    .action(async (options) => (await import("../version.ts")).runVersion(options));
+  program
     .command("licenses")
     .description("List the packages in this program and their licences")
     .option("--full", "Print the full licence texts")

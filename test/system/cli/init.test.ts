@@ -230,3 +230,12 @@ test("serve --init prints the shorter path of the program, relative or absolute"
     rmSync(dir, { recursive: true });
   }
 });
+
+test("init --system is for root only", needsOtherUser(), async () => {
+  const user = process.getuid?.() === 0 ? { uid: NOBODY } : {};
+  const { code, stderr } = await authserve(["init", "--system", "--email", "ana@example.com"], {
+    dir: workingDir(0o777),
+    ...user,
+  });
+  assert.deepEqual([code, stderr], [1, "error: --system needs root\n  hint: run the same command with sudo\n"]);
+});

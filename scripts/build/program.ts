@@ -1,0 +1,39 @@
+import { existsSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import { type Component, productionComponents } from "../../src/platform/licences.ts";
+import { bundlePage } from "../../src/platform/page-bundle.ts";
+import { ROOT } from "./bundle.ts";
+import { buildExecutable } from "./executable.ts";
+import { ownTarget, type Target } from "./targets.ts";
+
+/** The folder of what is built. */
+export const DIST = join(ROOT, "dist");
+
+/** Builds the executable of a target, with its page and licences. */
+export async function buildProgram(
+  target: Target,
+  options: { output: string; scratch: string; nodeArchive?: string | undefined },
+): Promise<void> {
+  rmSync(options.output, { force: true });
+  const { script, style } = await bundlePage();
+  const texts = {
+    "licenses.json": JSON.stringify(componentsOf(target)),
+    "page.js": script.toString(),
+    "page.css": style.toString(),
+  };
+  await buildExecutable(target, { texts, ...options });
+}
+
+/** The name of the executable of a target. */
+export function executableName({ os }: Target): string {
+  return os === "win32" ? "authserve.exe" : "authserve";
+}
+
+/** The production packages of a target: those of this machine, with the target's platform packages. */
+export function componentsOf(target: Target): Component[] {
+  const { napi: own } = ownTarget();
+  return productionComponents(ROOT, (name) => {
+    if (name.startsWith("node-") && existsSync(join(ROOT, "node_modules", name, "bin"))) return target.nodePackage;
+    return name.endsWith(`-${own}`) ? name.replace(own, target.napi) : name;
+  });
+}

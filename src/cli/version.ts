@@ -1,0 +1,84 @@
+import { createHash } from "node:crypto";
+import { createReadStream, readFileSync } from "node:fs";
+import { pipeline } from "node:stream/promises";
+import packageJson from "../../package.json" with { type: "json" };
+import { OperatorError, systemCode } from "../errors.ts";
+import { COMMAND } from "../platform/checkout.ts";
+import { printData, printJson } from "./output.ts";
+
+/** How this program compares with a release. `changed`: it has the version of the release, but other bytes. */
+export type Comparison = "same" | "changed" | "newer" | "older";
+
+/** What a provenance file says of a release. */
+export interface ReleaseFacts {
+  version: string;
+  /** SHA-256 of its files and programs, by name. */
+  digests: Record<string, string>;
+}
+
+/** Prints the version, or compares this program with the provenance file of a release. */
+export async function runVersion({ check, json }: { check?: string; json?: boolean }): Promise<void> {
+  const { version } = packageJson;
+  if (check === undefined) {
+    const node = process.versions.node;
+    return json ? printJson({ version, node }) : printData(`authserve ${version}, Node ${node}`);
+  }
+  const release = readProvenance(check);
+  const sha256 = COMMAND === process.execPath ? await digestOf(COMMAND) : null;
+  const result = compareWith(release, version, sha256);
+  if (json) printJson({ version, sha256, release: release.version, result });
+  else printData(textOf(result, version, release.version, sha256 !== null));
+  if (result !== "same") process.exitCode = 1;
+}
+
+/** Compares a version, and the digest of its program if it has one, with a release. */
+export function compareWith({ version, digests }: ReleaseFacts, own: string, sha256: string | null): Comparison {
+  const order = own.localeCompare(version, "en", { numeric: true });
+  if (order !== 0) return order < 0 ? "newer" : "older";
+  return sha256 === null || Object.values(digests).includes(sha256) ? "same" : "changed";
+}
+
+function textOf(result: Comparison, own: string, release: string, isExecutable: boolean): string {
+  switch (result) {
+    case "same":
+      return isExecutable
+        ? `This program is ${own} of the release, byte for byte.`
+        : `This checkout has the version of the release, ${own}. Only executables have a digest to compare.`;
+    case "changed":
+      return `This program says that it is ${own}, but the release has other bytes.`;
+    case "newer":
+    case "older":
+      return `The release ${release} is ${result} than this program, ${own}.`;
+  }
+}
+
+/** Reads the provenance file of a release: an in-toto statement. */
+export function readProvenance(file: string): ReleaseFacts {
+  let text: string;
+  try {
+    text = readFileSync(file, "utf8");
+  } catch (error) {
+    throw new OperatorError({
+      found: `${file} cannot be read (${systemCode(error)})`,
+      remedy: "name an existing file",
+    });
+  }
+  try {
+    const { subject, predicate } = JSON.parse(text) as {
+      subject: { name: string; digest: { sha256: string } }[];
+      predicate: { buildDefinition: { externalParameters: { version: string } } };
+    };
+    const { version } = predicate.buildDefinition.externalParameters;
+    if (typeof version !== "string") throw new TypeError("no version");
+    return { version, digests: Object.fromEntries(subject.map(({ name, digest }) => [name, digest.sha256])) };
+  } catch {
+    const remedy = "name authserve-VERSION.provenance.json of a release";
+    throw new OperatorError({ found: `${file} is not a provenance file`, remedy });
+  }
+}
+
+async function digestOf(file: string): Promise<string> {
+  const hash = createHash("sha256");
+  await pipeline(createReadStream(file), hash);
+  return hash.digest("hex");
+}
