@@ -46,12 +46,12 @@ suite("a Redis that", onRedis, () => {
     const server = await startRedis(t, { args: redisMajor() < 7 ? [] : ["--enable-debug-command", "yes"] });
     const { store } = await openHurried(t, server);
     // Longer than this test. Nobody waits for its answer.
-    server
-      .client(t)
-      .call("DEBUG", "SLEEP", "600")
-      .catch(() => {});
+    const sleeper = server.client(t);
+    sleeper.call("DEBUG", "SLEEP", "600").catch(() => {});
     await until(async () => !(await isWell(() => store.check("1"))));
     await allUnavailable(store);
+    // Once connected again, it would send the command again.
+    sleeper.disconnect();
     await server.kill();
     await server.restart();
     await heals(store);
