@@ -1,6 +1,6 @@
 import * as v from "valibot";
 import { STATUSES } from "../events/event.ts";
-import { detailJson, payloadText, summaryJson } from "../events/json.ts";
+import { detailJson, payloadJson, summaryJson } from "../events/json.ts";
 import type { EventStore } from "../events/store.ts";
 import type { Endpoint } from "../http/endpoint.ts";
 import { readQuery } from "../http/fields.ts";
@@ -58,6 +58,9 @@ const EventItem = v.object({
 
 export const EventsAnswer = v.object({ items: v.array(EventItem), cursor });
 
+/** Only there if the payload is not UTF-8. */
+const payloadBase64 = v.optional(v.pipe(v.string(), v.description("The bytes of a payload that is not UTF-8.")));
+
 const ConflictItem = v.object({
   number: count,
   payloadSha256: v.string(),
@@ -66,6 +69,7 @@ const ConflictItem = v.object({
   lastAt: timestamp,
   address: v.string(),
   payload: v.nullable(v.string()),
+  payloadBase64,
 });
 
 const RepeatItem = v.object({
@@ -93,6 +97,7 @@ export const EventAnswer = v.object({
   repeats: v.array(RepeatItem),
   /** Null if it is larger than 1 MiB. */
   payload: v.nullable(v.string()),
+  payloadBase64,
 });
 
 const FILTERED = {
@@ -149,7 +154,7 @@ export function eventEndpoints(parts: EventParts): Endpoint[] {
       async read({ id, source }, { params }) {
         const event = await findEvent(events, id ?? params.id ?? "", source);
         const isShown = event.payload.length <= MAX_SHOWN_BYTES;
-        return { ...detailJson(event), payload: isShown ? payloadText(event.payload) : null };
+        return { ...detailJson(event), ...(isShown ? payloadJson(event.payload) : { payload: null }) };
       },
     }),
     guardedGet(parts, {
@@ -167,7 +172,7 @@ export function eventEndpoints(parts: EventParts): Endpoint[] {
           "Content-Type": "application/octet-stream",
           "Content-Disposition": 'attachment; filename="payload"',
         };
-        return { status: 200, body: payloadText(event.payload), headers };
+        return { status: 200, body: event.payload, headers };
       },
     }),
     changeEndpoint(parts, {

@@ -1,5 +1,5 @@
 import { OperatorError } from "../errors.ts";
-import { payloadText } from "../events/json.ts";
+import { payloadJson, payloadText } from "../events/json.ts";
 import { isoTime } from "../lib/iso-time.ts";
 import { printable, printableLines } from "../lib/printable.ts";
 import type { HeldDelivery } from "../webhook/held/held-store.ts";
@@ -68,7 +68,7 @@ function jsonOf(id: string, delivery: HeldDelivery) {
     headers: headersOf(delivery),
     mediaType,
     bytes: body.length,
-    payload: payloadText(body),
+    ...payloadJson(body),
   };
 }
 

@@ -1,5 +1,5 @@
 import type { AttemptRecord } from "../events/job.ts";
-import { detailJson, malformedOf, payloadText } from "../events/json.ts";
+import { detailJson, malformedOf, payloadJson, payloadText } from "../events/json.ts";
 import type { Conflict, EventDetail, JobDetail, Repeat } from "../events/store.ts";
 import { printable, printableLines } from "../lib/printable.ts";
 import { findEvent, noSuchEvent } from "./find-event.ts";
@@ -20,7 +20,7 @@ export function runEventsShow(eventId: string, { source, utc, json }: ShowOption
   return withStores(async ({ events }) => {
     const event = await findEvent(events, { eventId, source });
     if (!event) throw noSuchEvent(eventId);
-    if (json) return printJson({ ...detailJson(event), payload: payloadText(event.payload) });
+    if (json) return printJson({ ...detailJson(event), ...payloadJson(event.payload) });
     printDetail(event, timeFormat(utc, Date.now()));
     if (event.conflicts.length > 0) say("To see the bytes of the conflicts, use --json.");
     if (event.repeats.length > 0) say("To see the headers of the repeats, use --json.");

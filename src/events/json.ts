@@ -1,3 +1,4 @@
+import { isUtf8 } from "node:buffer";
 import { bodyFault } from "../lib/body-fault.ts";
 import { isoTime } from "../lib/iso-time.ts";
 import type { Chart, OUTCOMES } from "./stats.ts";
@@ -40,7 +41,7 @@ export function detailJson(event: EventDetail) {
       firstAt: isoTime(firstAt),
       lastAt: isoTime(lastAt),
       address,
-      payload: payload && payloadText(payload),
+      ...(payload === null ? { payload } : payloadJson(payload)),
     })),
     repeats: event.repeats.map(
       ({ number, eventId, type, deliveries, firstAt, lastAt, address, headers, replayedAs }) => ({
@@ -102,7 +103,15 @@ function countsJson<T extends Record<(typeof OUTCOMES)[number], number>>({
   return { ...counts, deadLettered };
 }
 
-/** Payloads are stored only if they are UTF-8 without a byte order mark. */
+/** A payload in JSON output: as text, and in Base64 if it is not UTF-8, which the text cannot hold. */
+export function payloadJson(payload: Uint8Array): { payload: string; payloadBase64?: string } {
+  const text = payloadText(payload);
+  return isUtf8(payload)
+    ? { payload: text }
+    : { payload: text, payloadBase64: Buffer.from(payload).toString("base64") };
+}
+
+/** A payload as text to look at. Bytes that are not UTF-8 become U+FFFD. */
 export function payloadText(payload: Uint8Array): string {
   return Buffer.from(payload).toString("utf8");
 }

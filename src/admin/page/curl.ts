@@ -1,15 +1,17 @@
 /** What a command sends. */
 interface Delivery {
   payload: string;
+  /** Only there if the payload is not UTF-8. */
+  payloadBase64?: string | undefined;
   contentType: string;
 }
 
 /** Stands for the address that the reader puts in. */
 const PLACEHOLDER_URL = "https://example.com/webhook";
 
-/** A curl command that sends a payload, for bash and zsh. Null if no command line can hold it: it has a NUL. */
-export function curlCommand({ payload, contentType }: Delivery): string | null {
-  if (payload.includes("\0") || contentType.includes("\0")) return null;
+/** A curl command that sends a payload, for bash and zsh. Null if no command line can hold it. */
+export function curlCommand({ payload, payloadBase64, contentType }: Delivery): string | null {
+  if (payloadBase64 !== undefined || payload.includes("\0") || contentType.includes("\0")) return null;
   // Not --data-binary: it would read a file if the payload begins with "@".
   return [
     `curl ${PLACEHOLDER_URL}`,

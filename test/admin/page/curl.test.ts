@@ -39,4 +39,8 @@ suite("the curl command of a payload", () => {
   test("does not exist for a payload with a NUL", () => {
     assert.equal(curlCommand({ payload: "a\0b", contentType: "text/plain" }), null);
   });
+
+  test("does not exist for a payload that is not UTF-8", () => {
+    assert.equal(curlCommand({ payload: "\ufffd", payloadBase64: "/w==", contentType: "text/plain" }), null);
+  });
 });

@@ -185,7 +185,7 @@ export const EN = {
     linkCopied: "The link is copied.",
     copyCurl: "Copy as curl",
     curlCopied: "The command is copied. Replace its address.",
-    noCurl: "No command can hold this payload: it has a NUL character. Download it.",
+    noCurl: "No command can hold this payload: it has a NUL character or is not UTF-8. Download it.",
     payload: "Payload",
     tree: "Tree",
     raw: "Raw",

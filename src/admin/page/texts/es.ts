@@ -195,7 +195,7 @@ export const ES: Texts = {
     linkCopied: "El enlace está copiado.",
     copyCurl: "Copiar como curl",
     curlCopied: "La orden está copiada. Cambia su dirección.",
-    noCurl: "Ninguna orden puede llevar este contenido: tiene un carácter NUL. Descárgalo.",
+    noCurl: "Ninguna orden puede llevar este contenido: tiene un carácter NUL o no es UTF-8. Descárgalo.",
     payload: "Contenido",
     tree: "Árbol",
     raw: "Original",

@@ -79,9 +79,9 @@ function Actions({ event, reload }: { event: EventDetail; reload: () => Promise<
   </div>`;
 }
 
-function copyCurl({ payload, contentType }: EventDetail): VNode | null {
+function copyCurl({ payload, payloadBase64, contentType }: EventDetail): VNode | null {
   if (payload === null) return null;
-  const command = curlCommand({ payload, contentType });
+  const command = curlCommand({ payload, payloadBase64, contentType });
   if (command === null) return html`<span class="soft small">${t.event.noCurl}</span>`;
   return copyButton({ label: t.event.copyCurl, done: t.event.curlCopied, text: () => command });
 }
