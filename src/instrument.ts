@@ -62,8 +62,7 @@ export function countSettled(metrics: Metrics): OnSettled {
   return (event, { next, startedAt, finishedAt }, isHeld) => {
     metrics.attempts.inc({ outcome: isHeld ? OUTCOME_OF[next.to] : "lease_lost" });
     metrics.attemptSeconds.observe(secondsBetween(startedAt, finishedAt));
-    const isReplayed = event.attempt !== event.attemptOfBudget;
-    if (isHeld && next.to === "processed" && !isReplayed) {
+    if (isHeld && next.to === "processed" && !event.isReplay) {
       metrics.processingSeconds.observe(secondsBetween(event.receivedAt, finishedAt));
     }
   };

@@ -296,7 +296,7 @@ export function createMetrics(): Metrics {
     ),
     processingSeconds: histogram(
       "processing_seconds",
-      "Time from the receipt of an event until it was processed, retries included. Replayed events and events with an uncounted attempt are left out.",
+      "Time from the receipt of an event until it was processed, retries included. Replayed events are left out.",
       PROCESSING_BUCKETS,
     ),
     logins: labelledCounter("logins_total", "Well-formed login requests."),
