@@ -21,6 +21,12 @@ export const ALERTS = {
 } as const satisfies Record<string, { severity: Severity }>;
 export type AlertName = keyof typeof ALERTS;
 
+/** The alert with a name, also without its prefix; null if there is none. */
+export function alertNameOf(text: string): AlertName | null {
+  const names = Object.keys(ALERTS) as AlertName[];
+  return names.find((name) => name === text || name === `Authserve${text}`) ?? null;
+}
+
 /** What is wrong now. Alerts with the same name and labels are one. */
 export interface Condition {
   name: AlertName;

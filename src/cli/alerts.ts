@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { hostname } from "node:os";
-import { ALERTS, type AlertName, type AlertRecord, LONGEST_SILENCE_MS } from "../alerts/alert.ts";
+import { ALERTS, type AlertName, type AlertRecord, alertNameOf, LONGEST_SILENCE_MS } from "../alerts/alert.ts";
 import { listAlerts } from "../alerts/list.ts";
 import { createNotify, type Notifier } from "../alerts/notifiers.ts";
 import { readEnvironment } from "../config/env-file.ts";
@@ -73,9 +73,9 @@ export function runAlertsSilence(name: string | undefined, options: SilenceOptio
 }
 
 function requireName(name: string): AlertName {
-  const names = Object.keys(ALERTS) as AlertName[];
-  const found = names.find((known) => [known, known.replace("Authserve", "")].includes(name));
-  if (found !== undefined) return found;
+  const found = alertNameOf(name);
+  if (found !== null) return found;
+  const names = Object.keys(ALERTS);
   const meant = nearest(name, names) ?? nearest(`Authserve${name}`, names);
   const remedy = meant === undefined ? `name one of ${names.join(", ")}` : `did you mean ${meant}?`;
   throw new OperatorError({ found: "There is no such alert", remedy });

@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import packageJson from "../../package.json" with { type: "json" };
 import type { AdminParts } from "../admin/endpoints.ts";
 import type { PageParts } from "../admin/host/endpoints.ts";
-import { ALERTS, type AlertName } from "../alerts/alert.ts";
+import { alertNameOf } from "../alerts/alert.ts";
 import { listAlerts } from "../alerts/list.ts";
 import { silenceOf } from "../alerts/rules.ts";
 import { textsFor } from "../auth/browser/texts.ts";
@@ -97,20 +97,19 @@ export function openAdmin(wiring: Wiring, { authenticate, admission, isAvailable
     },
     readAlerts: async () => listAlerts(await alerts.read(), now()),
     alerts: {
-      async silence({ name, ...silence }) {
-        if (name !== null && !isAlertName(name)) return false;
+      async silence({ name: text, ...silence }) {
+        const name = text === null ? null : alertNameOf(text);
+        if (text !== null && name === null) return false;
         await alerts.addSilence({ id: randomUUID(), name, ...silence }, now());
         return true;
       },
-      unsilence: (name) => alerts.removeSilences(name),
+      unsilence: (name) => alerts.removeSilences(name && (alertNameOf(name) ?? name)),
     },
     session: { userId, email, find: () => sessions.find(userId), revoke: () => sessions.remove(userId) },
     access: allowedAddresses === undefined ? null : { allowedAddresses, trustedProxies },
     now,
   };
 }
-
-const isAlertName = (name: string): name is AlertName => Object.hasOwn(ALERTS, name);
 
 /** JSON has no infinity. */
 const finite = (bytes: number | null) => (bytes === null || Number.isFinite(bytes) ? bytes : null);
