@@ -1,6 +1,7 @@
 import type { IncomingMessage } from "node:http";
 import * as v from "valibot";
 import { AppError, type ErrorCode } from "../errors.ts";
+import { JOB_CURSOR, LIST_CURSOR } from "../events/cursors.ts";
 import { readJson } from "../http/body.ts";
 import { type Endpoint, type RequestContext, type RequestHandler, reply } from "../http/endpoint.ts";
 import { readQuery } from "../http/fields.ts";
@@ -142,7 +143,6 @@ export const CONDITIONS_OF_JOBS = {
   error: v.optional(text),
 };
 export const CONDITIONS = { ...CONDITIONS_OF_JOBS, search: v.optional(text) };
-export const bulkCursor = v.pipe(
-  v.string(),
-  v.regex(/^[0-9]{1,15}(?:-[0-9]{1,15})?$/, "is not a cursor of this request"),
-);
+const NOT_A_CURSOR = "is not a cursor of this request";
+export const listCursor = v.pipe(v.string(), v.regex(LIST_CURSOR, NOT_A_CURSOR));
+export const jobCursor = v.pipe(v.string(), v.regex(JOB_CURSOR, NOT_A_CURSOR));

@@ -10,12 +10,15 @@ import type {
   JobFilter,
   PageRequest,
 } from "../events/store.ts";
+import type { Untaken } from "../events/untaken.ts";
 import { defined } from "../lib/defined.ts";
 
 /** What is done to events. Each method returns the number of jobs, or of events, that it has changed. */
 export interface Action {
   one(event: EventName): Promise<number>;
   page(filter: JobFilter, page: PageRequest): Promise<CountedPage>;
+  /** Why `one` has changed nothing. */
+  whyNot(event: EventDetail): Untaken;
 }
 
 /** Selects events for an action. A search looks into payloads. */
@@ -93,10 +96,10 @@ async function takeOne(
   action: Action,
   eventId: string,
   source: string | undefined,
-): Promise<string | null> {
+): Promise<Untaken | null> {
   try {
     const event = await findEvent(events, eventId, source);
-    return (await action.one(event)) > 0 ? null : `is ${event.status}`;
+    return (await action.one(event)) > 0 ? null : action.whyNot(event);
   } catch (error) {
     if (!(error instanceof AppError)) throw error;
     if (error.code === "not_found") return "there is no such event";

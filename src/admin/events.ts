@@ -1,13 +1,15 @@
 import * as v from "valibot";
+import { JOB_CURSOR, LIST_CURSOR } from "../events/cursors.ts";
+import { discardReasonOf } from "../events/discard-reason.ts";
 import { STATUSES } from "../events/event.ts";
 import { detailJson, payloadJson, summaryJson } from "../events/json.ts";
 import type { EventStore } from "../events/store.ts";
+import { whyNotDiscarded, whyNotReplayed } from "../events/untaken.ts";
 import type { Endpoint } from "../http/endpoint.ts";
 import { readQuery } from "../http/fields.ts";
 import { defined } from "../lib/defined.ts";
 import {
   type AdminGuard,
-  bulkCursor,
   CONDITIONS,
   changeEndpoint,
   count,
@@ -15,6 +17,7 @@ import {
   fieldError,
   guardedGet,
   limit,
+  listCursor,
   queryEndpoint,
   text,
   timestamp,
@@ -32,7 +35,7 @@ const EventsQuery = v.object({
   status: v.optional(v.picklist(STATUSES, `must be one of ${STATUSES.join(", ")}`)),
   ...CONDITIONS,
   limit: v.optional(limit, "50"),
-  cursor: v.optional(v.pipe(v.string(), v.regex(/^[0-9]{1,15}$/, "is not a cursor of this list"))),
+  cursor: v.optional(listCursor),
 });
 
 const EventQuery = v.object({
@@ -111,11 +114,12 @@ const FILTERED = {
   ids: v.optional(v.pipe(v.array(text), v.minLength(1, "must not be empty"), v.maxLength(1000, "has over 1000 ids"))),
   source: v.optional(text),
   dryRun: v.optional(v.boolean()),
-  cursor: v.optional(bulkCursor),
+  cursor: v.optional(v.pipe(text, v.description("That of the answer before."))),
 };
 
 const ReplayBody = v.object(FILTERED);
-const DiscardBody = v.object({ ...FILTERED, reason: v.pipe(text, v.trim(), v.nonEmpty("must not be empty")) });
+const reason = v.pipe(text, v.transform(discardReasonOf), v.string("must not be empty or have U+0000"));
+const DiscardBody = v.object({ ...FILTERED, reason });
 
 export const TakenAnswer = v.object({
   matched: count,
@@ -187,6 +191,7 @@ export function eventEndpoints(parts: EventParts): Endpoint[] {
         const action: Action = {
           one: (event) => events.replay(event, now()),
           page: (filter, page) => events.replayAll(filter, now(), page),
+          whyNot: whyNotReplayed,
         };
         return take(parts, action, body);
       },
@@ -201,6 +206,7 @@ export function eventEndpoints(parts: EventParts): Endpoint[] {
         const action: Action = {
           one: (event) => events.discard(event, reason, now()),
           page: (filter, page) => events.discardAll(filter, reason, now(), page),
+          whyNot: whyNotDiscarded,
         };
         return take(parts, action, body);
       },
@@ -219,6 +225,8 @@ function take(
     const { status = "failed", search, route, ...conditions } = filter ?? {};
     if (source !== undefined) throw fieldError("source", "is for ids: use filter.source");
     if (search !== undefined && route !== undefined) throw fieldError("filter.route", "cannot be used with search");
+    const form = search === undefined ? JOB_CURSOR : LIST_CURSOR;
+    if (from !== undefined && !form.test(from)) throw fieldError("cursor", "is not a cursor of this request");
     const whole = defined({ status, search, route, ...conditions });
     return takeFiltered(events, action, { filter: whole, cursor: from, dryRun });
   }

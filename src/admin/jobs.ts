@@ -8,10 +8,10 @@ import { defined } from "../lib/defined.ts";
 import { isoTime } from "../lib/iso-time.ts";
 import {
   type AdminGuard,
-  bulkCursor,
   CONDITIONS_OF_JOBS,
   count,
   cursor,
+  jobCursor,
   limit,
   queryEndpoint,
   text,
@@ -50,7 +50,7 @@ const JobsQuery = v.object({
   route: v.optional(text),
   ...CONDITIONS_OF_JOBS,
   limit: v.optional(limit, "50"),
-  cursor: v.optional(bulkCursor),
+  cursor: v.optional(jobCursor),
 });
 
 export const JobsAnswer = v.object({
@@ -67,7 +67,7 @@ export const JobsAnswer = v.object({
 });
 
 /** The query of groups of dead letters. */
-const ErrorsQuery = v.object({ cursor: v.optional(bulkCursor) });
+const ErrorsQuery = v.object({ cursor: v.optional(jobCursor) });
 
 export const ErrorsAnswer = v.object({
   items: v.array(

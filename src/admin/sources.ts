@@ -1,6 +1,17 @@
 import * as v from "valibot";
 import type { Endpoint } from "../http/endpoint.ts";
-import { type AdminGuard, count, cursor, limit, queryEndpoint, readEndpoint, text, time, timestamp } from "./api.ts";
+import {
+  type AdminGuard,
+  count,
+  cursor,
+  limit,
+  listCursor,
+  queryEndpoint,
+  readEndpoint,
+  text,
+  time,
+  timestamp,
+} from "./api.ts";
 
 export interface SourceParts extends AdminGuard {
   readSources: () => Promise<v.InferOutput<typeof SourceItem>[]>;
@@ -29,7 +40,7 @@ const HeldQuery = v.object({
   source: v.optional(text),
   since: v.optional(time),
   limit: v.optional(limit, "50"),
-  cursor: v.optional(v.pipe(v.string(), v.regex(/^[0-9]{1,15}$/, "is not a cursor of this list"))),
+  cursor: v.optional(listCursor),
 });
 
 const HeldAnswer = v.object({

@@ -1,6 +1,7 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { OperatorError } from "../errors.ts";
 import { eachPage, type TakePage } from "../events/counted-pages.ts";
+import { JOB_CURSOR } from "../events/cursors.ts";
 import type { JobFilter } from "../events/store.ts";
 import { eventConditions, type FilterOptions } from "./event-filter.ts";
 import { counted, printJson, say } from "./output.ts";
@@ -53,7 +54,7 @@ const optionOf = (name: string) => `--${name.replace(/[A-Z]/g, (letter) => `-${l
  */
 export async function takePages(take: TakePage, count: TakePage, options: BulkOptions): Promise<number | null> {
   const { cursor, rate, dryRun, json } = options;
-  if (cursor !== undefined && !/^[0-9]{1,15}-[0-9]{1,15}$/.test(cursor))
+  if (cursor !== undefined && !JOB_CURSOR.test(cursor))
     throw new OperatorError({
       found: "--cursor is not usable",
       remedy: "give the cursor that the ended command printed",

@@ -1,5 +1,7 @@
 import { OperatorError } from "../errors.ts";
+import { discardReasonOf, LONGEST_REASON } from "../events/discard-reason.ts";
 import type { EventStore } from "../events/store.ts";
+import { whyNotDiscarded } from "../events/untaken.ts";
 import { printable } from "../lib/printable.ts";
 import { type BulkOptions, jobFilter, takePages } from "./bulk.ts";
 import { findEvent, type OneEvent } from "./find-event.ts";
@@ -11,13 +13,12 @@ interface DiscardOptions extends BulkOptions {
   status?: "failed" | "queued";
 }
 
-const MAX_REASON_LENGTH = 1000;
-
 /** Discards the jobs of events that failed or wait, by id or by a filter. The exit code is 1 if an event has none. */
 export function runEventsDiscard(eventIds: string[], options: DiscardOptions): Promise<void> {
-  const { reason, source, status, json } = options;
-  if (reason.trim() === "" || reason.length > MAX_REASON_LENGTH || reason.includes("\0")) {
-    const remedy = `give a text of 1 to ${MAX_REASON_LENGTH} characters`;
+  const { source, status, json } = options;
+  const reason = discardReasonOf(options.reason);
+  if (reason === null) {
+    const remedy = `give a text of 1 to ${LONGEST_REASON} characters`;
     throw new OperatorError({ found: "--reason is not usable", remedy });
   }
   const filter = jobFilter(eventIds, options, status ?? "failed");
@@ -52,6 +53,5 @@ async function discardOne(events: EventStore, wanted: OneEvent, reason: string, 
   const event = await findEvent(events, wanted);
   if (!event) return "there is no such event";
   if ((await events.discard(event, reason, now)) > 0) return null;
-  if (event.jobs.some(({ leased }) => leased)) return "an attempt is running; try again when it has ended";
-  return event.status === "queued" ? "has no jobs yet; start the server" : "is already processed or discarded";
+  return whyNotDiscarded(event);
 }

@@ -1,5 +1,6 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { OperatorError } from "../errors.ts";
+import { LIST_CURSOR } from "../events/cursors.ts";
 import type { Status } from "../events/event.ts";
 import { summaryJson } from "../events/json.ts";
 import type { EventFilter, EventPage, EventStore, EventSummary } from "../events/store.ts";
@@ -147,7 +148,7 @@ const MAX_LIMIT = 999_999;
 /** Reads the options of `events list`. Throws an {@link OperatorError} that names a bad option. */
 function toFilter(options: ListOptions, now: number): EventFilter {
   const { status, until, search, cursor, limit } = options;
-  if (cursor !== undefined && !/^[0-9]{1,15}$/.test(cursor))
+  if (cursor !== undefined && !LIST_CURSOR.test(cursor))
     throw new OperatorError({ found: "--cursor is not usable", remedy: "give a cursor that an earlier list printed" });
   if (options.follow && (until !== undefined || cursor !== undefined || search !== undefined))
     throw new OperatorError("--follow cannot be used with --until, --search or --cursor");

@@ -1,6 +1,7 @@
 import { OperatorError } from "../errors.ts";
 import { DIGEST_PREFIX } from "../events/event.ts";
 import type { EventDetail, EventStore } from "../events/store.ts";
+import { whyNotReplayed } from "../events/untaken.ts";
 import { printable } from "../lib/printable.ts";
 import { type BulkOptions, jobFilter, takePages } from "./bulk.ts";
 import { findEvent, noSuchEvent, type OneEvent } from "./find-event.ts";
@@ -108,8 +109,8 @@ async function replayOne(
 ): Promise<string | null> {
   const event = await findEvent(events, wanted);
   if (!event) return "there is no such event";
-  const isQueued = force ? await events.reroute(event) : (await events.replay(event, now)) > 0;
-  if (isQueued) return null;
-  if (event.status === "processed" && !force) return "is already processed; to process it a second time, use --force";
-  return "is already queued";
+  if (force) return (await events.reroute(event)) ? null : "is already queued";
+  if ((await events.replay(event, now)) > 0) return null;
+  const reason = whyNotReplayed(event);
+  return event.status === "processed" ? `${reason}; to process it a second time, use --force` : reason;
 }

@@ -9,6 +9,7 @@ import { ErrorsAnswer, JobsAnswer } from "../../src/admin/jobs.ts";
 import { SessionAnswer } from "../../src/admin/session.ts";
 import { SourcesAnswer } from "../../src/admin/sources.ts";
 import { StatsAnswer, StatusAnswer } from "../../src/admin/status.ts";
+import { LONGEST_SILENCE_MS } from "../../src/alerts/alert.ts";
 import { type Answer, ask, assertProblem, deliver, event, logIn, post } from "../helpers/client.ts";
 import { EMAIL } from "../helpers/credentials.ts";
 import { type Server, startServer } from "../helpers/server.ts";
@@ -111,9 +112,12 @@ export function adminApiSuite(store: string, settings: (t: TestContext) => Promi
         { filter: { colour: "red" } },
         { filter: { status: "queued" } },
         { filter: {}, cursor: "x" },
+        { filter: {}, cursor: "17" },
+        { filter: { search: "x" }, cursor: "17-2000" },
       ])
         assertProblem(await send("events/replay", body), 400, "validation_failed");
-      assertProblem(await send("events/discard", { filter: {}, reason: "  " }), 400, "validation_failed");
+      for (const reason of ["  ", "a\0b", "a".repeat(1001)])
+        assertProblem(await send("events/discard", { filter: {}, reason }), 400, "validation_failed");
     });
 
     test("shows an event, also if several sources have its id, and its payload as a file", async (t) => {
@@ -170,19 +174,21 @@ export function adminApiSuite(store: string, settings: (t: TestContext) => Promi
       const named = shaped(TakenAnswer, await send("events/replay", { ids: ["evt_5", "evt_fine", "evt_none"] }));
       assert.equal(named.matched, 1);
       assert.deepEqual(named.refused, [
-        { eventId: "evt_fine", reason: "is processed" },
+        { eventId: "evt_fine", reason: "is already processed" },
         { eventId: "evt_none", reason: "there is no such event" },
       ]);
       const found = { filter: { search: "first" } };
       assert.equal(shaped(TakenAnswer, await send("events/replay", { ...found, dryRun: true })).matched, 2);
       assert.equal(shaped(TakenAnswer, await send("events/replay", found)).matched, 2);
       await until(async () => (await withStatus("failed")).length === 3);
-      const one = shaped(TakenAnswer, await send("events/discard", { ids: ["evt_4"], reason: "not needed" }));
+      const one = shaped(TakenAnswer, await send("events/discard", { ids: ["evt_4"], reason: " not needed " }));
       assert.equal(one.matched, 1);
       assert.equal(shaped(TakenAnswer, await send("events/replay", { filter: { error: "500" } })).matched, 2);
       await until(async () => (await withStatus("processed")).length === 7);
       const discarded = shaped(EventAnswer, await get("events/evt_4"));
       assert.equal(discarded.jobs[0]?.discarded?.reason, "not needed");
+      const again = shaped(TakenAnswer, await send("events/discard", { ids: ["evt_4"], reason: "again" }));
+      assert.deepEqual(again.refused, [{ eventId: "evt_4", reason: "is already processed or discarded" }]);
     });
 
     test("tells the status of the server, its routes and its sources", async (t) => {
@@ -317,8 +323,16 @@ export function adminApiSuite(store: string, settings: (t: TestContext) => Promi
       const { send } = await startAdmin(t, await settings(t));
       const silence = await send("alerts/silence", { name: "AuthserveDeadLetters", forMs: 60_000 });
       assert.ok(Date.parse(String(silence.json.until)) > Date.now());
+      assert.equal((await send("alerts/silence", { name: "DiskLow", forMs: LONGEST_SILENCE_MS })).status, 200);
+      assert.equal((await send("alerts/unsilence", { name: "DeadLetters" })).json.removed, 1);
       assert.equal((await send("alerts/unsilence", {})).json.removed, 1);
-      for (const body of [{ name: "Nope", forMs: 1 }, { forMs: 0 }, { forMs: 1.5 }, {}]) {
+      for (const body of [
+        { name: "Nope", forMs: 1 },
+        { forMs: 0 },
+        { forMs: 1.5 },
+        { forMs: LONGEST_SILENCE_MS + 1 },
+        {},
+      ]) {
         assertProblem(await send("alerts/silence", body), 400, "validation_failed");
       }
     });

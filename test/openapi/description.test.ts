@@ -73,7 +73,7 @@ suite("the description of a server", needsPackages(), async () => {
       sources: ["default", "github", "chat", "any"],
       events: ["order.paid"],
       routes: ["default"],
-      refused: ["is processed"],
+      refused: ["is already processed"],
       error: "missing_token",
     });
   });

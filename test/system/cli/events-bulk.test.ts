@@ -82,7 +82,7 @@ suite("many events", () => {
 
   test("are discarded with a reason, and those that wait only with --status queued", async () => {
     const { dir, events, close } = await stored();
-    const discard = ["discard", "--route", "default", "--reason", "old", "--json"];
+    const discard = ["discard", "--route", "default", "--reason", " old ", "--json"];
     assert.deepEqual((await run(dir, ...discard, "--dry-run")).json, { matched: 2 });
     assert.deepEqual((await run(dir, ...discard)).json, { discarded: 2, refused: [] });
     assert.equal((await events.get("old"))[0]?.jobs[0]?.discarded?.reason, "old");

@@ -1,15 +1,18 @@
+import type { Untaken } from "../../../events/untaken.ts";
 import type { Texts } from "./en.ts";
 
 const number = new Intl.NumberFormat("es-ES");
 const counted = (count: number, one: string, many = `${one}s`) => `${number.format(count)} ${count === 1 ? one : many}`;
 
 const REASONS: Record<string, string> = {
-  "is queued": "está en cola",
-  "is processed": "está procesado",
-  "is failed": "ha fallado",
+  "is already queued": "ya está en cola",
+  "is already processed": "ya está procesado",
+  "is already processed or discarded": "ya está procesado o descartado",
+  "an attempt is running; try again when it has ended": "hay un intento en curso; repítelo cuando termine",
+  "has no jobs yet; try again when a server has routed it": "aún no tiene trabajos; repítelo cuando los tenga",
   "there is no such event": "no existe",
   "several sources have this id: name one": "varias fuentes tienen este id",
-};
+} satisfies Record<Untaken, string>;
 
 /** The words of the page in Spanish. */
 export const ES: Texts = {

@@ -1,0 +1,23 @@
+import type { EventDetail } from "./store.ts";
+
+/** Why an event was not replayed or discarded. */
+export type Untaken =
+  | "there is no such event"
+  | "several sources have this id: name one"
+  | "is already processed"
+  | "is already queued"
+  | "an attempt is running; try again when it has ended"
+  | "has no jobs yet; try again when a server has routed it"
+  | "is already processed or discarded";
+
+/** Why a replay has changed nothing of an event. */
+export function whyNotReplayed({ status }: Pick<EventDetail, "status">): Untaken {
+  return status === "processed" ? "is already processed" : "is already queued";
+}
+
+/** Why a discard has changed nothing of an event. */
+export function whyNotDiscarded({ status, jobs }: Pick<EventDetail, "status" | "jobs">): Untaken {
+  if (jobs.some(({ leased }) => leased)) return "an attempt is running; try again when it has ended";
+  if (status === "queued") return "has no jobs yet; try again when a server has routed it";
+  return "is already processed or discarded";
+}
