@@ -1,3 +1,4 @@
+import { DIGEST_PREFIX } from "../events/event.ts";
 import { isDiscardable, isReplayable, isStillFound } from "../events/open-job-page.ts";
 import type { CountedPage, EventName, EventStore, JobFilter, PageRequest } from "../events/store.ts";
 import type { Postgres } from "./connection.ts";
@@ -19,7 +20,7 @@ WITH conflict AS (
   ORDER BY first_at, payload_sha256 LIMIT 1 OFFSET $3 - 1),
 added AS (
   INSERT INTO authserve.events (source, event_id, type, received_at, size)
-  SELECT $2, 'sha256:' || encode(payload_sha256, 'hex'), type, $4, length(payload) + octet_length(headers) FROM conflict
+  SELECT $2, '${DIGEST_PREFIX}' || encode(payload_sha256, 'hex'), type, $4, length(payload) + octet_length(headers) FROM conflict
   ON CONFLICT DO NOTHING RETURNING id, size),
 stored AS (
   INSERT INTO authserve.contents (event, secret, address, headers, content_type, payload)

@@ -3,15 +3,17 @@ import type { Scheme } from "./schemes.ts";
 import type { Credential } from "./signature-check.ts";
 import type { Covered, SignedRequest } from "./signed-text.ts";
 
-/** Why a delivery is refused, for the log. The sender is never told. */
-export type RefusalReason =
-  | "no_signature"
-  | "malformed_signature"
-  | "timestamp_missing"
-  | "timestamp_too_old"
-  | "timestamp_in_future"
-  | "signature_mismatch"
-  | "secret_retired";
+/** Why a delivery is refused, for the log, in the order of the checks. The sender is never told. */
+export const REFUSAL_REASONS = [
+  "no_signature",
+  "malformed_signature",
+  "timestamp_missing",
+  "timestamp_too_old",
+  "timestamp_in_future",
+  "signature_mismatch",
+  "secret_retired",
+] as const;
+export type RefusalReason = (typeof REFUSAL_REASONS)[number];
 
 /** How a genuine delivery was signed. */
 export interface Verified {

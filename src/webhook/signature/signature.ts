@@ -4,7 +4,13 @@ import { valueAt } from "../../lib/json-path.ts";
 import { type Content, isSha256Of } from "../intake/content.ts";
 import type { Source, VerifiedBy } from "../source.ts";
 import { addressesOf } from "./address-forms.ts";
-import type { BoundScheme, Candidate, RefusalReason, Verified } from "./bound-scheme.ts";
+import {
+  type BoundScheme,
+  type Candidate,
+  REFUSAL_REASONS,
+  type RefusalReason,
+  type Verified,
+} from "./bound-scheme.ts";
 import { bindJws } from "./jws.ts";
 import { bindJwt } from "./jwt.ts";
 import { DEFAULT_TOLERANCE_SECONDS, type Scheme, type SignedScheme } from "./schemes.ts";
@@ -73,20 +79,9 @@ function bind(scheme: Scheme, source: VerifiedBy): BoundScheme {
   }
 }
 
-/** In the order of the checks. */
-const REASONS: readonly RefusalReason[] = [
-  "no_signature",
-  "malformed_signature",
-  "timestamp_missing",
-  "timestamp_too_old",
-  "timestamp_in_future",
-  "signature_mismatch",
-  "secret_retired",
-];
-
 /** The reason of the scheme that came further. */
 function further(one: RefusalReason, other: RefusalReason): RefusalReason {
-  return REASONS.indexOf(other) > REASONS.indexOf(one) ? other : one;
+  return REFUSAL_REASONS.indexOf(other) > REFUSAL_REASONS.indexOf(one) ? other : one;
 }
 
 type Headers = SignedRequest["headers"];
