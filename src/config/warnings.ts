@@ -4,6 +4,7 @@ import type { DatabaseAddress } from "../postgres/address.ts";
 import { bytesOfWhsec } from "../webhook/signature/secret-key.ts";
 import { DEFAULT_TTL_SECONDS } from "./fields.ts";
 import { REDIS_LOCATION_NAMES, REDIS_SETTING_NAMES, readSettings, type Settings, usesRedis } from "./settings.ts";
+import { weaknessesOf } from "./weak-secret.ts";
 
 /** Returns warnings about settings that are valid but probably not intended. */
 export function settingWarnings(settings: Settings): string[] {
@@ -43,24 +44,12 @@ function passwordWarnings({ DEMO_PASSWORD: hash }: Settings): string[] {
 
 const MAKE_HASH = "make a stronger one with authserve hash-password";
 
-// Standard Webhooks: 24 to 64 bytes.
-export const LEAST_WHSEC_BYTES = 24;
-
 function webhookWarnings({ WEBHOOK_SECRET: secret }: Settings): string[] {
   if (secret === undefined) return ["WEBHOOK_SECRET is not set: there is no webhook route"];
-  const warnings: string[] = [];
-  if (secret.length < 16) warnings.push("WEBHOOK_SECRET is shorter than 16 characters: use a random one");
-  if (/^\s|\s$/.test(secret)) {
-    warnings.push("WEBHOOK_SECRET begins or ends with white space: remove it, unless the sender's secret has it, too");
-  }
-  const whsecBytes = bytesOfWhsec(secret);
-  if (whsecBytes === 0) {
+  const warnings = weaknessesOf(secret).map((weakness) => `WEBHOOK_SECRET ${weakness}`);
+  if (bytesOfWhsec(secret) === 0) {
     warnings.push(
       "WEBHOOK_SECRET is not base64 after whsec_ and verifies no webhook-signature: copy it from the sender again",
-    );
-  } else if (whsecBytes !== null && whsecBytes < LEAST_WHSEC_BYTES) {
-    warnings.push(
-      `WEBHOOK_SECRET has ${whsecBytes} bytes after whsec_, fewer than ${LEAST_WHSEC_BYTES}: use a random one`,
     );
   }
   return warnings;
@@ -68,13 +57,8 @@ function webhookWarnings({ WEBHOOK_SECRET: secret }: Settings): string[] {
 
 function forwardWarnings({ FORWARD_URL, FORWARD_SECRET: secret }: Settings): string[] {
   if (secret === undefined) return [];
-  const warnings: string[] = [];
+  const warnings = weaknessesOf(secret).map((weakness) => `FORWARD_SECRET ${weakness}`);
   if (FORWARD_URL === undefined) warnings.push("FORWARD_SECRET has no effect without FORWARD_URL: set both or neither");
-  if (secret.length < 16) warnings.push("FORWARD_SECRET is shorter than 16 characters: use a random one");
-  const bytes = bytesOfWhsec(secret);
-  if (bytes !== null && bytes < LEAST_WHSEC_BYTES) {
-    warnings.push(`FORWARD_SECRET has ${bytes} bytes after whsec_, fewer than ${LEAST_WHSEC_BYTES}: use a random one`);
-  }
   return warnings;
 }
 

@@ -64,6 +64,7 @@ suite("FORWARD_SECRET", () => {
     );
     assert.deepEqual(warnings(whsec(24)), []);
     assert.match(warnings(whsec(23)).join(), /has 23 bytes after whsec_, fewer than 24/);
+    assert.match(warnings("sixteen letters. ").join(), /^FORWARD_SECRET begins or ends with white space/);
   });
 
   test("without FORWARD_URL gives a warning", () => {

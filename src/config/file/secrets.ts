@@ -1,14 +1,11 @@
 import { resolve } from "node:path";
 import { systemCode } from "../../errors.ts";
 import { markOf } from "../../webhook/secrets/secret-mark.ts";
-import { bytesOfWhsec } from "../../webhook/signature/secret-key.ts";
 import type { Secret } from "../../webhook/source.ts";
 import { readSecretFile } from "../secrets.ts";
 import { SIGNING_SECRET_FORM, signingKeyOf } from "../signing-key.ts";
-import { LEAST_WHSEC_BYTES } from "../warnings.ts";
+import { weaknessesOf } from "../weak-secret.ts";
 import type { Reading } from "./reading.ts";
-
-const LEAST_LENGTH = 16;
 
 /** Reads the secret of a reference, `env:NAME` or `file:PATH` relative to the file's folder. No fault has its value. */
 export function readSecretRef(reference: string, reading: Reading): Secret | null {
@@ -48,16 +45,4 @@ export function readSigningKey(reference: string, reading: Reading): Uint8Array 
   warnOfWeakness(secret, reading);
   const key = signingKeyOf(secret.value);
   return key ?? reading.fault(`found ${reference}, whose value does not have the form, ${SIGNING_SECRET_FORM}`);
-}
-
-function weaknessesOf(value: string): string[] {
-  const warnings: string[] = [];
-  if (value.length < LEAST_LENGTH) warnings.push(`is shorter than ${LEAST_LENGTH} characters: use a random one`);
-  if (/^\s|\s$/.test(value))
-    warnings.push("begins or ends with white space: remove it, unless the other side's secret has it, too");
-  const bytes = bytesOfWhsec(value);
-  if (bytes !== null && bytes > 0 && bytes < LEAST_WHSEC_BYTES) {
-    warnings.push(`has ${bytes} bytes after whsec_, fewer than ${LEAST_WHSEC_BYTES}: use a random one`);
-  }
-  return warnings;
 }
