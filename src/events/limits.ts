@@ -1,7 +1,8 @@
 // What one answer or one step of a store may hold. Each also bounds for how long deliveries wait on SQLite.
 
 /**
- * The payloads of a claim, of a step of fan-out, or of a read of held deliveries: 0.1 s. The first one may be larger.
+ * The payloads of a claim with their headers, those of a step of fan-out, or of a read of held deliveries: 0.1 s. The
+ * first one may be larger.
  */
 export const MAX_PAYLOAD_BYTES = 8 * 1024 * 1024;
 

@@ -9,10 +9,10 @@ import type { AttemptRow, JobRow } from "./job-rows.ts";
 import { columnsOf, integers, texts } from "./values.ts";
 
 /**
- * Leases due jobs of a route: route, now, limit, owner, end of the lease, most bytes of payload. The first one is
- * leased whatever its size. Due jobs with a lease are returned without a payload: their leases have expired. Jobs that
- * another transaction has locked are skipped. The attempt is counted here: a handler that kills the process must still
- * use one up.
+ * Leases due jobs of a route: route, now, limit, owner, end of the lease, most bytes of payloads and headers. The first
+ * one is leased whatever its size. Due jobs with a lease are returned without a payload: their leases have expired.
+ * Jobs that another transaction has locked are skipped. The attempt is counted here: a handler that kills the process
+ * must still use one up.
  */
 const CLAIM = `
 WITH due AS MATERIALIZED (

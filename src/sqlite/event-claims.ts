@@ -117,12 +117,12 @@ function prepareLeasing(database: Database, reader: Database, tally: EventTally,
         setAsideJob(event, reading.eventId, reading.fault, moves);
         return true;
       }
-      const { source, eventId, type, payload } = reading.event;
+      const { source, eventId, type, payload, headers } = reading.event;
       if (leaseOwner !== null) {
         expire(row, leaseOwner, { source, eventId, type }, moves);
         return true;
       }
-      bytes += payload.length;
+      bytes += payload.length + Buffer.byteLength(headers);
       // The first one is claimed whatever its size.
       if (claimed.length > 0 && bytes > MAX_PAYLOAD_BYTES) return false;
       lease.run(owner, now, leaseEndsAt, event, route);

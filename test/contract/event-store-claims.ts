@@ -70,6 +70,13 @@ export function claimContract(adapter: string, open: OpenEventStore): void {
       assert.deepEqual(claims, ["ab", "c", "d", "e", ""]);
     });
 
+    test("the headers of events count towards the bytes of a claim", async (t) => {
+      const store = await open(t);
+      const headers = JSON.stringify({ "x-long": "é".repeat(1024 * 1024) });
+      for (let n = 0; n < 5; n++) await store.append([newEvent({ eventId: `${n}`, receivedAt: NOW + n, headers })]);
+      assert.equal(idsOf((await claim(store, { limit: 10, now: NOW + 10 })).claimed), "012");
+    });
+
     test("parallel workers never get the same event", async (t) => {
       const store = await open(t);
       const ids = Array.from({ length: 40 }, (_, i) => `e-${i}`);
