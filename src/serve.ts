@@ -15,11 +15,12 @@ import { openAddresses, openKeySets } from "./serve/documents.ts";
 import { openEndpoints } from "./serve/endpoints.ts";
 import { openListener } from "./serve/listener.ts";
 import { openLogin } from "./serve/login.ts";
-import { createParts, type Parts } from "./serve/parts.ts";
+import { createParts, type Part, type Parts } from "./serve/parts.ts";
 import { openReadiness } from "./serve/readiness.ts";
 import { openSharing } from "./serve/sharing.ts";
 import { openPurger, openWorker } from "./serve/worker.ts";
 import { openServerStores } from "./stores.ts";
+import type { Intake } from "./webhook/intake/intake.ts";
 
 /** A server that is listening. */
 export interface RunningServer {
@@ -109,15 +110,19 @@ async function start(configuration: Configuration, log: Log, parts: Parts): Prom
   });
   await parts.start({ stop: unwatch });
   await parts.start(openCaptures(wiring, listener.server));
-  // The server had to listen early, for its URL, but nothing above stops before its requests have their answers.
-  await parts.start({
+  await parts.start(drainOf(listener, intake));
+  log.info({ event: "server_started", url, pid: process.pid }, `listening on ${url}`);
+  return { url, reload: config.reload };
+}
+
+/** Stops first: answers the requests in flight while every other part still runs. */
+function drainOf(listener: Part, intake: Pick<Intake, "flush">): Part {
+  return {
     async stop(deadline) {
       await listener.stop?.(deadline);
       await intake.flush();
     },
-  });
-  log.info({ event: "server_started", url, pid: process.pid }, `listening on ${url}`);
-  return { url, reload: config.reload };
+  };
 }
 
 function notDrained(): OperatorError {

@@ -1,4 +1,5 @@
 import type { ConfigFile } from "../config/file/config-file.ts";
+import { describeError } from "../errors.ts";
 
 /** A part of a running server. */
 export interface Part {
@@ -11,10 +12,13 @@ export interface Part {
 
 /** The parts of a server: started in order, stopped in the reverse order. */
 export interface Parts {
-  /** Starts a part. Several ones start, and later stop, at the same time. */
+  /**
+   * Starts a part. Several ones start, and later stop, at the same time. Throws what has failed when no start runs any
+   * more.
+   */
   start(...parts: Part[]): Promise<void>;
   apply(file: ConfigFile | null): void;
-  /** Stops every part whose start has begun. Throws the first error when all have stopped. */
+  /** Stops every part whose start has begun. Throws what has failed when all have stopped. */
   stop(deadline: number): Promise<void>;
 }
 
@@ -24,7 +28,7 @@ export function createParts(): Parts {
   return {
     async start(...parts) {
       steps.push(parts);
-      await Promise.all(parts.map(async (part) => part.start?.()));
+      throwAll(await failures(parts.map(async (part) => part.start?.())));
     },
     apply(file) {
       for (const part of steps.flat()) part.apply?.(file);
@@ -32,10 +36,21 @@ export function createParts(): Parts {
     async stop(deadline) {
       const errors: unknown[] = [];
       for (let parts = steps.pop(); parts !== undefined; parts = steps.pop()) {
-        const stopped = await Promise.allSettled(parts.map(async (part) => part.stop?.(deadline)));
-        errors.push(...stopped.flatMap((result) => (result.status === "rejected" ? [result.reason] : [])));
+        errors.push(...(await failures(parts.map(async (part) => part.stop?.(deadline)))));
       }
-      if (errors.length > 0) throw errors[0];
+      throwAll(errors);
     },
   };
+}
+
+/** Resolves with the errors of all that fail, when all have ended. */
+async function failures(runs: Promise<void>[]): Promise<unknown[]> {
+  const results = await Promise.allSettled(runs);
+  return results.flatMap((result) => (result.status === "rejected" ? [result.reason] : []));
+}
+
+/** Throws the only error as it is, and several as one that tells them all. */
+function throwAll(errors: unknown[]): void {
+  if (errors.length > 1) throw new AggregateError(errors, errors.map(describeError).join("; "));
+  if (errors.length === 1) throw errors[0];
 }

@@ -58,6 +58,30 @@ suite("the parts of a server", () => {
     assert.deepEqual(done, ["start a", "stop b", "stop a"]);
   });
 
+  test("fail to start when no start runs any more, so that a stop finds them all started", async () => {
+    const { start, stop, part, done } = open();
+    const gate = Promise.withResolvers<void>();
+    const slow = part("slow", { start: () => gate.promise.then(() => void done.push("start slow")) });
+    const starting = start(part("b", { start: fails }), slow).catch(() => void done.push("failed"));
+    await nextTurn();
+    assert.deepEqual(done, []);
+    gate.resolve();
+    await starting;
+    await stop(0);
+    assert.deepEqual(done, ["start slow", "failed", "stop b", "stop slow"]);
+  });
+
+  test("tell every failure of a start or a stop", async () => {
+    const failsWith = (message: string) => () => Promise.reject(new Error(message));
+    const { start, stop, part } = open();
+    await assert.rejects(start(part("a", { start: failsWith("one") }), part("b", { start: failsWith("two") })), {
+      message: "one; two",
+    });
+    await start(part("c", { stop: failsWith("three") }));
+    await start(part("d", { stop: failsWith("four") }));
+    await assert.rejects(stop(0), { message: "four; three" });
+  });
+
   test("all stop if one of them cannot, which is told then", async () => {
     const { start, stop, part, done } = open();
     await start(part("a"));
