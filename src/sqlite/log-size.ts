@@ -1,3 +1,4 @@
+import { repeat } from "../lib/repeat.ts";
 import type { Log } from "../log.ts";
 import { sizeOf } from "./maintenance/inspect.ts";
 
@@ -8,17 +9,18 @@ const CHECK_EVERY_MS = 10_000;
 
 /** The size of a database's write-ahead log. */
 interface LogSize {
+  /** NaN if it cannot be read. */
   bytes(): number;
-  stop(): void;
+  stop(): Promise<void>;
 }
 
 /** Watches the write-ahead log of a database file and warns when it is large: a read that does not end lets it grow. */
 export function watchLogSize(file: string, log: Log, checkEveryMs = CHECK_EVERY_MS, largeBytes = LARGE_BYTES): LogSize {
-  const bytes = () => sizeOf(`${file}-wal`);
+  const read = () => sizeOf(`${file}-wal`);
   let isLarge = false;
 
   function checkSize(): void {
-    const size = bytes();
+    const size = read();
     if (size > largeBytes && !isLarge) {
       log.warn(
         { event: "database_log_large", bytes: size },
@@ -28,6 +30,16 @@ export function watchLogSize(file: string, log: Log, checkEveryMs = CHECK_EVERY_
     isLarge = size > largeBytes;
   }
 
-  const timer = setInterval(checkSize, checkEveryMs);
-  return { bytes, stop: () => clearInterval(timer) };
+  // The watch of the files reports what is wrong with them.
+  const checking = repeat(checkSize, { everyMs: checkEveryMs, onError: () => {} });
+  return {
+    bytes() {
+      try {
+        return read();
+      } catch {
+        return Number.NaN;
+      }
+    },
+    stop: checking.stop,
+  };
 }

@@ -60,7 +60,7 @@ export async function openForServer(options: ServerOptions): Promise<SqliteServe
       const fileWatch = watchFiles({ dataDir, files, hold, thread, log });
       const close = async () => {
         await fileWatch.stop();
-        logSize.stop();
+        await logSize.stop();
         await readThread.close();
         await thread.close();
         reader.close();

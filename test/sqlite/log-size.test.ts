@@ -1,5 +1,8 @@
 import assert from "node:assert/strict";
+import { rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { test } from "node:test";
+import { setImmediate as nextTurn } from "node:timers/promises";
 import Sqlite from "better-sqlite3";
 import { sqliteEvents } from "../../src/sqlite/events.ts";
 import { watchLogSize } from "../../src/sqlite/log-size.ts";
@@ -7,6 +10,7 @@ import { tempDatabase } from "../helpers/database.ts";
 import { newEvent } from "../helpers/events.ts";
 import { recordingLog } from "../helpers/log.ts";
 import { until } from "../helpers/until.ts";
+import { workingDir } from "../helpers/working-dir.ts";
 
 const MEGABYTE = 1024 * 1024;
 
@@ -33,4 +37,26 @@ test("a WAL that grows during a long read is warned of, and is small again after
   store(20);
   assert.ok(size.bytes() <= 17 * MEGABYTE, `${size.bytes()} bytes`);
   assert.equal(named("database_log_large").length, 1);
+});
+
+test("a WAL whose size cannot be read has an unknown size, and is watched again when it can be read", async (t) => {
+  t.mock.timers.enable({ apis: ["setTimeout"] });
+  const pass = async () => {
+    t.mock.timers.tick(1000);
+    await nextTurn();
+  };
+  const file = join(workingDir(), "database");
+  symlinkSync(`${file}-wal`, `${file}-wal`);
+  const { log, named } = recordingLog();
+  const size = watchLogSize(file, log, 1000, 2);
+  t.after(() => size.stop());
+  await pass();
+  assert.ok(Number.isNaN(size.bytes()));
+  rmSync(`${file}-wal`);
+  writeFileSync(`${file}-wal`, "long");
+  await pass();
+  assert.deepEqual(
+    named("database_log_large").map(({ bytes }) => bytes),
+    [4],
+  );
 });
