@@ -6,6 +6,7 @@ import {
   SentinelConnector,
   type SentinelIterator,
 } from "ioredis";
+import { repeat } from "../lib/repeat.ts";
 
 type Address = Pick<SentinelAddress, "host" | "port">;
 
@@ -55,18 +56,20 @@ export function watchSentinels(
     reconnect();
   }
 
-  function watch(sentinel: Address): Redis {
-    const client = new Redis({ ...options, ...sentinel, retryStrategy: () => RECONNECT_MS });
+  /** Asks a sentinel from now on. Returns a function that ends this. */
+  function watch(sentinel: Address): () => void {
     // One sentinel may be down. The driver reports when none answers.
-    client.on("error", () => {});
+    const onError = () => {};
+    const client = new Redis({ ...options, ...sentinel, retryStrategy: () => RECONNECT_MS }).on("error", onError);
     const ask = async () => {
-      const answer = await client.call("SENTINEL", "GET-MASTER-ADDR-BY-NAME", master).catch(() => null);
-      if (isClosed) return;
-      if (Array.isArray(answer)) handleAnswer(sentinel, answer.join(":"));
-      setTimeout(ask, ASK_EVERY_MS).unref();
+      const answer = await client.call("SENTINEL", "GET-MASTER-ADDR-BY-NAME", master);
+      if (Array.isArray(answer) && !isClosed) handleAnswer(sentinel, answer.join(":"));
     };
-    setTimeout(ask, ASK_EVERY_MS).unref();
-    return client;
+    const asking = repeat(ask, { everyMs: ASK_EVERY_MS, onError });
+    return () => {
+      void asking.stop();
+      client.disconnect();
+    };
   }
 
   class Connector extends SentinelConnector {
@@ -80,7 +83,7 @@ export function watchSentinels(
     }
   }
 
-  const clients = sentinels.map(watch);
+  const ends = sentinels.map(watch);
   return {
     driverOptions: {
       Connector,
@@ -95,7 +98,7 @@ export function watchSentinels(
     },
     close() {
       isClosed = true;
-      for (const client of clients) client.disconnect();
+      for (const end of ends) end();
     },
   };
 }

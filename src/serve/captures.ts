@@ -51,7 +51,7 @@ export function openCaptures({ settings, config, stores, log }: Wiring, server: 
   const root = join(settings.DATA_DIR, CAPTURES_DIR);
   const open = new Map<string, Capture>();
   const writing = new Set<Promise<void>>();
-  const fault = createRepeatedError();
+  const writeFault = createRepeatedError();
   let polling: Repetition | undefined;
   let isWatching = false;
   let captured = 0;
@@ -90,7 +90,7 @@ export function openCaptures({ settings, config, stores, log }: Wiring, server: 
   }
 
   function keep(work: Promise<void>): void {
-    const kept = work.catch(report).finally(() => writing.delete(kept));
+    const kept = work.then(writeFault.clear, reportWrite).finally(() => writing.delete(kept));
     writing.add(kept);
   }
 
@@ -106,9 +106,11 @@ export function openCaptures({ settings, config, stores, log }: Wiring, server: 
   async function poll(): Promise<void> {
     const ids = await namesIn(root);
     for (const id of open.keys()) if (!ids.includes(id)) open.delete(id);
-    const failed = (await Promise.allSettled(ids.map(attend))).find(({ status }) => status === "rejected");
-    if (failed?.status === "rejected") throw failed.reason;
-    fault.clear();
+    const results = await Promise.allSettled(ids.map(attend));
+    watch(open.size > 0);
+    const failed = results.flatMap((result) => (result.status === "rejected" ? [result.reason] : []));
+    const cause = failed.find((reason) => !isGone(reason));
+    if (cause !== undefined) throw cause;
   }
 
   async function attend(id: string): Promise<void> {
@@ -133,20 +135,19 @@ export function openCaptures({ settings, config, stores, log }: Wiring, server: 
     }
   }
 
-  function report(cause: unknown): void {
-    // The command has ended and removed its folder.
-    if (systemCode(cause) === "ENOENT") return;
-    const error = fault.news(cause);
-    if (error !== null) log.warn({ event: "capture_error", error }, "requests are not kept for sources capture");
+  function reportWrite(cause: unknown): void {
+    if (isGone(cause)) return;
+    const error = writeFault.news(cause);
+    if (error !== null) report(error);
+  }
+
+  function report(error: string): void {
+    log.warn({ event: "capture_error", error }, "requests are not kept for sources capture");
   }
 
   return {
     start() {
-      const turn = async () => {
-        await poll().catch(report);
-        watch(open.size > 0);
-      };
-      polling = repeat(turn, { everyMs: POLL_MS, onError: report });
+      polling = repeat(poll, { everyMs: POLL_MS, onError: report });
     },
     async stop() {
       await polling?.stop();
@@ -186,12 +187,17 @@ async function writeWhole(file: string, content: string | Buffer): Promise<void>
 
 async function namesIn(dir: string): Promise<string[]> {
   return readdir(dir).catch((error: unknown) => {
-    if (systemCode(error) === "ENOENT") return [];
+    if (isGone(error)) return [];
     throw error;
   });
 }
 
 function emptyIfGone(error: unknown): string {
-  if (systemCode(error) === "ENOENT") return "";
+  if (isGone(error)) return "";
   throw error;
+}
+
+/** Whether the folder is missing. A command removes its folder when it ends. */
+function isGone(error: unknown): boolean {
+  return systemCode(error) === "ENOENT";
 }

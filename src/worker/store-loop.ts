@@ -1,5 +1,5 @@
 import { setTimeout as delay } from "node:timers/promises";
-import { describeError } from "../errors.ts";
+import { createRepeatedError } from "../lib/repeated-error.ts";
 import { STORE_RETRY_MS } from "./settler.ts";
 import { createWakeup, type Wakeup } from "./wakeup.ts";
 
@@ -26,8 +26,7 @@ const YIELD_PAUSE_MS = 80;
 /** Creates a loop. Its step runs when it is woken, and at the latest at each poll. */
 export function createStoreLoop({ step, pollIntervalMs, mustYield, onFault, now }: StoreLoopOptions): StoreLoop {
   const wakeup = createWakeup(now);
-  /** The present error of the step. */
-  let fault: string | undefined;
+  const fault = createRepeatedError();
   let isStopped = false;
   let loop: Promise<void> | undefined;
 
@@ -44,15 +43,13 @@ export function createStoreLoop({ step, pollIntervalMs, mustYield, onFault, now 
         const isYielding = mustYield();
         const nextAt = await step(isYielding);
         if (isYielding) await delay(YIELD_PAUSE_MS);
-        fault = undefined;
+        fault.clear();
         if (nextAt !== null) return Math.min(nextAt, now() + pollIntervalMs);
       }
       return now() + pollIntervalMs;
-    } catch (error) {
-      if (describeError(error) !== fault) {
-        fault = describeError(error);
-        onFault(fault);
-      }
+    } catch (cause) {
+      const error = fault.news(cause);
+      if (error !== null) onFault(error);
       return now() + Math.max(pollIntervalMs, STORE_RETRY_MS);
     }
   }
