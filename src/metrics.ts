@@ -235,6 +235,7 @@ export function createMetrics(): Metrics {
     const readSources = orUnknown(() => sources.sources());
     queueLimit.set(sources.queueLimit);
     return {
+      // biome-ignore lint/complexity/noExcessiveCognitiveComplexity: a list of gauges, each with what it is if unknown
       async render() {
         const [backlog, routes, watched, parts] = await Promise.all([
           readBacklog(),

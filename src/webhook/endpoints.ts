@@ -1,9 +1,11 @@
+import type { IncomingMessage } from "node:http";
 import type { BlockList } from "node:net";
 import * as v from "valibot";
 import { AppError, type ErrorCode } from "../errors.ts";
 import type { Appended, NewEvent } from "../events/store.ts";
 import { readRawBody, requireCoding, requireEncodableType } from "../http/body.ts";
 import { type Endpoint, type RequestContext, type RequestHandler, reply } from "../http/endpoint.ts";
+import type { Reply } from "../http/problem.ts";
 import { sentOrigin, sentTarget } from "../http/proxies.ts";
 import { isIn } from "../lib/address-range.ts";
 import type { Log } from "../log.ts";
@@ -29,8 +31,9 @@ import type { Retirement } from "./secrets/retirement.ts";
 import type { RefusalReason } from "./signature/bound-scheme.ts";
 import { type KeySets, keySetsOf } from "./signature/key-sets.ts";
 import { asksForCredentials, headersOf, isInPath } from "./signature/schemes.ts";
-import { createVerifier } from "./signature/signature.ts";
+import { createVerifier, type ReadSignatures } from "./signature/signature.ts";
 import type { Credential } from "./signature/signature-check.ts";
+import type { SignedRequest } from "./signature/signed-text.ts";
 import { type DeliveryMethod, isDefault, isInQuery, pathsOf, type Source } from "./source.ts";
 
 /** A delivery's body, as the sender writes it. The source `default` takes objects only. */
@@ -255,73 +258,119 @@ async function mayHaveNewKey(
   return hasChanged;
 }
 
-/**
- * Receives deliveries of a source. The checks are, in order: media type, address, signature header, size, signature,
- * payload. So no body is read without a plausible signature, unless it is kept. None is parsed before it is verified,
- * unless the signature is in it. The answer 200 is sent when the event is on disk.
- */
-function receive(source: Source, parts: DeliveryParts): RequestHandler {
-  const { intake, log, trustedProxies, keySets, hold, acceptsSecret, onReceived, now = Date.now } = parts;
-  const { acknowledgement, encoding = [] } = source;
-  const verifier = createVerifier(keySetsOf(source).length > 0 ? keySets.withKeys(source) : source);
-  const isLenient = !isDefault(source);
+/** A delivery that was read and is not genuine. `receivedAt` is in Unix milliseconds. */
+interface NotGenuine {
+  sent: SignedRequest;
+  /** The body as it was sent. */
+  bytes: Buffer;
+  mediaType: string;
+  receivedAt: number;
+  reason: RefusalReason;
+}
+
+/** Creates the stage that refuses deliveries. They may be a request for a handshake, or be kept for later. */
+function refusalOf(source: Source, parts: DeliveryParts) {
   const answerUnsigned = unsignedAnswerOf(source, parts);
   const answerTest = testAnswerOf(source, parts);
-  const answerHandshake = deliveryAnswerOf(source, parts);
-  const confirm = confirmOf(source, parts);
   const challenge = asksForCredentials(source.schemes) ? BASIC_CHALLENGE : {};
   const notGenuine = (reason: RefusalReason) =>
     new AppError("signature_mismatch", { reason, status: source.refusedStatus, headers: challenge });
+  return {
+    /** Refuses a delivery whose body was not read. */
+    async unread(context: RequestContext, mediaType: string, reason: RefusalReason): Promise<Reply> {
+      const answer = answerUnsigned && (await answerUnsigned(context, mediaType));
+      if (answer) return answer;
+      throw notGenuine(reason);
+    },
+    /** Refuses a delivery whose body was read. */
+    async read(context: RequestContext, { sent, bytes, mediaType, receivedAt, reason }: NotGenuine): Promise<Reply> {
+      const answer = answerTest?.(context, sent) ?? (await answerUnsigned?.(context, mediaType, sent.content));
+      if (answer) return answer;
+      if (isKept(source, reason)) {
+        const { method, origin } = sent;
+        const kept = { method, origin, mediaType, ...withoutCredentials(source, sent), body: bytes };
+        await parts.hold(source, { source: source.name, reason, address: context.address, receivedAt, ...kept });
+      }
+      throw notGenuine(reason);
+    },
+  };
+}
+
+/** The answer to a stored delivery. */
+function storedReply({ acknowledgement }: Source, { eventId }: NewEvent, appended: Appended): Reply {
+  if (acknowledgement) {
+    const { status, type, text } = acknowledgement;
+    return { status, body: text, headers: { "Content-Type": type } };
+  }
+  return reply(200, { received: true, duplicate: appended.duplicate, eventId: appended.eventId ?? eventId });
+}
+
+/** Whether a delivery is in the query of its address. */
+const hasQuery = ({ method = "" }: IncomingMessage) => isInQuery(method);
+
+/**
+ * Receives deliveries of a source. The checks are, in order: media type, address, signature header, size, signature,
+ * payload. A body is read only if a signature header is plausible, the source keeps refused deliveries, or its
+ * handshake is not signed. It is parsed after verification, or before it where the signature is in the body. The answer
+ * 200 is sent when the event is on disk.
+ */
+function receive(source: Source, parts: DeliveryParts): RequestHandler {
+  const { intake, log, trustedProxies, keySets, acceptsSecret, onReceived, now = Date.now } = parts;
+  const { contentTypes, encoding = [] } = source;
+  const isLenient = !isDefault(source);
+  const verifier = createVerifier(keySetsOf(source).length > 0 ? keySets.withKeys(source) : source);
+  const refuse = refusalOf(source, parts);
+  const answerHandshake = deliveryAnswerOf(source, parts);
+  const confirm = confirmOf(source, parts);
+
+  const mediaTypeOf = (request: IncomingMessage) =>
+    hasQuery(request) ? FORM : requireEncodableType(request, contentTypes, { isLenient });
+  const codingOf = (request: IncomingMessage) => (hasQuery(request) ? null : requireCoding(request, encoding));
+  const verify = (read: ReadSignatures, sent: SignedRequest) =>
+    "reason" in read ? read.reason : verifier.verify(sent, read.candidates);
+
   return async (context) => {
     const { request, requestId, address } = context;
     const { headers, method = "" } = request;
-    const query = isInQuery(method) ? payloadOfQuery(source, request.url) : undefined;
-    const mediaType = query === undefined ? requireEncodableType(request, source.contentTypes, { isLenient }) : FORM;
-    const coding = query === undefined ? requireCoding(request, encoding) : null;
+    const mediaType = mediaTypeOf(request);
+    const coding = codingOf(request);
     requireAllowedAddress(source, context, parts);
+
     let read = verifier.read(headers, now());
     if ("reason" in read && (await mayHaveNewKey(source, read.reason, keySets))) read = verifier.read(headers, now());
-    if ("reason" in read && !isKept(source, read.reason)) {
-      const answer = answerUnsigned && (await answerUnsigned(context, mediaType));
-      if (answer) return answer;
-      throw notGenuine(read.reason);
-    }
-    const bytes = query ?? (await readRawBody(request, source.bodyLimitBytes, address));
+    if ("reason" in read && !isKept(source, read.reason)) return refuse.unread(context, mediaType, read.reason);
+
+    const bytes = hasQuery(request)
+      ? payloadOfQuery(source, request.url)
+      : await readRawBody(request, source.bodyLimitBytes, address);
     const body = await openBody(source, { bytes, coding, contentType: contentTypeOf(method, headers), address });
     const receivedAt = now();
     const origin = sentOrigin(request, trustedProxies, source.publicOrigin);
     const target = sentTarget(request, trustedProxies);
     const sent = { method, origin, target, headers, content: body.signed };
-    const judge = () => ("reason" in read ? read.reason : verifier.verify(sent, read.candidates));
-    const first = judge();
-    const found = typeof first === "string" && (await mayHaveNewKey(source, first, keySets)) ? judge() : first;
-    const mayBeRetired = typeof found === "object" && source.retireMs !== undefined;
-    const isRetired = mayBeRetired && !(await acceptsSecret(source, found.secret));
-    const verified = isRetired ? "secret_retired" : found;
-    if (typeof verified === "string") {
-      const answer = answerTest?.(context, sent) ?? (await answerUnsigned?.(context, mediaType, body.signed));
-      if (answer) return answer;
-      if (isKept(source, verified)) {
-        const kept = { method, origin, mediaType, ...withoutCredentials(source, { headers, target }), body: bytes };
-        await hold(source, { source: source.name, reason: verified, address, receivedAt, ...kept });
-      }
-      throw notGenuine(verified);
-    }
+
+    let verified = verify(read, sent);
+    if (typeof verified === "string" && (await mayHaveNewKey(source, verified, keySets))) verified = verify(read, sent);
+    if (
+      typeof verified === "object" &&
+      source.retireMs !== undefined &&
+      !(await acceptsSecret(source, verified.secret))
+    )
+      verified = "secret_retired";
+    if (typeof verified === "string")
+      return refuse.read(context, { sent, bytes, mediaType, receivedAt, reason: verified });
+
     const content = await body.content();
     requirePayload(source, content);
     const answer = answerHandshake?.(context, content, verified.secret.name);
     if (answer) return answer;
+
     const fault = content.fault();
     const event = eventOf({ source, verified, headers, content, address, receivedAt });
     const appended = await intake.append(event);
-    const { eventId } = event;
     onReceived(source.name, verified.secret, receivedAt, appended);
     logStored({ event, appended, fault, requestId }, log);
     if (confirm) await intake.write(content.bytes.length, () => confirm(context, content));
-    if (acknowledgement) {
-      const { status, type, text } = acknowledgement;
-      return { status, body: text, headers: { "Content-Type": type } };
-    }
-    return reply(200, { received: true, duplicate: appended.duplicate, eventId: appended.eventId ?? eventId });
+    return storedReply(source, event, appended);
   };
 }

@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders, IncomingMessage } from "node:http";
 import type { BlockList } from "node:net";
 import * as v from "valibot";
 import { AppError, type ErrorCode } from "../../errors.ts";
-import type { Endpoint, RequestHandler } from "../../http/endpoint.ts";
+import type { Endpoint, RequestContext, RequestHandler } from "../../http/endpoint.ts";
 import { isNavigation } from "../../http/headers.ts";
 import { problem, type Reply } from "../../http/problem.ts";
 import { believed, forwardedOrigin, isTrusted, peerAddress } from "../../http/proxies.ts";
@@ -88,7 +88,19 @@ function verifyHandler(parts: VerifyParts, style: RedirectStyle): RequestHandler
     log.warn({ event: "original_url_unknown", ...fields }, message);
   }
 
-  return async ({ request, requestId, address }) => {
+  /** Refuses a request without a session. */
+  function refuse({ request, requestId, address }: RequestContext, error: AppError): Reply {
+    if (isNavigation(request)) {
+      const original = originalRequest(request, trustedProxies);
+      if (original.url === null) reportUnknown({ requestId, address });
+      return sendTo("/login", original);
+    }
+    const { headers, ...refusal } = problem(error, requestId);
+    return { ...refusal, headers: { ...headers, ...NOBODY } };
+  }
+
+  return async (context) => {
+    const { request } = context;
     try {
       const { claims, isByCookie } = await authenticateRequest(request, cookie, authenticate);
       const headers = { "Content-Type": "text/plain", "Remote-User": claims.sub, "Remote-Email": claims.email };
@@ -106,13 +118,7 @@ function verifyHandler(parts: VerifyParts, style: RedirectStyle): RequestHandler
       return renewed === null ? passed : { ...passed, headers: { ...headers, "Set-Cookie": renewed } };
     } catch (error) {
       if (!(error instanceof AppError) || error.code === "store_unavailable") throw error;
-      if (isNavigation(request)) {
-        const original = originalRequest(request, trustedProxies);
-        if (original.url === null) reportUnknown({ requestId, address });
-        return sendTo("/login", original);
-      }
-      const { headers, ...refusal } = problem(error, requestId);
-      return { ...refusal, headers: { ...headers, ...NOBODY } };
+      return refuse(context, error);
     }
   };
 }

@@ -81,6 +81,7 @@ export interface ExplainOptions extends RehearsalOptions {
  * Explains which checks of the server a captured delivery passes, in their order, and what the server would answer. It
  * goes on behind a time that is too far off. Nothing is stored, and nothing shows a secret.
  */
+// biome-ignore lint/complexity/noExcessiveCognitiveComplexity: a list of checks, each with when it is made
 export async function explainDelivery(
   source: Source,
   raw: RawRequest,

@@ -201,16 +201,20 @@ interface Id {
 
 /** Returns the id of a delivery; null if it is the digest of the body. */
 function idOf(delivery: IdentifiedBy): Id | null {
-  const { source, verified, headers, content } = delivery;
   // Anybody can remove or add what is not signed, so that another place would have the id.
   let isDecided = true;
-  for (const place of source.id) {
+  for (const place of delivery.source.id) {
     if (place === "bytes") return null;
     const places = typeof place === "string" ? [place] : place;
     const text = composed(places, delivery);
     isDecided &&= places.every((one) => isCovered(one, delivery));
     if (text !== undefined && (isDecided || !isReserved(text))) return { text, isSigned: isDecided };
   }
+  return usualId(delivery, isDecided);
+}
+
+/** The id at one of the usual places. `isDecided`: only what is signed has kept it from the places of the source. */
+function usualId({ source, verified, headers, content }: IdentifiedBy, isDecided: boolean): Id | null {
   const { covers } = verified;
   const signedHeader = covers.headers.find((name) => name === "webhook-id" || name === "svix-id");
   const signed = signedHeader && textOf(headers[signedHeader]);

@@ -28,7 +28,7 @@ import {
 import { parseTimestamp } from "./timestamp.ts";
 
 /** The signatures of a delivery that may be valid, or why none can be. */
-type ReadSignatures = { candidates: readonly Candidate[] } | { reason: RefusalReason };
+export type ReadSignatures = { candidates: readonly Candidate[] } | { reason: RefusalReason };
 
 /** Verifies deliveries with the schemes, secrets and keys of a source. */
 interface Verifier {
