@@ -48,7 +48,7 @@ export interface Stores {
 
 /** The stores of a server. */
 export interface ServerStores extends Stores {
-  /** Whether the tables of each part can be written. With Redis, sessions and the throttle have none. */
+  /** Whether the tables of each part can be written. With Redis there is no check of sessions and the throttle. */
   checks: StoreChecks;
   /** The size of SQLite's write-ahead log; 0 with PostgreSQL. */
   logBytes(): number;

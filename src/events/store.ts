@@ -14,9 +14,8 @@ export interface NewEvent {
   /** The SHA-256 of the payload in hex if the bytes identify a duplicate. Else null. */
   bytesSha256: string | null;
   /**
-   * For how long after an event another one with the same bytes is a duplicate, in ms; 0: never. The id then decides
-   * nothing: where it is taken, the event gets a number behind it. Null: identity decides, for as long as the stored
-   * event is known.
+   * Null: the id or the bytes decide for as long as the stored event is known. Otherwise only equal bytes within this
+   * many ms are a duplicate; 0: never. A new event whose id is taken is then stored as `ID~2`, `ID~3` and so on.
    */
   sameWithinMs: number | null;
   /** Where the secret that verified the signature is set, e.g. `env:NAME`. */
@@ -278,10 +277,7 @@ export interface ClaimRequest {
   owner: string;
   limit: number;
   leaseMs: number;
-  /**
-   * The waits after an expired lease: the first is for the first attempt of the budget. The attempt after the last wait
-   * is the last one.
-   */
+  /** Waits before the retry of a job whose lease expired, by attempt. With n waits a job has n + 1 attempts. */
   retryDelaysMs: readonly number[];
   /** Whether a dead letter keeps the later jobs of its ordering key waiting. */
   blocks?: boolean;

@@ -16,7 +16,7 @@ type Evidence = { kind: "published" | "sdk"; by: string } | { kind: "self-signed
 /** All that is known of a provider. In the configuration file it is a preset. */
 export interface Provider {
   title: string;
-  /** The preset that it is another name of. What proves that one proves it. */
+  /** The preset whose alias this is. The alias has the same evidence. */
   aliasOf?: string;
   /** The provider's page. */
   docs: string;

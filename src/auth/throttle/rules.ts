@@ -43,8 +43,8 @@ interface AttemptOptions {
 }
 
 /**
- * Limits wrong guesses. What others guess elsewhere locks out neither an address that has logged in within 30 days, nor
- * a browser that has: `browser` is the id in its mark.
+ * Limits wrong guesses. Wrong guesses of others do not lock out an address or a browser that logged in within 30 days.
+ * `browser` is the id in its mark.
  */
 export interface Throttle {
   /**

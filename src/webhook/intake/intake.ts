@@ -12,8 +12,8 @@ export interface Intake {
    */
   append(event: NewEvent): Promise<Appended>;
   /**
-   * Does something else for a delivery that waits for the disk or the network and holds so many bytes: a quarter of the
-   * limits, counted with the events that wait, so that events go first. Throws as `append` does.
+   * Runs another write or request for a delivery, which holds so many bytes meanwhile. Throws as `append` does, once
+   * waiting events and such runs use a quarter of the limits, so that events have room.
    */
   write<T>(bytes: number, run: () => Promise<T>): Promise<T>;
   /** Deliveries whose commit has not begun. */

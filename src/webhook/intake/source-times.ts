@@ -42,8 +42,8 @@ function useAfter(known: SecretUse | undefined, use: SecretUse, now: number): Se
 }
 
 /**
- * Returns a function that lets a stored time ahead of now count as the time when it was first found. Otherwise nothing
- * that is measured from it would end before the clock is there. Times are Unix milliseconds.
+ * Returns a function that replaces a stored time in the future by the time when this server first saw it. So periods
+ * that are measured from it can end. Times are Unix milliseconds.
  */
 export function createTimeBound(now: () => number): (key: string, time: number) => number {
   const found = new Map<string, { time: number; at: number }>();
