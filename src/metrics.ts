@@ -21,7 +21,7 @@ export interface Metrics {
   purgedIds: Counter;
   lastPurge: Gauge;
   /** The text of these metrics and of values that are read for each text. */
-  exposition(sources: MetricSources): MetricsText;
+  exposition(needs: MetricNeeds): MetricsText;
 }
 
 /** The metrics as a text. */
@@ -39,7 +39,7 @@ export interface Exposition {
 type PauseReason = keyof (typeof LABELS)["intake_paused"]["values"];
 
 /** Values that are read at each request for the metrics. */
-interface MetricSources {
+interface MetricNeeds {
   events: {
     backlog(): Promise<
       Pick<Backlog, "queued" | "processed" | "failed" | "unrouted" | "unreadable" | "oldestQueuedAt" | "ids" | "bytes">
@@ -228,12 +228,12 @@ export function createMetrics(): Metrics {
   );
   configReloadSuccessful.set(1);
 
-  function exposition(sources: MetricSources): MetricsText {
+  function exposition(needs: MetricNeeds): MetricsText {
     // While the store does not answer, the other metrics still tell of it.
-    const readBacklog = orUnknown(() => sources.events.backlog());
-    const readRoutes = orUnknown(() => sources.events.routes());
-    const readSources = orUnknown(() => sources.sources());
-    queueLimit.set(sources.queueLimit);
+    const readBacklog = orUnknown(() => needs.events.backlog());
+    const readRoutes = orUnknown(() => needs.events.routes());
+    const readSources = orUnknown(() => needs.sources());
+    queueLimit.set(needs.queueLimit);
     return {
       // biome-ignore lint/complexity/noExcessiveCognitiveComplexity: a list of gauges, each with what it is if unknown
       async render() {
@@ -241,22 +241,22 @@ export function createMetrics(): Metrics {
           readBacklog(),
           readRoutes(),
           readSources(),
-          sources.readiness(),
+          needs.readiness(),
         ]);
         for (const { name: part, error } of parts) ready.set({ part }, error === null ? 1 : 0);
-        failedWrite.set(sources.appendError() === null ? 0 : 1);
-        waiting.set(sources.intake.waiting);
-        for (const [reason, isPaused] of Object.entries(sources.admission.paused))
+        failedWrite.set(needs.appendError() === null ? 0 : 1);
+        waiting.set(needs.intake.waiting);
+        for (const [reason, isPaused] of Object.entries(needs.admission.paused))
           paused.set({ reason }, isPaused ? 1 : 0);
-        freeDisk.set(sources.admission.freeBytes ?? Number.NaN);
-        minFreeDisk.set(sources.admission.minFreeBytes ?? Number.NaN);
+        freeDisk.set(needs.admission.freeBytes ?? Number.NaN);
+        minFreeDisk.set(needs.admission.minFreeBytes ?? Number.NaN);
         for (const one of [lastReceived, expectedEvery, oldSecretInUse]) one.reset();
         for (const { name: source, expectEveryMs, lastReceivedAt, oldSecret } of watched ?? []) {
           if (lastReceivedAt !== null) lastReceived.set({ source }, lastReceivedAt / 1000);
           if (expectEveryMs !== null) expectedEvery.set({ source }, expectEveryMs / 1000);
           oldSecretInUse.set({ source }, oldSecret === null ? 0 : 1);
         }
-        const certificateEndsAt = sources.certificateEndsAt();
+        const certificateEndsAt = needs.certificateEndsAt();
         if (typeof certificateEndsAt === "number") certificateEnd.set(certificateEndsAt / 1000);
         queued.set(backlog?.queued ?? Number.NaN);
         dead.set(backlog?.failed ?? Number.NaN);
@@ -268,10 +268,10 @@ export function createMetrics(): Metrics {
         for (const { route, queued, failed } of routes ?? []) {
           routeQueued.set({ route }, queued);
           routeDead.set({ route }, failed);
-          routeAvailable.set({ route }, sources.isAvailable(route) ? 1 : 0);
+          routeAvailable.set({ route }, needs.isAvailable(route) ? 1 : 0);
         }
-        logBytes.set(sources.logBytes());
-        oldest.set(backlog ? ageOf(backlog.oldestQueuedAt, sources.now()) : Number.NaN);
+        logBytes.set(needs.logBytes());
+        oldest.set(backlog ? ageOf(backlog.oldestQueuedAt, needs.now()) : Number.NaN);
         return { text: await registry.metrics(), contentType: registry.contentType };
       },
     };

@@ -17,13 +17,13 @@ import { overviewOfRoutes, targetOf } from "../worker/route-overview.ts";
 import type { Wiring } from "./configuration.ts";
 
 /** What the API of the page uses of other parts. */
-interface AdminSources extends Pick<AdminParts, "authenticate"> {
+interface AdminNeeds extends Pick<AdminParts, "authenticate"> {
   admission: Pick<Admission, "pausedBy" | "freeBytes" | "minFreeBytes">;
   isAvailable: (route: string) => boolean;
 }
 
 /** The parts of the API of the page; null if `ADMIN` is off. */
-export function openAdmin(wiring: Wiring, { authenticate, admission, isAvailable }: AdminSources): AdminParts | null {
+export function openAdmin(wiring: Wiring, { authenticate, admission, isAvailable }: AdminNeeds): AdminParts | null {
   const { settings, config, stores } = wiring;
   if (settings.ADMIN === "off") return null;
   const { ADMIN_ALLOWED_ADDRESSES: allowedAddresses, TRUSTED_PROXIES: trustedProxies } = settings;

@@ -9,7 +9,7 @@ import { publicUrlOf } from "../http/listen.ts";
 import { pageTtlSeconds } from "./login.ts";
 
 /** What the pages use of other parts. */
-interface BrowserSources
+interface BrowserNeeds
   extends Pick<BrowserParts, "login" | "authenticate" | "sessions" | "isToKnownHost" | "log" | "now"> {
   /** All that verify tokens; that of `JWT_SECRET` is the first. */
   secrets: readonly string[];
@@ -20,7 +20,7 @@ interface BrowserSources
 export function openBrowser(
   settings: Settings,
   url: string,
-  { secrets, throttle, ...parts }: BrowserSources,
+  { secrets, throttle, ...parts }: BrowserNeeds,
 ): (BrowserParts & VerifyParts) | null {
   const { COOKIE_DOMAIN: cookieDomain, REDIRECT_ORIGINS: allowedOrigins } = settings;
   const publicUrl = publicUrlOf(settings, url);

@@ -16,7 +16,7 @@ import type { Wiring } from "./configuration.ts";
 import type { Part } from "./parts.ts";
 
 /** What the deliveries use of other parts. */
-interface DeliverySources {
+interface DeliveryNeeds {
   admission: Pick<Admission, "pausedBy">;
   addressLists: Pick<AddressLists, "find">;
   keySets: Pick<KeySets, "withKeys" | "renew" | "isMissing">;
@@ -36,7 +36,7 @@ export interface Deliveries extends Part {
 /** Creates the receipt of deliveries. */
 export function openDeliveries(
   { settings, config, stores, metrics, log }: Wiring,
-  { admission, addressLists, keySets }: DeliverySources,
+  { admission, addressLists, keySets }: DeliveryNeeds,
 ): Deliveries {
   const { now } = stores;
   const sources = () => sourcesOf(settings, config.current);

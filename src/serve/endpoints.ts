@@ -17,7 +17,7 @@ import type { Listener } from "./listener.ts";
 import type { Part } from "./parts.ts";
 
 /** What the endpoints use of other parts. */
-interface EndpointSources {
+interface EndpointNeeds {
   listener: Listener;
   login: Login;
   admission: Admission;
@@ -27,9 +27,9 @@ interface EndpointSources {
 }
 
 /** Creates all endpoints of a server that listens, and serves them from its start. */
-export function openEndpoints(wiring: Wiring, sources: EndpointSources): Part {
+export function openEndpoints(wiring: Wiring, needs: EndpointNeeds): Part {
   const { settings, config, stores, metrics, instance, log } = wiring;
-  const { listener, login, admission, deliveries, readiness, isAvailable } = sources;
+  const { listener, login, admission, deliveries, readiness, isAvailable } = needs;
   const { events, sessions, throttle, logBytes, now } = stores;
   const { TRUSTED_PROXIES: trustedProxies, CORS_ALLOWED_ORIGINS: corsOrigins } = settings;
   const user = { id: settings.DEMO_USER_ID, email: settings.DEMO_EMAIL };

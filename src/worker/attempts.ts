@@ -39,7 +39,7 @@ interface Attempts {
    * ended.
    */
   use(tools: AttemptTools): void;
-  /** The events of the held jobs. */
+  /** The events of the jobs that are not settled. */
   events(): number[];
   /** How many jobs could start now. */
   freeCapacity(): number;
@@ -55,11 +55,11 @@ interface Attempts {
 }
 
 // A handler's end frees capacity before its job is settled, so that the settle and the next claim share a commit. While
-// the store is slow, at most this many times the concurrency is held.
+// the store is slow, at most this many times the concurrency is claimed.
 const MAX_UNSETTLED = 8;
 
 /** A claimed job and the controller that interrupts its run. */
-interface HeldJob {
+interface ClaimedRun {
   job: ClaimedJob;
   interruption: AbortController;
 }
@@ -72,8 +72,8 @@ interface ToolsInUse extends AttemptTools {
 /** Creates the attempts of one route. They never throw: failures are logged. */
 export function createAttempts(options: AttemptsOptions): Attempts {
   const { store, leaseMs, owner, settler, log, now, monotonic, random, onCapacity } = options;
-  const held = new Set<HeldJob>();
-  const waiting: HeldJob[] = [];
+  const unsettled = new Set<ClaimedRun>();
+  const waiting: ClaimedRun[] = [];
   const prefetch = createPrefetch();
   let tools: ToolsInUse = { ...options.tools, runs: 0 };
   let running = 0;
@@ -87,11 +87,11 @@ export function createAttempts(options: AttemptsOptions): Attempts {
       if (kind === null) return void release(waiting.splice(0));
       running++;
       tools.runs++;
-      void attempt(waiting.shift() as HeldJob, kind, tools);
+      void attempt(waiting.shift() as ClaimedRun, kind, tools);
     }
   }
 
-  async function attempt(one: HeldJob, kind: AttemptKind, used: ToolsInUse): Promise<void> {
+  async function attempt(one: ClaimedRun, kind: AttemptKind, used: ToolsInUse): Promise<void> {
     const startedAt = monotonic();
     const { settlement, end } = await makeAttempt(one, kind, used, { owner, now, monotonic, random });
     void end.then(() => endRun(monotonic() - startedAt, used));
@@ -100,7 +100,7 @@ export function createAttempts(options: AttemptsOptions): Attempts {
     } catch (error) {
       logFailure(log, one.job, error, "an attempt could not be settled; its lease will expire");
     }
-    held.delete(one);
+    unsettled.delete(one);
     onProgress();
     onCapacity();
   }
@@ -120,9 +120,9 @@ export function createAttempts(options: AttemptsOptions): Attempts {
   }
 
   /** Releases claimed jobs without using up an attempt. If the store fails, their leases expire. */
-  async function release(unbegun: readonly HeldJob[]): Promise<void> {
+  async function release(unbegun: readonly ClaimedRun[]): Promise<void> {
     if (unbegun.length === 0) return;
-    for (const one of unbegun) held.delete(one);
+    for (const one of unbegun) unsettled.delete(one);
     try {
       const claims = unbegun.map(({ job: { event, route, attempt } }) => ({ event, route, owner, attempt }));
       await store.release(claims, now());
@@ -131,7 +131,7 @@ export function createAttempts(options: AttemptsOptions): Attempts {
     }
   }
 
-  async function renew({ job, interruption }: HeldJob): Promise<void> {
+  async function renew({ job, interruption }: ClaimedRun): Promise<void> {
     try {
       const { event, route, attempt } = job;
       const isHeld = await store.renew({ event, route, owner, attempt }, leaseMs, now());
@@ -146,7 +146,7 @@ export function createAttempts(options: AttemptsOptions): Attempts {
     const free = concurrency - running - waiting.length;
     return Math.min(
       free + ahead,
-      MAX_UNSETTLED * concurrency - held.size,
+      MAX_UNSETTLED * concurrency - unsettled.size,
       tools.breaker.allowedAttempts(monotonic()) - waiting.length,
     );
   }
@@ -155,7 +155,7 @@ export function createAttempts(options: AttemptsOptions): Attempts {
     start(jobs) {
       for (const job of jobs) {
         const one = { job, interruption: new AbortController() };
-        held.add(one);
+        unsettled.add(one);
         waiting.push(one);
       }
       startWaiting();
@@ -166,22 +166,22 @@ export function createAttempts(options: AttemptsOptions): Attempts {
       closeIfUnused(replaced);
       startWaiting();
     },
-    events: () => Array.from(held, ({ job }) => job.event),
+    events: () => Array.from(unsettled, ({ job }) => job.event),
     freeCapacity: () => capacityWith(0),
     claimLimit: () => capacityWith(prefetch.events(tools.route.concurrency)),
     renewAll() {
-      for (const one of held) void renew(one);
+      for (const one of unsettled) void renew(one);
     },
     async stop(deadline) {
       await release(waiting.splice(0));
       let isOver = false;
       void deadline.then(() => {
         isOver = true;
-        for (const { interruption } of held) interruption.abort(new Error("the server stopped"));
+        for (const { interruption } of unsettled) interruption.abort(new Error("the server stopped"));
         onProgress();
       });
       // Work that extends a run has the same deadline.
-      while (held.size > 0 || (running > 0 && !isOver)) {
+      while (unsettled.size > 0 || (running > 0 && !isOver)) {
         await new Promise<void>((resolve) => {
           onProgress = resolve;
         });
@@ -200,7 +200,7 @@ interface AttemptContext {
 
 /** Runs the handler once and decides the next state of the job. `end` resolves when all work of the run has ended. */
 async function makeAttempt(
-  { job, interruption }: HeldJob,
+  { job, interruption }: ClaimedRun,
   kind: AttemptKind,
   { route, handler, breaker }: AttemptTools,
   { owner, now, monotonic, random }: AttemptContext,
