@@ -47,7 +47,7 @@ export interface AlertRecord extends Omit<Condition, "forMs"> {
   since: number;
   /** Null while it waits to fire. */
   firedAt: number | null;
-  /** Null until it is over. */
+  /** Null until it is resolved. */
   resolvedAt: number | null;
   /** Whether its firing has been sent. */
   isAnnounced: boolean;

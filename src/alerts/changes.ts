@@ -2,11 +2,12 @@ import { type AlertRecord, alertId, type Condition, type Silence, silencedUntil 
 import type { Findings } from "./rules.ts";
 import type { AlertChanges } from "./store.ts";
 
-// Alerts that are over are listed for this long.
+// Resolved alerts are listed for this long.
 const KEPT_MS = 7 * 86_400_000;
 
 /**
- * Decides what becomes of the alerts. Announced is what fires or is over since the last time, unless it is silenced.
+ * Decides what becomes of the alerts. Announced is what fires or is resolved since the last time, unless it is
+ * silenced.
  */
 export function changesOf(
   known: readonly AlertRecord[],
@@ -59,7 +60,7 @@ function isNews(
   silences: readonly Silence[],
   now: number,
 ): boolean {
-  // What was announced is also announced when it is over, or nobody would know.
+  // What was announced is also announced when it is resolved, or nobody would know.
   if (alert.resolvedAt !== null) return alert.isAnnounced && earlier?.resolvedAt === null;
   return alert.firedAt !== null && !alert.isAnnounced && silencedUntil(alert, silences, now) === null;
 }

@@ -2,8 +2,8 @@ import { isoTime } from "../lib/iso-time.ts";
 import { ALERTS, type AlertRecord, type Silence, silencedUntil } from "./alert.ts";
 
 /**
- * Lists alerts in JSON output: those that fire first, then those that wait to fire, then those that are over, the
- * newest first.
+ * Lists alerts in JSON output: those that fire first, then those that wait to fire, then the resolved ones, the newest
+ * first.
  */
 export function listAlerts(
   { alerts, silences }: { alerts: readonly AlertRecord[]; silences: readonly Silence[] },

@@ -3,8 +3,8 @@ import { isoTime } from "../lib/iso-time.ts";
 import { ALERTS, type AlertRecord } from "./alert.ts";
 import type { Message } from "./store.ts";
 
-// Alertmanager's text for an alert that is not over.
-const NOT_OVER = "0001-01-01T00:00:00Z";
+// Alertmanager's text for an alert that is not resolved.
+const NOT_RESOLVED = "0001-01-01T00:00:00Z";
 
 /** What messages say of the server. */
 export interface Sender {
@@ -24,7 +24,7 @@ const labelsOf = ({ name, labels }: AlertRecord, { instance }: Sender) => ({
 
 const annotationsOf = ({ summary, remedy }: AlertRecord) => ({ summary, remedy });
 
-/** The alerts of a message that are not over. */
+/** The alerts of a message that are not resolved. */
 export const firingOf = ({ alerts }: Message) => alerts.filter(({ resolvedAt }) => resolvedAt === null);
 
 /** Whether one of the alerts is firing. */
@@ -37,7 +37,7 @@ export function alertmanagerForm(message: Message, sender: Sender, receiver: str
     labels: labelsOf(alert, sender),
     annotations: annotationsOf(alert),
     startsAt: isoTime(alert.firedAt ?? alert.since),
-    endsAt: isoTime(alert.resolvedAt) ?? NOT_OVER,
+    endsAt: isoTime(alert.resolvedAt) ?? NOT_RESOLVED,
     generatorURL: sender.url,
     fingerprint: alert.id,
   }));
@@ -66,8 +66,8 @@ function common(objects: readonly Record<string, string>[]): Record<string, stri
 /** The one line that a person reads first. */
 export function titleOf(message: Message, { instance }: Sender): string {
   const firing = firingOf(message).length;
-  const over = message.alerts.length - firing;
-  const parts = [firing > 0 ? `${firing} firing` : "", over > 0 ? `${over} resolved` : ""].filter(
+  const resolved = message.alerts.length - firing;
+  const parts = [firing > 0 ? `${firing} firing` : "", resolved > 0 ? `${resolved} resolved` : ""].filter(
     (part) => part !== "",
   );
   return `authserve ${instance}: ${parts.join(", ")}`;

@@ -123,7 +123,7 @@ function charsetsOf(bytes: Buffer, named: string | undefined): string[] {
 function readIn(charsets: readonly string[], bytes: Buffer): unknown {
   for (const charset of charsets) {
     const text = decode(bytes, charset);
-    const value = parse(text) ?? parse(mended(text));
+    const value = parse(text) ?? parse(corrected(text));
     if (value !== undefined) return value;
   }
   return undefined;
@@ -167,7 +167,7 @@ function parse(text: string): unknown {
  * The text with null for numbers that JSON lacks, and with line ends and other control characters of strings escaped.
  * The comma that templates leave behind the last item is left out.
  */
-function mended(text: string): string {
+function corrected(text: string): string {
   let isInString = false;
   return text.replace(PIECE, (found) => {
     if (found === '"') isInString = !isInString;

@@ -72,7 +72,7 @@ suite("an alert", () => {
     assert.equal(alerts()[0]?.summary, "silent for 2 h");
   });
 
-  test("is over when nothing is wrong any more, which is announced once", () => {
+  test("is resolved when nothing is wrong any more, which is announced once", () => {
     const { check, alerts } = openAlerts();
     check(NOW, { conditions: [silent()] });
     const changes = check(NOW + 5000, {});
@@ -83,7 +83,7 @@ suite("an alert", () => {
     assert.deepEqual(check(NOW + 10_000, {}), NOTHING);
   });
 
-  test("fires again after it was over, and is announced again", () => {
+  test("fires again after it was resolved, and is announced again", () => {
     const { check, alerts } = openAlerts();
     check(NOW, { conditions: [silent()] });
     check(NOW + 5000, {});
@@ -119,7 +119,7 @@ suite("an alert", () => {
     assert.deepEqual(sentIn(check(NOW + DAY, { unknown: ["AuthserveDiskLow"] })), ["shop resolved"]);
   });
 
-  test("is forgotten 7 days after it was over", () => {
+  test("is forgotten 7 days after it was resolved", () => {
     const { check, alerts } = openAlerts();
     check(NOW, { conditions: [silent()] });
     check(NOW + 5000, {});
@@ -144,7 +144,7 @@ suite("an alert that waits", () => {
     assert.deepEqual(check(NOW + 2 * MINUTE, { conditions: [waiting()] }), NOTHING);
   });
 
-  test("is forgotten without a word if it is over before", () => {
+  test("is forgotten without a word if it is resolved before", () => {
     const { check, alerts } = openAlerts();
     check(NOW, { conditions: [waiting()] });
     const changes = check(NOW + MINUTE - 1, {});
@@ -174,7 +174,7 @@ suite("a silenced alert", () => {
     assert.deepEqual(sentIn(check(NOW + 5000, { conditions: [silent()] })), ["shop firing"]);
   });
 
-  test("that is over before the silence ends is never announced", () => {
+  test("that is resolved before the silence ends is never announced", () => {
     const { check, alerts } = openAlerts();
     check(NOW, { conditions: [silent()], silences });
     assert.equal(check(NOW + 5000, { silences }).message, null);
@@ -182,7 +182,7 @@ suite("a silenced alert", () => {
     assert.deepEqual(check(NOW + 2 * MINUTE, {}), NOTHING);
   });
 
-  test("whose firing was announced before is also announced when it is over", () => {
+  test("whose firing was announced before is also announced when it is resolved", () => {
     const { check } = openAlerts();
     check(NOW, { conditions: [silent()] });
     assert.deepEqual(sentIn(check(NOW + 5000, { silences })), ["shop resolved"]);

@@ -6,7 +6,7 @@ import { alertRecord } from "../contract/alert-store.ts";
 const NOW = 1_800_000_000_000;
 
 suite("the list of alerts", () => {
-  test("has those that fire, then those that wait, then those that are over, the newest first", () => {
+  test("has those that fire, then those that wait, then those that are resolved, the newest first", () => {
     const alerts = [
       alertRecord({ id: "over", since: NOW, resolvedAt: NOW + 9 }),
       alertRecord({ id: "old", since: NOW - 5 }),

@@ -56,7 +56,7 @@ suite("Alertmanager's form", () => {
     );
   });
 
-  test("is resolved, with its end, when all of its alerts are over", () => {
+  test("is resolved, with its end, when all of its alerts are resolved", () => {
     const form = alertmanagerForm(message(over), SENDER, "pager");
     assert.equal(form.status, "resolved");
     assert.deepEqual(

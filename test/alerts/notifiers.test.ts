@@ -175,7 +175,7 @@ suite("a program", () => {
     }
   });
 
-  test("gets the status resolved when all alerts are over", async (t) => {
+  test("gets the status resolved when all alerts are resolved", async (t) => {
     const folder = tempDir(t);
     await notify(shell("printf %s $AUTHSERVE_ALERT_STATUS >status", folder), message(over), NEVER);
     assert.equal(readFileSync(join(folder, "status"), "utf8"), "resolved");

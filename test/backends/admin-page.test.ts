@@ -18,7 +18,7 @@ import { workingDir } from "../helpers/working-dir.ts";
 
 const HOSTILE = `<img src=x onerror="document.title='owned'"><script>document.title='owned'</script>`;
 
-/** A server whose target refuses orders until it is mended, with some of them in the dead letters. */
+/** A server whose target refuses orders until it is repaired, with some of them in the dead letters. */
 async function startShop(t: Cleanup, env: Record<string, string> = {}) {
   const target = await startTarget();
   t.after(() => target[Symbol.asyncDispose]());

@@ -64,7 +64,7 @@ async function deliverUntil(server: Server, source: string, secret: string, aler
 }
 
 suite("alerts", { concurrency: true }, () => {
-  test("each alert is sent when it fires and when it is over", async (t) => {
+  test("each alert is sent when it fires and when it is resolved", async (t) => {
     const [alerts, target] = [await openTarget(t), await openTarget(t)];
     const refuse = { now: true };
     target.answer((_, response) => void response.writeHead(refuse.now ? 500 : 204).end());

@@ -50,7 +50,7 @@ function storedIds(dir: string): string[] {
 
 const longest = { timeout: (4 * SECONDS + 120) * 1000 };
 
-test("what a wrong secret refused for a time is admitted in order once it is mended", longest, async (t) => {
+test("what a wrong secret refused for a time is admitted in order once it is corrected", longest, async (t) => {
   const dir = workingDir();
   writeFileSync(join(dir, "authserve.yaml"), FILE);
   writeFileSync(join(dir, "secret"), "a wrong secret of the shop");
@@ -76,7 +76,7 @@ test("what a wrong secret refused for a time is admitted in order once it is men
   const reverifySeconds = (performance.now() - reverifiedAt) / 1000;
   assert.deepEqual(JSON.parse(stdout), { matched: COUNT, admitted: COUNT, duplicates: 0, refused: 0 });
 
-  // In the order in which they were stored: first the delivery after the secret was mended.
+  // In the order in which they were stored: first the delivery after the secret was corrected.
   assert.deepEqual(storedIds(dir), [`evt_${COUNT}`, ...Array.from({ length: COUNT }, (_, n) => `evt_${n}`)]);
   const processed = new RegExp(`^authserve_attempts_total\\{outcome="processed"\\} ${COUNT + 1}$`, "m");
   await until(async () => processed.test((await ask(server, "/metrics")).text), longest.timeout);

@@ -24,7 +24,7 @@ async function deliver(server: Server, source: string, n: number, sig?: string):
   return (await ask(server, `/webhook/${source}`, { method: "POST", body, headers })).status;
 }
 
-test("deliveries that a wrong secret refused are admitted in order of arrival once it is mended", async (t) => {
+test("deliveries that a wrong secret refused are admitted in order of arrival once it is corrected", async (t) => {
   const dir = workingDir();
   writeFileSync(join(dir, "authserve.yaml"), FILE);
   const wrong = await startServer({ dir, env: { SHOP_SECRET: "a wrong secret of the shop" } });

@@ -46,7 +46,7 @@ const FAULTS: Record<string, (server: PostgresServer) => Promise<void>> = {
   "is killed": (server) => server.kill(),
 };
 
-/** A proxy that passes the login and its answer, and the statements after it once it is mended. */
+/** A proxy that passes the login and its answer, and the statements after it once it is repaired. */
 async function hangsAfterLogin(context: Cleanup, to: number): Promise<{ port: number; mend(): void }> {
   const held: (() => void)[] = [];
   const listener = createServer((client) => {

@@ -80,7 +80,7 @@ suite("alerts list", { concurrency: 2 }, () => {
     assert.match((await run("list", "--utc")).stdout, new RegExp(`firing +warning +${TIME} +the source`));
   });
 
-  test("shows with --all also those that are over", async () => {
+  test("shows with --all also those that are resolved", async () => {
     const { run } = await open([SILENT, OVER]);
     const { stdout } = await run("list", "--all");
     assert.match(

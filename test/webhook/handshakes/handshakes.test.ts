@@ -309,7 +309,7 @@ suite("a delivery is answered as the provider documents it, and another is none 
   });
 });
 
-test("a handshake that a wrong secret refused does not become an event when the secret is mended", async () => {
+test("a handshake that a wrong secret refused does not become an event when the secret is corrected", async () => {
   const source: Source = {
     name: "chat",
     path: "/chat",
