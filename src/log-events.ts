@@ -57,7 +57,7 @@ export const LOG_EVENTS = {
     meaning: "Something is wrong. Sent to the notifiers of the configuration file. `labels` says what it is about.",
     fields: ["alert", "labels"],
   },
-  alert_resolved: { level: "info", meaning: "An alert is over.", fields: ["alert", "labels"] },
+  alert_resolved: { level: "info", meaning: "An alert is resolved.", fields: ["alert", "labels"] },
   alert_not_sent: {
     level: "error",
     meaning: "A notifier did not take a message. It is sent again, for a day.",

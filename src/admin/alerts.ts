@@ -62,7 +62,7 @@ export function alertEndpoints(parts: AlertParts): Endpoint[] {
   return [
     readEndpoint(parts, {
       path: "/admin/api/alerts",
-      summary: "Lists the alerts that fire or wait to fire, and those that were over in the last week.",
+      summary: "Lists the alerts that fire or wait to fire, and those that were resolved in the last week.",
       response: AlertsAnswer,
       read: async () => ({ items: await readAlerts(), cursor: null }),
     }),

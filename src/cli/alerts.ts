@@ -16,7 +16,7 @@ import { withStores } from "./stores.ts";
 import { printTable } from "./table.ts";
 import { timeFormat } from "./time.ts";
 
-/** Prints the alerts that fire or wait to fire; with `all` also those that were over in the last week. */
+/** Prints the alerts that fire or wait to fire; with `all` also those that were resolved in the last week. */
 export function runAlertsList({ all, utc, json }: { all?: boolean; utc?: boolean; json?: boolean }): Promise<void> {
   return withStores(async ({ alerts, now: clock }) => {
     const now = clock();

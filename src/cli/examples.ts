@@ -49,7 +49,7 @@ export const EXAMPLES: Record<string, readonly (readonly [commandLine: string, w
     ["authserve events held show 17 --raw >request.txt", "Keep the request for sources explain"],
   ],
   "events reverify": [
-    ["authserve events reverify --source shop --dry-run", "Count what the mended secret would admit"],
+    ["authserve events reverify --source shop --dry-run", "Count what the corrected secret would admit"],
     ["authserve events reverify --source shop --since 2h", "Admit what came in the last two hours"],
   ],
   "alerts list": [["authserve alerts list --all", "See what fires, and what fired in the last week"]],

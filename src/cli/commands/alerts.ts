@@ -6,7 +6,7 @@ export function addAlertCommands(program: Command): void {
   alerts
     .command("list")
     .description("List the alerts that fire")
-    .option("--all", "Also those that were over in the last week")
+    .option("--all", "Also those that were resolved in the last week")
     .option("--utc", "Show exact times instead of relative ones")
     .option("--json", "Print a JSON array")
     .action(async (options) => (await import("../alerts.ts")).runAlertsList(options));

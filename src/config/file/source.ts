@@ -120,7 +120,7 @@ export const SourceSchema = v.strictObject(
         },
         "expected a map, which may be empty: {}",
       ),
-      "Keeps deliveries whose signature matches no secret, or a retired one, within bounds, the newest ones. `authserve events reverify` admits them when the secret is mended.",
+      "Keeps deliveries whose signature matches no secret, or a retired one, within bounds, the newest ones. `authserve events reverify` admits them when the secret is corrected.",
     ),
     retire: key(
       duration(1000, "14d", LONGEST_AGE),
