@@ -16,12 +16,12 @@ export const PROBLEMS = {
   malformed_json: {
     status: 400,
     detail: "The body is not strict JSON",
-    when: "A login body is not JSON in UTF-8, begins with a byte order mark, repeats a member name, or is nested deeper than 64 levels.",
+    when: "The body of a login, or of a change under `/admin/api`, is not JSON in UTF-8, begins with a byte order mark, repeats a member name, or is nested deeper than 64 levels.",
   },
   validation_failed: {
     status: 400,
     detail: "The body does not have the declared shape",
-    when: "A member of a login is missing, unknown or invalid. `errors` names it. Or another request under `/auth` has a body. Or the request of a handshake has no valid challenge.",
+    when: "A member of a login, or of the body or query of a request under `/admin/api`, is missing, unknown, repeated or invalid. `errors` names it. Or another request under `/auth` has a body. Or the request of a handshake has no valid challenge.",
   },
   invalid_payload: {
     status: 400,
@@ -36,7 +36,7 @@ export const PROBLEMS = {
   missing_token: {
     status: 401,
     detail: UNAUTHORIZED,
-    when: "The request has no Bearer token.",
+    when: "The request has neither a Bearer token nor the cookie of the login page.",
   },
   invalid_token: {
     status: 401,
@@ -61,7 +61,7 @@ export const PROBLEMS = {
   signature_mismatch: {
     status: 403,
     detail: "No valid signature was found for this body",
-    when: "The delivery has no valid signature, or its timestamp is too far off: 5 minutes unless the source says otherwise. Or the token of a handshake is wrong. Discord, Shopify and Xero get 401.",
+    when: "The delivery has no valid signature, or its timestamp is too far off: 5 minutes unless the source says otherwise. Or the token of a handshake is wrong. Sources with `basic`, and [some presets](presets.md#what-refused-deliveries-get), get 401.",
   },
   not_found: {
     status: 404,
@@ -121,7 +121,7 @@ export const PROBLEMS = {
   intake_paused: {
     status: 503,
     detail: "Deliveries are paused; deliver again later",
-    when: "Less disk space than `MIN_FREE_DISK` is free, or the oldest queued event is older than `MAX_QUEUE_AGE`. Or a list in `allowedAddresses` of the source, which may have the address, has never been read. Or a subscription of Amazon SNS could not be confirmed yet. Deliveries are accepted again by themselves.",
+    when: "Less disk space than `MIN_FREE_DISK` is free, or the oldest queued event is older than `MAX_QUEUE_AGE`. Or a list in `allowedAddresses` of the source, which may have the address, or the keys that its sender publishes, have never been read. Or a subscription of Amazon SNS could not be confirmed yet. Deliveries are accepted again by themselves.",
   },
   queue_full: {
     status: 503,
@@ -131,7 +131,7 @@ export const PROBLEMS = {
   store_unavailable: {
     status: 503,
     detail: "Storage is not available; try again later",
-    when: "The disk or Redis is down, full or too slow.",
+    when: "The disk, PostgreSQL or Redis is down, full or too slow.",
   },
 } as const satisfies Record<string, { status: number; detail: string; when: string }>;
 

@@ -7,6 +7,7 @@ import packageJson from "../package.json" with { type: "json" };
 import { PAGES, REFERENCE_DIR } from "../scripts/docs/pages.ts";
 import { SETTING_GROUPS } from "../src/config/setting-table.ts";
 import { LOG_EVENTS } from "../src/log-events.ts";
+import { allProviders } from "../src/webhook/providers/index.ts";
 
 const ROOT = join(import.meta.dirname, "..");
 
@@ -100,4 +101,22 @@ test("docs/dependencies.md gives a reason for every production package, and no o
   const documented = [...text.matchAll(/^\| `([^`]+)` \| \S/gm)].map((match) => match[1] as string);
   const { dependencies, optionalDependencies } = packageJson;
   assert.deepEqual(sorted(documented), sorted(Object.keys({ ...dependencies, ...optionalDependencies })));
+});
+
+test("docs/configure.md names every setting that may come from a file", () => {
+  const text = readFileSync(join(ROOT, "docs/configure.md"), "utf8");
+  const [, listed = ""] = /This works for (.*?)\. /s.exec(text) ?? [];
+  const secrets = Object.values(SETTING_GROUPS)
+    .flatMap(Object.entries)
+    .filter(([, { secret }]) => secret)
+    .map(([name]) => name);
+  assert.deepEqual(sorted(Array.from(listed.matchAll(/`(\w+)`/g), ([, name = ""]) => name)), sorted(secrets));
+});
+
+test("the README has at most 900 words, and does not overstate the number of providers", () => {
+  const text = readFileSync(join(ROOT, "README.md"), "utf8");
+  const [, claimed = ""] = /More than (\d+) providers/.exec(text) ?? [];
+  const providers = allProviders().filter(([, { aliasOf }]) => aliasOf === undefined).length;
+  assert.ok(Number(claimed) < providers && providers <= Number(claimed) + 20, String(providers));
+  assert.ok(text.split(/\s+/).filter((word) => /\p{L}|\d/u.test(word)).length <= 900);
 });

@@ -1,4 +1,4 @@
-import { needsOfProvider } from "../../src/cli/preset-words.ts";
+import { needsOfProvider, refusedStatusOf } from "../../src/cli/preset-words.ts";
 import type { Provider } from "../../src/webhook/provider.ts";
 import { FACT_NAMES, type Fact, type FactValues } from "../../src/webhook/provider-facts.ts";
 import { allProviders } from "../../src/webhook/providers/index.ts";
@@ -41,6 +41,8 @@ export function presetsPage(): string {
         evidenceOf(provider),
       ]),
     ),
+    "## What refused deliveries get",
+    `A delivery that is not genuine gets 403, or 401 at ${refusedWith401(providers)}.`,
     "## What they do with deliveries",
     "Each value links to the page or package that says it. An empty cell is unknown: nobody has published it, or nobody has found it.",
     FACT_NAMES.map((name) => `- **${FACTS[name][0]}**: ${FACTS[name][1]}`).join("\n"),
@@ -50,6 +52,11 @@ export function presetsPage(): string {
     ),
     countsOf(providers),
   );
+}
+
+function refusedWith401(providers: readonly [string, Provider][]): string {
+  const names = providers.filter(([, provider]) => refusedStatusOf(provider) === 401).map(([name]) => code(name));
+  return `${names.slice(0, -1).join(", ")} and ${names.at(-1)}`;
 }
 
 function cellOf(fact: Fact<unknown> | undefined): string {

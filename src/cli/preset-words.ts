@@ -1,7 +1,7 @@
 import { nearest } from "../lib/nearest.ts";
 import type { Provider } from "../webhook/provider.ts";
 import { PROVIDER_NAMES } from "../webhook/providers/index.ts";
-import { needsOf, type Scheme } from "../webhook/signature/schemes.ts";
+import { asksForCredentials, needsOf, type Scheme } from "../webhook/signature/schemes.ts";
 
 /** What to do about a name that is none of a preset. */
 export function remedyForPreset(name: string): string {
@@ -13,6 +13,11 @@ export function remedyForPreset(name: string): string {
 export function needsOfProvider({ schemes, options = {}, keysUrl, keys }: Provider): string[] {
   const credentials = [...new Set(schemes.map(needsOf))].sort().reverse().join(" or ");
   return [...(keysUrl === undefined && keys === undefined ? [credentials] : []), ...Object.keys(options)];
+}
+
+/** The status of a delivery that is not genuine. */
+export function refusedStatusOf({ schemes, refusedStatus }: Provider): 401 | 403 {
+  return asksForCredentials(schemes) ? 401 : (refusedStatus ?? 403);
 }
 
 /** What an operator must know of a sender that signs nothing; null for others. */

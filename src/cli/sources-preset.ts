@@ -2,9 +2,8 @@ import { OperatorError } from "../errors.ts";
 import type { Provider } from "../webhook/provider.ts";
 import { FACT_NAMES } from "../webhook/provider-facts.ts";
 import { providerOf } from "../webhook/providers/index.ts";
-import { asksForCredentials } from "../webhook/signature/schemes.ts";
 import { printData, printJson } from "./output.ts";
-import { needsOfProvider, noteOn, remedyForPreset } from "./preset-words.ts";
+import { needsOfProvider, noteOn, refusedStatusOf, remedyForPreset } from "./preset-words.ts";
 import { styled } from "./table.ts";
 
 /** Prints all that is known of a preset. */
@@ -49,7 +48,7 @@ function describe(name: string, provider: Provider) {
     handshake: provider.handshake ?? null,
     subPaths: provider.subPaths ?? null,
     answer: answerOf(provider),
-    refusedStatus: asksForCredentials(schemes) ? 401 : (provider.refusedStatus ?? 403),
+    refusedStatus: refusedStatusOf(provider),
     evidence: evidence.kind,
     provedBy: evidence.by,
     facts: Object.fromEntries(FACT_NAMES.map((fact) => [fact, provider.facts?.[fact] ?? null])),

@@ -134,7 +134,19 @@ export const email = v.pipe(
   v.description("e-mail address"),
 );
 
-const OWN_PATH = /^\/(?:admin|auth|login|logout|healthz|readyz|metrics|openapi\.json)(?:\/|$)/;
+/** The paths of the service itself. */
+export const OWN_PATHS = [
+  "/admin",
+  "/auth",
+  "/login",
+  "/logout",
+  "/healthz",
+  "/readyz",
+  "/metrics",
+  "/openapi.json",
+] as const;
+
+const isOwnPath = (path: string) => OWN_PATHS.some((own) => path === own || path.startsWith(`${own}/`));
 
 /** The path of a route, without dot segments or a trailing slash, and not below a path of the service itself. */
 export const path = v.pipe(
@@ -143,7 +155,7 @@ export const path = v.pipe(
     "expected a path of letters, digits and . _ ~ -, e.g. /webhook",
   ),
   v.check((value) => !/\/\.{1,2}(?:\/|$)/.test(value), "expected a path without . and .. segments, e.g. /webhook"),
-  v.check((value) => !OWN_PATH.test(value), "expected a path that the service does not use itself, e.g. /webhook"),
+  v.check((value) => !isOwnPath(value), "expected a path that the service does not use itself, e.g. /webhook"),
 );
 
 const URL_EXPECTATION = "expected an http or https URL without user and password, e.g. http://127.0.0.1:8080/events";
@@ -176,7 +188,7 @@ export const publicUrl = parsed((value) => {
   const [, start = "", prefix = ""] =
     /^([a-z]+:\/\/[^/]+)((?:\/[A-Za-z0-9_~-][A-Za-z0-9._~-]*)*)\/?$/i.exec(value) ?? [];
   const own = toOrigin(start);
-  return own === null || OWN_PATH.test(prefix) ? null : own + prefix;
+  return own === null || isOwnPath(prefix) ? null : own + prefix;
 }, "expected an https URL, e.g. https://auth.example.com or https://example.com/sso, or an http one on loopback");
 
 /** Comma-separated origins. */

@@ -1,5 +1,5 @@
 import * as v from "valibot";
-import { diskSize, duration, integer, LONGEST_AGE, networks, path, size, text } from "../fields.ts";
+import { diskSize, duration, integer, LONGEST_AGE, networks, OWN_PATHS, path, size, text } from "../fields.ts";
 import type { Group } from "../setting.ts";
 
 /** Settings of the source `default`, and of what is accepted from all sources. */
@@ -18,7 +18,7 @@ export const WEBHOOKS = {
   },
   WEBHOOK_PATH: {
     schema: v.optional(path, "/webhook"),
-    meaning: "Path of the webhook route. It must not lie below `/auth`, `/healthz`, `/readyz` or `/metrics`.",
+    meaning: `Path of the webhook route. It must not be one of these or lie below it: ${OWN_PATHS.map((own) => `\`${own}\``).join(", ")}.`,
     example: "/hooks/stripe",
   },
   WEBHOOK_ALLOWED_ADDRESSES: {
