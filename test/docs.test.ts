@@ -6,6 +6,7 @@ import * as v from "valibot";
 import packageJson from "../package.json" with { type: "json" };
 import { PAGES, REFERENCE_DIR } from "../scripts/docs/pages.ts";
 import { SETTING_GROUPS } from "../src/config/setting-table.ts";
+import { TABLES } from "../src/lib/tables.ts";
 import { LOG_EVENTS } from "../src/log-events.ts";
 import { allProviders } from "../src/webhook/providers/index.ts";
 
@@ -119,4 +120,16 @@ test("the README has at most 900 words, and does not overstate the number of pro
   const providers = allProviders().filter(([, { aliasOf }]) => aliasOf === undefined).length;
   assert.ok(Number(claimed) < providers && providers <= Number(claimed) + 20, String(providers));
   assert.ok(text.split(/\s+/).filter((word) => /\p{L}|\d/u.test(word)).length <= 900);
+});
+
+test("docs/architecture.md names every table of the stores, and no other", () => {
+  const text = readFileSync(join(ROOT, "docs/architecture.md"), "utf8");
+  const data = text.slice(text.indexOf("## The data"), text.indexOf("## The threads"));
+  const namesIn = (part: string) => Array.from(part.matchAll(/`([a-z_*]+)`/g), ([, name = ""]) => name);
+  const inTable = [...data.matchAll(/^\| (`.*?) \|/gm)].flatMap(([, cell = ""]) => namesIn(cell));
+  const tables = TABLES.map(({ name }) => name);
+  const matches = (name: string, pattern: string) => new RegExp(`^${pattern.replace("*", "\\w+")}$`).test(name);
+  const unnamed = tables.filter((name) => !namesIn(data).some((pattern) => matches(name, pattern)));
+  const unknown = inTable.filter((pattern) => !tables.some((name) => matches(name, pattern)));
+  assert.deepEqual({ unnamed, unknown }, { unnamed: [], unknown: [] });
 });
