@@ -108,11 +108,15 @@ export function shown(value: unknown, path: Path): string {
   if (lengthOfSecretPath(path) !== null && (typeof value !== "object" || isMap(value))) return "a literal value";
   if (Array.isArray(value)) return value.length === 0 ? "an empty list" : "a list";
   if (isMap(value)) return "a map";
-  if (value !== null && isPrivate(path)) return typeof value === "string" ? "text" : `a ${typeof value}`;
+  if (value !== null && (isPrivate(path) || isUrl(value)))
+    return typeof value === "string" ? "text" : `a ${typeof value}`;
   const text = printable(String(value));
   const cut = text.length > MAX_FOUND_LENGTH ? `${text.slice(0, MAX_FOUND_LENGTH)}…` : text;
   return typeof value === "string" ? `"${cut}"` : cut;
 }
+
+/** Whether a value has a URL, which may have a password. */
+const isUrl = (value: unknown) => typeof value === "string" && value.includes("://");
 
 /** The path of a key as it is shown, with dots. A key below a secret may be a literal secret. */
 export function keyText(path: Path): string {
@@ -134,7 +138,7 @@ function lengthOfSecretPath([top, , key, below]: Path): number | null {
 function isPrivate(path: Path): boolean {
   const [top, , key, below] = path;
   if (top === "alerts") return path[1] === "notify" && below !== "name";
-  if (top === "sources") return key === "keys" || key === "options";
+  if (top === "sources") return key === "keys" || key === "options" || (key === "verify" && below === "roots");
   if (top !== "routes") return false;
   return path.length <= 2 || key === "to" || ((key === "http" || key === "exec") && below !== "timeout");
 }
