@@ -72,6 +72,12 @@ export function readHandler(
   return handler;
 }
 
+/** The longest time of one attempt, if the handler of a route has one. */
+export function timeoutOf([name]: readonly HandlerName[], entry: HandlerEntry): number | undefined {
+  const handler = name && entry[name];
+  return typeof handler === "object" && "timeout" in handler ? handler.timeout : undefined;
+}
+
 const READERS: Record<HandlerName, (entry: HandlerEntry, reading: Reading) => HandlerConfig | null> = {
   to: ({ to }) => (to === undefined ? null : { kind: "http", url: to, key: null }),
   http({ http: { url, secret } = {} }, reading) {

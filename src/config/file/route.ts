@@ -2,7 +2,7 @@ import * as v from "valibot";
 import type { Route } from "../../worker/route.ts";
 import { integer, oneOf, parsed } from "../fields.ts";
 import { key, listOf, NAME, NAME_EXPECTATION, numberOrText, TEXT, textLike } from "./fields.ts";
-import { HANDLER_NAMES, HANDLERS, readHandler } from "./handler.ts";
+import { HANDLER_NAMES, HANDLERS, readHandler, timeoutOf } from "./handler.ts";
 import type { Reading } from "./reading.ts";
 import { type RetryEntry, RetrySchema, readRetry } from "./retry.ts";
 import { hintOf, type Known, shown } from "./shape.ts";
@@ -110,7 +110,7 @@ function readRoute(entry: RouteKeys, sources: ReadonlySet<string> | null, readin
     orderBy: entry.orderBy ?? null,
     whenStuck: entry.whenStuck ?? "block",
     handler,
-    timeoutMs: (entry.http ?? entry.exec ?? entry.module)?.timeout,
+    timeoutMs: timeoutOf(names, entry),
     retry,
     concurrency: entry.concurrency,
     ratePerSecond: entry.rate ?? null,
