@@ -2,18 +2,18 @@ import assert from "node:assert/strict";
 import { once } from "node:events";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { after, before, suite, test } from "node:test";
+import { suite, test } from "node:test";
 import { type Echo, sha256 } from "../helpers/echo-app.ts";
 import {
   APP,
   AUTH,
   COOKIE,
-  type EchoSite,
   echoOf,
   GENUINE,
   loggedIn,
   logInOn,
   PROXIES,
+  siteOf,
   startSite,
   userHeaders,
 } from "../helpers/protected-app.ts";
@@ -44,11 +44,7 @@ suite("an app behind a proxy that asks /auth/verify", { concurrency: PROXIES.len
   for (const [name, needsProxy] of PROXIES) {
     // Its tests share one session, and each login replaces it.
     suite(name, { ...needsProxy(), concurrency: 1 }, () => {
-      let site: EchoSite;
-      before(async () => {
-        site = await startSite(name);
-      });
-      after(() => site[Symbol.asyncDispose]());
+      const site = siteOf(name);
 
       test("a browser without a session gets the login page, and after the login the page it asked for", async () => {
         const { proxy, app } = site;

@@ -2,17 +2,17 @@ import assert from "node:assert/strict";
 import { once } from "node:events";
 import { type ClientHttp2Stream, connect, constants } from "node:http2";
 import { text as readText } from "node:stream/consumers";
-import { after, before, suite, test } from "node:test";
+import { suite, test } from "node:test";
 import { type Echo, sha256 } from "../helpers/echo-app.ts";
 import {
   APP,
   COOKIE,
-  type EchoSite,
   echoOf,
   GENUINE,
   loggedIn,
   logInOn,
   PROXIES,
+  siteOf,
   startSite,
   userHeaders,
 } from "../helpers/protected-app.ts";
@@ -69,11 +69,7 @@ async function overHttp2(port: number, headers: Record<string, string | string[]
 suite("what apps meet behind a proxy", { concurrency: PROXIES.length }, () => {
   for (const [name, needsProxy] of PROXIES) {
     suite(name, { ...needsProxy(), concurrency: 1 }, () => {
-      let site: EchoSite;
-      before(async () => {
-        site = await startSite(name);
-      });
-      after(() => site?.[Symbol.asyncDispose]());
+      const site = siteOf(name);
 
       test("an upload of 5 MB arrives whole, and one without a session does not", async () => {
         const visitor = await loggedIn(site);
@@ -132,11 +128,7 @@ suite("what apps meet behind a proxy", { concurrency: PROXIES.length }, () => {
       });
 
       suite("with a public path and preflights", () => {
-        let site: EchoSite;
-        before(async () => {
-          site = await startSite(name, {}, PUBLIC[name]);
-        });
-        after(() => site?.[Symbol.asyncDispose]());
+        const site = siteOf(name, {}, PUBLIC[name]);
         const lines = ["Remote-User", "1", "Remote-Email", "mallory"];
         const program = { accept: "*/*" };
 

@@ -2,18 +2,17 @@ import assert from "node:assert/strict";
 import { once } from "node:events";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
-import { after, before, suite, test } from "node:test";
+import { suite, test } from "node:test";
 import {
   APP,
   COOKIE,
-  type EchoSite,
   echoOf,
   GENUINE,
   loggedIn,
   logInOn,
   PROXIES,
+  siteOf,
   startBefore,
-  startSite,
   userHeaders,
 } from "../helpers/protected-app.ts";
 import type { Cleanup } from "../helpers/temp-dir.ts";
@@ -44,11 +43,7 @@ async function startEvents(context: Cleanup): Promise<{ port: number }> {
 suite("what others reported of a login before an app", { concurrency: PROXIES.length }, () => {
   for (const [name, needsProxy] of PROXIES) {
     suite(name, { ...needsProxy(), concurrency: 1 }, () => {
-      let site: EchoSite;
-      before(async () => {
-        site = await startSite(name);
-      });
-      after(() => site?.[Symbol.asyncDispose]());
+      const site = siteOf(name);
 
       // https://github.com/authelia/authelia/issues/8519
       test("an Authorization without credentials changes nothing", async () => {

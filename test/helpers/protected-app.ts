@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { after, before } from "node:test";
 import { needsCaddy, needsHaproxy, needsNginx } from "./back-end.ts";
 import { EMAIL, PASSWORD } from "./credentials.ts";
 import { type Echo, type EchoApp, startEchoApp } from "./echo-app.ts";
@@ -18,7 +19,7 @@ interface ProtectedApp {
 }
 
 /** The same with an app that answers with what it received. */
-export interface EchoSite extends ProtectedApp {
+interface EchoSite extends ProtectedApp {
   app: EchoApp;
 }
 
@@ -30,6 +31,27 @@ export async function startSite(name: ProxyName, env: Record<string, string> = {
   const site = started.use(await startBefore(app.port, name, env, edit));
   const parts = started.move();
   return { ...site, app, [Symbol.asyncDispose]: () => parts.disposeAsync() };
+}
+
+/** A site for the tests of a suite: it starts before them, and ends after them. */
+export function siteOf(...site: Parameters<typeof startSite>): Omit<EchoSite, typeof Symbol.asyncDispose> {
+  let started: EchoSite | undefined;
+  before(async () => {
+    started = await startSite(...site);
+  });
+  after(() => started?.[Symbol.asyncDispose]());
+  const running = () => started ?? assert.fail("the site has not started");
+  return {
+    get proxy() {
+      return running().proxy;
+    },
+    get server() {
+      return running().server;
+    },
+    get app() {
+      return running().app;
+    },
+  };
 }
 
 /** Starts authserve and a proxy before an app that listens already. */
@@ -73,7 +95,7 @@ export function logInOn(
 }
 
 /** A browser that has logged in on its way to the app. */
-export async function loggedIn({ proxy }: ProtectedApp, status = 200): Promise<Visitor> {
+export async function loggedIn({ proxy }: Pick<ProtectedApp, "proxy">, status = 200): Promise<Visitor> {
   const visitor = new Visitor(proxy.port);
   const visit = await logInOn(await visitor.open(`${APP}/`), visitor);
   assert.deepEqual([visit.status, visit.url], [status, `${APP}/`]);
