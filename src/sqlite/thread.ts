@@ -12,7 +12,7 @@ import { reserveBeside } from "./reserve.ts";
 import { embeddedSessions } from "./sessions.ts";
 import { sqliteSources } from "./source-counts.ts";
 import { sqliteFailures } from "./throttle.ts";
-import { tryWrites } from "./trial.ts";
+import { tryServer } from "./trial.ts";
 import { monitorWrites } from "./writes.ts";
 
 /** What the storage thread is started with. */
@@ -100,7 +100,7 @@ function openTargets({ dataDir, files, minFreeBytes }: StorageThreadData, ended:
         }
       },
     },
-    trial: { run: () => tryWrites(database, TRIAL_TIMEOUT_MS) },
+    trial: { run: () => tryServer(database, TRIAL_TIMEOUT_MS) },
     thread: {
       ready: () => {},
       // After the answer to this call is sent.

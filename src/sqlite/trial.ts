@@ -29,16 +29,25 @@ const STATES: Readonly<Record<string, Record<string, string>>> = {
   attempts: { outcome: "'failed'" },
 };
 
+/** {@link tryWrites} for the server. It notices a disk that the system has made read-only, too. */
+export function tryServer(database: Database, busyTimeoutMs: number): StoreFault[] {
+  try {
+    assertWritable(database.name);
+  } catch (error) {
+    return everywhere(error);
+  }
+  return tryWrites(database, busyTimeoutMs);
+}
+
 /**
  * Writes a row to every table and stores a delivery, in a transaction that is rolled back, so that nothing reaches the
  * disk. Returns what was refused. Waits this long for the lock of another program.
  */
-export function tryWrites(database: Database, busyTimeoutMs: number): StoreFault[] {
+function tryWrites(database: Database, busyTimeoutMs: number): StoreFault[] {
   const timeout = database.pragma("busy_timeout", { simple: true }) as number;
   const faults: StoreFault[] = [];
   database.pragma(`busy_timeout = ${busyTimeoutMs}`);
   try {
-    assertWritable(database.name);
     database.exec("BEGIN IMMEDIATE");
     for (const part of PARTS) faults.push(...tryPart(database, part));
     return faults;
@@ -50,7 +59,10 @@ export function tryWrites(database: Database, busyTimeoutMs: number): StoreFault
   }
 }
 
-/** Throws if the system has made the disk read-only: what is rolled back would not show it. */
+/**
+ * Throws if the system has made the disk read-only: what is rolled back would not show it. `isDiskReadOnly` is not for
+ * a database that is open.
+ */
 function assertWritable(file: string): void {
   const now = new Date();
   try {
