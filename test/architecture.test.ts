@@ -80,6 +80,8 @@ const PACKAGES: Record<string, RegExp> = {
 const OF_PROVIDERS = [
   "webhook/provider.ts",
   "webhook/provider-facts.ts",
+  "webhook/handshakes/described.ts",
+  "webhook/handshakes/handshake.ts",
   "webhook/signature/schemes.ts",
   "webhook/signature/signing.ts",
   "webhook/signature/signed-text.ts",

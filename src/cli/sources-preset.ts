@@ -45,7 +45,7 @@ function describe(name: string, provider: Provider) {
     contentTypes: provider.contentTypes ?? ["application/json"],
     encoding: provider.encoding ?? [],
     signedOver: provider.encoding ? (provider.signedOver ?? "plain") : null,
-    handshake: provider.handshake ?? null,
+    handshake: provider.handshake?.kind ?? null,
     subPaths: provider.subPaths ?? null,
     answer: answerOf(provider),
     refusedStatus: refusedStatusOf(provider),

@@ -1,5 +1,5 @@
 import type { Coding } from "../lib/content-coding.ts";
-import type { HandshakeKind } from "./handshakes/kind.ts";
+import type { Handshake } from "./handshakes/handshake.ts";
 import { FORM } from "./intake/content.ts";
 import type { ProviderFacts } from "./provider-facts.ts";
 import type { Template } from "./samples/template.ts";
@@ -50,7 +50,7 @@ export interface Provider {
   /** Whether its events are checked like those of the source `default`. */
   isEnvelope?: true;
   /** What it asks for before it delivers. */
-  handshake?: HandshakeKind;
+  handshake?: Handshake;
   /** What it adds to the path of the address that it is given, if it asks and delivers elsewhere. */
   subPaths?: SubPaths;
   /**

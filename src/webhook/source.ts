@@ -1,7 +1,6 @@
 import type { BlockList } from "node:net";
 import type { Coding } from "../lib/content-coding.ts";
 import type { AddressList } from "./addresses/address-list.ts";
-import type { HandshakeKind } from "./handshakes/kind.ts";
 import type { HeldBounds } from "./held/held-store.ts";
 import type { PublicKey } from "./signature/public-key.ts";
 import type { IdPlace, Scheme } from "./signature/schemes.ts";
@@ -67,7 +66,7 @@ export interface Source {
   /** How many deliveries that were refused for their signature are kept. Undefined: none. */
   keepRejected?: HeldBounds;
   /** The handshake of the provider, if the source answers it. */
-  handshake?: Handshake;
+  handshake?: HandshakeSettings;
   /** The status of refused signatures if the provider needs another than 403. */
   refusedStatus?: 401;
   /** Whether the provider refuses answers that have a body. */
@@ -109,9 +108,10 @@ export function pathsOf({ path, subPaths }: Pick<Source, "path" | "subPaths">): 
 /** What the schemes of a source verify with. */
 export type VerifiedBy = Pick<Source, "secrets" | "keys" | "options" | "toleranceSeconds" | "publicOrigin">;
 
-/** How a source answers the check of its URL. */
-export interface Handshake {
-  kind: HandshakeKind;
+/** What a source says about the check of its URL. */
+export interface HandshakeSettings {
+  /** The `kind` of a `Handshake`. */
+  kind: string;
   token?: Secret;
   /** The parameter, the header or the member with the challenge, if the source describes it. */
   name?: string;

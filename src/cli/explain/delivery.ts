@@ -3,7 +3,6 @@ import { requireCoding, requireEncodableType } from "../../http/body.ts";
 import { codingIn, decodeBody } from "../../lib/content-coding.ts";
 import { mediaTypeIn } from "../../lib/header-value.ts";
 import { findAddress } from "../../webhook/endpoints.ts";
-import type { HandshakeKind } from "../../webhook/handshakes/kind.ts";
 import type { RawRequest } from "../../webhook/held/raw-request.ts";
 import { type Content, openContent } from "../../webhook/intake/content.ts";
 import { type Identity, identify, requirePayload } from "../../webhook/intake/delivered-event.ts";
@@ -63,7 +62,7 @@ export interface DeliveryExplanation {
   /** What the server would answer. */
   answer: Pick<Rehearsal, "status" | "code" | "reason">;
   /** The kind of handshake that the server would answer instead of storing an event; null if it is none. */
-  handshake: HandshakeKind | null;
+  handshake: string | null;
   /** Which routes would take the event, and why the others would not; empty without an event. */
   routes: RouteVerdict[];
   /**
@@ -177,12 +176,12 @@ function check(name: DeliveryCheck["name"], ok: boolean, yes: string, no: string
   return { name, ok, detail: ok ? yes : no };
 }
 
-function methodCheck({ methods = ["POST"] }: Source, method: string, handshake: HandshakeKind | null): DeliveryCheck {
+function methodCheck({ methods = ["POST"] }: Source, method: string, handshake: string | null): DeliveryCheck {
   const isRight = handshake !== null || (methods as string[]).includes(method);
   return check("method", isRight, method, `${method}, but deliveries are ${methods.join(" or ")}`);
 }
 
-function pathCheck(source: Source, { target }: SentTo, handshake: HandshakeKind | null): DeliveryCheck {
+function pathCheck(source: Source, { target }: SentTo, handshake: string | null): DeliveryCheck {
   const { path, schemes } = source;
   const [sent = ""] = target.split("?");
   if (schemes.some(isInPath) && sent.startsWith(`${path}/`)) {

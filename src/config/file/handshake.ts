@@ -1,10 +1,10 @@
 import * as v from "valibot";
 import { defined } from "../../lib/defined.ts";
 import { isJson } from "../../lib/header-value.ts";
-import { DESCRIBED_KINDS, hasToken, signsChallenges } from "../../webhook/handshakes/kind.ts";
+import { DESCRIBED } from "../../webhook/handshakes/described.ts";
 import type { Provider } from "../../webhook/provider.ts";
 import { allProviders, providerOf } from "../../webhook/providers/index.ts";
-import type { Handshake } from "../../webhook/source.ts";
+import type { HandshakeSettings } from "../../webhook/source.ts";
 import { HEADER, key, TEXT, textLike } from "./fields.ts";
 import type { Reading } from "./reading.ts";
 import { readSecretRef, warnOfWeakness } from "./secrets.ts";
@@ -12,14 +12,17 @@ import { readSecretRef, warnOfWeakness } from "./secrets.ts";
 // A challenge in one of the others would change how the answer is read.
 const ECHO_HEADER = /^(?!content-|transfer-|connection$|set-cookie)[A-Za-z0-9!#$%&'*+.^_`|~-]+$/i;
 
+const KINDS = (Object.keys(DESCRIBED) as (keyof typeof DESCRIBED)[]).sort();
+const WAYS = Object.entries(DESCRIBED).map(([kind, { is }]) => `\`${kind}\`, ${is}`);
+
 /** The handshake of a source with a token, or one that the source describes. */
 const DescribedSchema = v.strictObject(
   {
     token: key(TEXT, "The token that the provider shows or sends, as `env:NAME` or `file:PATH`."),
     confirm: key(v.literal(true), "Confirms subscriptions of Amazon SNS to the topic of `options`."),
     type: key(
-      v.picklist(DESCRIBED_KINDS, `expected ${DESCRIBED_KINDS.join(", ")}`),
-      "What the sender asks by, if no preset does: `head`, a `HEAD`; `echo-query`, a `GET` with a challenge in the query; `echo-header`, a `POST` with a challenge in a header; `echo-json`, a `POST` with a challenge in a member of its JSON; `hub`, as WebSub does; `match-query`, a `GET` with the `token` in the query, answered with 204 or 404.",
+      v.picklist(KINDS, `expected ${KINDS.join(", ")}`),
+      `What the sender asks by, if no preset does: ${WAYS.join("; ")}.`,
     ),
     name: key(textLike(HEADER, "expected a name"), "The parameter, the header or the member that has the challenge."),
     as: key(
@@ -44,24 +47,25 @@ interface HandshakeEntry {
 }
 
 /** Reads the handshake of a source. */
-export function readHandshake(entry: HandshakeEntry, reading: Reading): Handshake | null {
+export function readHandshake(entry: HandshakeEntry, reading: Reading): HandshakeSettings | null {
   const { handshake, preset: slug } = entry;
   if (handshake === undefined) return null;
   const provider = providerOf(slug);
-  const kind = provider?.handshake;
-  if (kind === "sns") return readConfirmation(handshake, entry, reading);
+  const asked = provider?.handshake;
+  if (asked?.confirms) return readConfirmation(asked.kind, entry, reading);
   if (handshake !== true && handshake.confirm !== undefined)
     return reading.at("handshake", "confirm").fault("found without the preset aws_sns, expected nothing", "key");
   if (handshake !== true && handshake.type !== undefined) return readDescribed(handshake, provider, reading);
-  if (kind === undefined) {
+  if (asked === undefined) {
     const found = slug === undefined ? "without a preset" : `beside the preset ${slug}, whose provider has none`;
     return reading.at("handshake").fault(`found ${found}, expected a preset of ${withHandshake().join(", ")}`, "key");
   }
   const { contentTypes = provider?.contentTypes ?? [] } = entry;
-  if (signsChallenges(kind) && !contentTypes.every(isJson)) {
+  if (asked.signs && !asked.signs.challengeIn && !contentTypes.every(isJson)) {
     return reading.at("contentTypes").fault("found other types than JSON beside handshake, expected JSON types only");
   }
-  if (!hasToken(kind)) {
+  const { kind } = asked;
+  if (!asked.hasToken) {
     if (handshake === true) return { kind };
     return reading
       .at("handshake", "token")
@@ -79,11 +83,11 @@ export function readHandshake(entry: HandshakeEntry, reading: Reading): Handshak
 
 /** Without the topic, anybody could subscribe the source to a topic of theirs. */
 function readConfirmation(
-  handshake: NonNullable<HandshakeEntry["handshake"]>,
-  { options }: HandshakeEntry,
+  kind: string,
+  { handshake, options }: HandshakeEntry,
   reading: Reading,
-): Handshake | null {
-  const isRight = handshake !== true && handshake.confirm === true && Object.keys(handshake).length === 1;
+): HandshakeSettings | null {
+  const isRight = typeof handshake === "object" && handshake.confirm === true && Object.keys(handshake).length === 1;
   if (!isRight)
     return reading
       .at("handshake")
@@ -92,12 +96,12 @@ function readConfirmation(
     return reading
       .at("handshake", "confirm")
       .fault("found without options.topicArn, expected the topic to confirm", "key");
-  return { kind: "sns" };
+  return { kind };
 }
 
 const OF_DESCRIBED = ["name", "as"] as const;
 
-function withToken(handshake: Handshake, reference: string, reading: Reading): Handshake | null {
+function withToken(handshake: HandshakeSettings, reference: string, reading: Reading): HandshakeSettings | null {
   const place = reading.at("handshake", "token");
   const token = readSecretRef(reference, place);
   if (token === null) return null;
@@ -107,28 +111,23 @@ function withToken(handshake: Handshake, reference: string, reading: Reading): H
 
 type Described = v.InferOutput<typeof DescribedSchema>;
 
-/** The keys that each described handshake has. */
-const KEYS: Record<NonNullable<Described["type"]>, readonly (keyof Described)[]> = {
-  "echo-header": ["name", "as"],
-  "echo-json": ["name", "as"],
-  "echo-query": ["name", "as"],
-  head: [],
-  hub: ["token", "as"],
-  "match-query": ["name", "token"],
-};
-
-function readDescribed(described: Described, provider: Provider | undefined, reading: Reading): Handshake | null {
+function readDescribed(
+  described: Described,
+  provider: Provider | undefined,
+  reading: Reading,
+): HandshakeSettings | null {
   const { type: kind = "head", token, name, as } = described;
   if (provider?.handshake !== undefined)
     return reading
       .at("handshake", "type")
       .fault("found beside a preset whose provider has its own, expected none", "key");
+  const keys: readonly string[] = DESCRIBED[kind].keys;
   const extra = (["token", ...OF_DESCRIBED] as const).find(
-    (key) => described[key] !== undefined && !KEYS[kind].includes(key),
+    (key) => described[key] !== undefined && !keys.includes(key),
   );
   if (extra !== undefined)
     return reading.at("handshake", extra).fault(`found beside type ${kind}, expected nothing`, "key");
-  if (KEYS[kind].includes("name") && name === undefined)
+  if (keys.includes("name") && name === undefined)
     return reading.at("handshake").fault(`name is missing, expected where type ${kind} has the challenge`);
   if (kind === "match-query" && token === undefined)
     return reading

@@ -1,5 +1,5 @@
 import { DEFAULT_SOURCE_NAME } from "../../webhook/default-source.ts";
-import { signsForAnybody } from "../../webhook/handshakes/kind.ts";
+import { handshakeOf } from "../../webhook/handshakes/kinds.ts";
 import { type HmacScheme, needsOf, type Scheme } from "../../webhook/signature/schemes.ts";
 import { keysOf } from "../../webhook/signature/secret-key.ts";
 import type { Secret, Source } from "../../webhook/source.ts";
@@ -71,11 +71,11 @@ export function checkSharedSecrets(sources: readonly Source[], reading: Reading)
         );
     }
   }
-  for (const { name, handshake } of sources)
-    if (handshake?.kind === "braintree" && handshake.token && owners.has(handshake.token.value))
-      reading
-        .at(name, "handshake", "token")
-        .fault("found a secret, expected the public key of Braintree: anybody can ask for it");
+  for (const { name, handshake } of sources) {
+    const expected = handshakeOf(handshake)?.publicToken;
+    if (expected !== undefined && handshake?.token && owners.has(handshake.token.value))
+      reading.at(name, "handshake", "token").fault(`found a secret, expected ${expected}: anybody can ask for it`);
+  }
 }
 
 /**
@@ -83,5 +83,5 @@ export function checkSharedSecrets(sources: readonly Source[], reading: Reading)
  */
 function signerOf(one: Owner, other: Owner): Owner | undefined {
   if (one.handshake?.kind === other.handshake?.kind) return undefined;
-  return [one, other].find(({ handshake }) => handshake && signsForAnybody(handshake.kind));
+  return [one, other].find(({ handshake }) => handshakeOf(handshake)?.signs?.forAnybody);
 }

@@ -4,15 +4,14 @@ import { defined } from "../../lib/defined.ts";
 import { NAMED_JSON } from "../../lib/header-value.ts";
 import { nearest } from "../../lib/nearest.ts";
 import { DEFAULT_SOURCE_NAME } from "../../webhook/default-source.ts";
-import { makesSecret } from "../../webhook/handshakes/kind.ts";
-import { methodsOf } from "../../webhook/handshakes/requests.ts";
+import { handshakeOf } from "../../webhook/handshakes/kinds.ts";
 import { DEFAULT_HELD_BOUNDS } from "../../webhook/held/held-store.ts";
 import type { Provider } from "../../webhook/provider.ts";
 import { PROVIDER_NAMES, providerOf } from "../../webhook/providers/index.ts";
 import { asksForCredentials, type IdPlace, needsOf, type Place, type Scheme } from "../../webhook/signature/schemes.ts";
 import { identityClaimsOf } from "../../webhook/signature/shared-issuers.ts";
 import { coversBody } from "../../webhook/signature/signed-text.ts";
-import { DELIVERY_METHODS, type Dedupe, type Handshake, pathsOf, type Source } from "../../webhook/source.ts";
+import { DELIVERY_METHODS, type Dedupe, type HandshakeSettings, pathsOf, type Source } from "../../webhook/source.ts";
 import { diskSize, duration, integer, LONGEST_AGE, oneOf, parsed, path, size } from "../fields.ts";
 import { formatDuration, formatSize, parseDurationMs } from "../units.ts";
 import { ADDRESS_KEYS, readAllowedAddresses } from "./addresses.ts";
@@ -209,10 +208,11 @@ function readSchemes({ preset, verify }: SourceEntry, reading: Reading): readonl
 }
 
 /** A method can be that of deliveries or of the handshake, not both. */
-function checkMethods({ methods = [] }: SourceEntry, handshake: Handshake | null, reading: Reading): void {
-  const taken = handshake ? methodsOf(handshake.kind) : [];
+function checkMethods({ methods = [] }: SourceEntry, handshake: HandshakeSettings | null, reading: Reading): void {
+  const { get: GET, head: HEAD, options: OPTIONS } = handshakeOf(handshake) ?? {};
+  const taken: Record<string, unknown> = { GET, HEAD, OPTIONS };
   for (const [index, method] of methods.entries())
-    if (taken.includes(method))
+    if (taken[method])
       reading.at("methods", index).fault(`found ${method}, by which the handshake comes, expected another method`);
 }
 
@@ -255,7 +255,7 @@ function usualKeys({ preset, secrets }: Pick<SourceEntry, "preset" | "secrets">)
 
 /** Whether the source waits for the handshake that makes its secret. */
 function awaitsSecret({ preset, secrets, handshake }: SourceEntry): boolean {
-  return secrets === undefined && handshake === true && makesSecret(providerOf(preset)?.handshake);
+  return secrets === undefined && handshake === true && providerOf(preset)?.handshake?.validation?.secret !== undefined;
 }
 
 /** Whether a signature covers the body. That a shared secret covers nothing is clear from its type. */

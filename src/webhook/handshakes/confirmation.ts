@@ -3,6 +3,7 @@ import { sendRequest } from "../../lib/send-request.ts";
 import type { Log } from "../../log.ts";
 import type { Content } from "../intake/content.ts";
 import type { Source } from "../source.ts";
+import { handshakeOf } from "./kinds.ts";
 
 /** What confirms subscriptions. */
 export interface ConfirmationParts {
@@ -26,7 +27,7 @@ export function confirmOf(
   { name, handshake, options }: Source,
   { log, openUrl = get }: ConfirmationParts,
 ): Confirm | undefined {
-  if (handshake?.kind !== "sns") return undefined;
+  if (!handshakeOf(handshake)?.confirms) return undefined;
   return async ({ requestId, address }, content) => {
     if (content.member("Type") !== "SubscriptionConfirmation") return;
     const about = { source: name, requestId, address };

@@ -4,18 +4,16 @@ import { AppError, type ErrorCode } from "../../errors.ts";
 import { readRawBody, requireMediaType } from "../../http/body.ts";
 import type { Endpoint, RequestContext, RequestHandler } from "../../http/endpoint.ts";
 import { removedPrefix, sentOrigin, sentTarget } from "../../http/proxies.ts";
+import { mediaTypeIn } from "../../lib/header-value.ts";
 import type { Log } from "../../log.ts";
-import { type Content, FORM, openContent } from "../intake/content.ts";
+import { type Content, openContent } from "../intake/content.ts";
 import type { Kept } from "../secrets/received-secrets.ts";
 import { headersOf } from "../signature/schemes.ts";
 import { createVerifier } from "../signature/signature.ts";
 import { queryOf, type SignedRequest } from "../signature/signed-text.ts";
-import { type Handshake, pathsOf, type Secret, type Source } from "../source.ts";
-import type { Answer } from "./answer.ts";
-import { DELIVERY_ANSWERS } from "./deliveries.ts";
-import { type HandshakeKind, signsRequests } from "./kind.ts";
-import { type AnswerRequest, type ChallengeRequest, GET_ANSWERS, HEAD_ANSWERS, OPTIONS_ANSWERS } from "./requests.ts";
-import { VALIDATIONS, type Validation } from "./validations.ts";
+import { pathsOf, type Source } from "../source.ts";
+import type { Answer, AnswerRequest, ChallengeRequest, Handshake, Validation } from "./handshake.ts";
+import { handshakeOf, requireAnswer } from "./kinds.ts";
 
 /** What the endpoints of handshakes use. */
 export interface HandshakeParts {
@@ -27,40 +25,12 @@ export interface HandshakeParts {
 
 const PROBLEMS: ErrorCode[] = ["validation_failed", "address_not_allowed", "intake_paused"];
 
-/** The queries of GET, by kind. */
-const QUERIES: Partial<Record<HandshakeKind, v.GenericSchema>> = {
-  adobe: v.object({ challenge: v.string() }),
-  braintree: v.object({ bt_challenge: v.string() }),
-  dropbox: v.object({ challenge: v.string() }),
-  ebay: v.object({ challenge_code: v.string() }),
-  hub: v.object({ "hub.mode": v.string(), "hub.challenge": v.string(), "hub.verify_token": v.optional(v.string()) }),
-  linkedin: v.object({ challengeCode: v.string() }),
-  meta: v.object({ "hub.mode": v.string(), "hub.verify_token": v.string(), "hub.challenge": v.string() }),
-  nylas: v.object({ challenge: v.string() }),
-  onfleet: v.object({ check: v.string() }),
-  x: v.object({ crc_token: v.string() }),
-};
-
-/** The bodies of responses that are JSON, by kind. */
-const ANSWERS: Partial<Record<HandshakeKind, v.GenericSchema>> = {
-  airship: v.object({ confirmation_code: v.string() }),
-  discord: v.object({ type: v.literal(1) }),
-  ebay: v.object({ challengeResponse: v.string() }),
-  event_grid: v.object({ validationResponse: v.string() }),
-  linkedin: v.object({ challengeCode: v.string(), challengeResponse: v.string() }),
-  monday: v.object({ challenge: v.string() }),
-  okta: v.object({ verification: v.string() }),
-  x: v.object({ response_token: v.string() }),
-  zoom: v.object({ plainToken: v.string(), encryptedToken: v.string() }),
-};
-
 /** The endpoints of a source for handshakes that are no deliveries: GET, HEAD or OPTIONS, if its provider uses them. */
 export function handshakeEndpoints(source: Source, parts: HandshakeParts): Endpoint[] {
-  const { handshake } = source;
+  const handshake = handshakeOf(source.handshake);
   if (!handshake) return [];
-  const { kind } = handshake;
-  const requireSigned = signsRequests(kind) ? signatureOf(source, parts) : () => {};
-  const query = QUERIES[kind] ?? namedQuery(handshake);
+  const { query, json, statuses, refusal } = handshake;
+  const requireSigned = handshake.signsRequests ? signatureOf(source, parts) : () => {};
   /** The endpoint of a method, if the kind uses it. */
   const endpointOf = (
     answer: AnswerRequest | undefined,
@@ -75,37 +45,31 @@ export function handshakeEndpoints(source: Source, parts: HandshakeParts): Endpo
             problems: PROBLEMS,
             handler: (context) => {
               requireSigned(context);
-              return logged(source, context, parts, answer(challengeOf(source, context, parts), source));
+              const found = answer(challengeOf(source, context, parts));
+              return logged(source, context, parts, requireAnswer(found, "validation_failed"));
             },
             quiet: true,
             ...endpoint,
           },
         ];
   return [
-    ...endpointOf(GET_ANSWERS[kind], {
+    ...endpointOf(handshake.get, {
       method: "GET",
       summary: "Answers the handshake of the provider, if the source has `handshake`.",
-      ...(query && { query }),
-      response: answerSchema(handshake) ?? v.string(),
-      ...(kind === "match-query" && { statuses: [204] }),
-      problems: [...PROBLEMS, ...refusalsOf(handshake)],
+      ...(query && { query: querySchema(query) }),
+      response: json ? answerSchema(json) : v.string(),
+      ...(statuses && { statuses }),
+      problems: refusal ? [...PROBLEMS, refusal] : PROBLEMS,
     }),
-    ...endpointOf(HEAD_ANSWERS[kind], {
+    ...endpointOf(handshake.head, {
       method: "HEAD",
       summary: "Tells the provider that the URL is right, if the source has `handshake`.",
     }),
-    ...endpointOf(OPTIONS_ANSWERS[kind], {
+    ...endpointOf(handshake.options, {
       method: "OPTIONS",
       summary: "Consents to deliveries, if the source has `handshake`.",
     }),
   ];
-}
-
-/** How a GET is refused whose token, code or signature is wrong. */
-function refusalsOf({ kind, token }: Handshake): ErrorCode[] {
-  if (kind === "match-query") return ["not_found"];
-  const canMismatch = kind === "meta" || (kind === "hub" && token !== undefined) || signsRequests(kind);
-  return canMismatch ? ["signature_mismatch"] : [];
 }
 
 /**
@@ -128,42 +92,36 @@ function signatureOf(source: Source, { trustedProxies }: HandshakeParts): (conte
   };
 }
 
-/** The kinds that answer a POST with text. */
-const IN_TEXT: readonly HandshakeKind[] = [
-  ...(Object.keys(VALIDATIONS) as HandshakeKind[]),
-  "discord",
-  "front",
-  "mandrill",
-  "slack",
-  "twitch",
-];
-
 /** The body of a response that is JSON. */
-function answerSchema({ kind, name = "", as }: Handshake): v.GenericSchema | undefined {
-  if (kind === "echo-json") return v.object({ [as ?? name]: v.union([v.string(), v.number()]) });
-  const isJson = as !== undefined && (kind === "echo-query" || kind === "hub");
-  return isJson ? v.object({ [as]: v.string() }) : ANSWERS[kind];
+function answerSchema(json: NonNullable<Handshake["json"]>): v.GenericSchema {
+  const members = Object.entries(json).map(([name, type]) => {
+    if (typeof type === "number") return [name, v.literal(type)];
+    return [name, type === "text" ? v.string() : v.union([v.string(), v.number()])];
+  });
+  return v.object(Object.fromEntries(members));
 }
 
-function namedQuery({ kind, name = "" }: Handshake): v.GenericSchema | undefined {
-  return kind === "echo-query" || kind === "match-query" ? v.object({ [name]: v.string() }) : undefined;
+function querySchema(names: readonly string[]): v.GenericSchema {
+  const members = names.map((name) =>
+    name.endsWith("?") ? [name.slice(0, -1), v.optional(v.string())] : [name, v.string()],
+  );
+  return v.object(Object.fromEntries(members));
 }
 
 /** What a handshake changes in the description of a source's deliveries. `usual` is that of other sources. */
 export function describeHandshake(
-  { handshake, contentTypes }: Source,
+  source: Source,
   usual: { response: v.GenericSchema; problems: ErrorCode[] },
 ): Partial<Endpoint> {
-  if (!handshake) return {};
-  const { kind } = handshake;
-  const other = DELIVERY_ANSWERS[kind] && answerSchema(handshake);
+  const { delivery, validation, json, statuses } = handshakeOf(source.handshake) ?? {};
+  const isText = validation || (delivery && (!json || statuses));
   return {
-    ...(other && { response: v.union([usual.response, other]) }),
-    ...(kind === "discord" && { statuses: [200, 204] }),
-    ...(kind === "ms_graph" && { query: v.object({ validationToken: v.optional(v.string()) }) }),
-    ...(VALIDATIONS[kind] && { problems: [...usual.problems, "validation_failed"] }),
-    ...(kind === "woocommerce" && { requestTypes: [...new Set([...contentTypes, FORM])] }),
-    ...(IN_TEXT.includes(kind) && { otherType: "text/plain" }),
+    ...(delivery && json && { response: v.union([usual.response, answerSchema(json)]) }),
+    ...(delivery && statuses && { statuses }),
+    ...(validation?.query && { query: querySchema(validation.query) }),
+    ...(validation && { problems: [...usual.problems, "validation_failed"] }),
+    ...(validation?.body && { requestTypes: [...new Set([...source.contentTypes, validation.body.type])] }),
+    ...(isText && { otherType: "text/plain" }),
   };
 }
 
@@ -176,27 +134,27 @@ interface ValidationEndpoint {
 
 /** Undefined for kinds without such a request. */
 export function validationOf(source: Source, parts: HandshakeParts): ValidationEndpoint | undefined {
-  const { handshake } = source;
-  const validation = handshake && VALIDATIONS[handshake.kind];
+  const validation = handshakeOf(source.handshake)?.validation;
   if (!validation) return undefined;
+  const { asks = ({ headers }) => mediaTypeIn(headers["content-type"] ?? "") === validation.body?.type } = validation;
   const signatures = source.schemes.flatMap(headersOf);
   return {
     asks({ request: { headers, url = "" } }) {
       if (validation.body && Number(headers["content-length"]) > MAX_UNSIGNED_BYTES) return false;
       const isUnsigned = signatures.every((name) => headers[name] === undefined);
-      return isUnsigned && validation.asks({ query: queryOf(url), headers }, handshake);
+      return isUnsigned && asks({ query: queryOf(url), headers });
     },
     async handler(context) {
       const content = await requireBody(validation, source, context);
       const challenge = challengeOf(source, context, parts);
-      const answer = validation.answer(challenge, handshake);
+      const answer = requireAnswer(validation.answer(challenge), "validation_failed");
       if (validation.secret) await keep(source, context, parts, validation.secret(challenge, content));
       return logged(source, context, parts, answer);
     },
   };
 }
 
-// monday's challenge has about 100 bytes.
+// A challenge has about 100 bytes.
 const MAX_UNSIGNED_BYTES = 1024;
 
 /** Keeps the secret of a handshake, and says in the log how to see it. */
@@ -235,26 +193,21 @@ async function requireBody(
  * that have no handshake in deliveries.
  */
 export function deliveryAnswerOf(source: Source, parts: HandshakeParts) {
-  const { handshake } = source;
-  const answerDelivery = handshake && DELIVERY_ANSWERS[handshake.kind];
+  const answerDelivery = handshakeOf(source.handshake)?.delivery;
   if (!answerDelivery) return undefined;
   return (context: RequestContext, content: Content, secretName?: string): Answer | null => {
     const secret = source.secrets.find(({ name }) => name === secretName)?.value ?? "";
-    const answer = answerDelivery(content, secret, context.request.headers, handshake);
-    return answer && logged(source, context, parts, answer);
+    const answer = answerDelivery(content, { secret, headers: context.request.headers });
+    return answer && logged(source, context, parts, requireAnswer(answer, "invalid_payload"));
   };
 }
 
-function isAnsweredUnsigned(kind: HandshakeKind | undefined): boolean {
-  return kind === "monday" || kind === "echo-json";
-}
-
 /**
- * Answers a delivery without a signature if it is a handshake, as monday sends it. Undefined for kinds whose handshake
- * is signed. The answer is null for any other delivery. The body is read unless it is known.
+ * Answers a delivery without a signature if it is a handshake. Undefined for kinds whose handshake is signed. The
+ * answer is null for any other delivery. The body is read unless it is known.
  */
 export function unsignedAnswerOf(source: Source, parts: HandshakeParts) {
-  const answer = isAnsweredUnsigned(source.handshake?.kind) ? deliveryAnswerOf(source, parts) : undefined;
+  const answer = handshakeOf(source.handshake)?.isUnsigned ? deliveryAnswerOf(source, parts) : undefined;
   if (!answer) return undefined;
   return async (context: RequestContext, mediaType: string, known?: Content): Promise<Answer | null> => {
     if (known) return known.bytes.length > MAX_UNSIGNED_BYTES ? null : answer(context, known);
@@ -264,17 +217,15 @@ export function unsignedAnswerOf(source: Source, parts: HandshakeParts) {
   };
 }
 
-// Mandrill has no key for a URL that it checks.
-const TEST_KEY: Secret = { name: "test-webhook", value: "test-webhook", mark: "" };
-
 /**
- * Answers Mandrill's check, a delivery without events that is signed with a key that everybody knows. Undefined for
- * other kinds. The answer is null for any other delivery.
+ * Answers a handshake that is a delivery signed with a key that everybody knows. Undefined for other kinds. The answer
+ * is null for any other delivery.
  */
 export function testAnswerOf(source: Source, parts: HandshakeParts) {
-  const answer = source.handshake?.kind === "mandrill" ? deliveryAnswerOf(source, parts) : undefined;
-  if (!answer) return undefined;
-  const verifier = createVerifier({ ...source, secrets: [TEST_KEY] });
+  const key = handshakeOf(source.handshake)?.testKey;
+  const answer = deliveryAnswerOf(source, parts);
+  if (!answer || key === undefined) return undefined;
+  const verifier = createVerifier({ ...source, secrets: [{ name: key, value: key, mark: "" }] });
   return (context: RequestContext, request: SignedRequest): Answer | null => {
     const read = verifier.read(request.headers, Date.now());
     const isTest = "candidates" in read && typeof verifier.verify(request, read.candidates) === "object";
@@ -289,7 +240,8 @@ function challengeOf(
 ): ChallengeRequest {
   const origin = sentOrigin(request, trustedProxies, source.publicOrigin);
   const endpoint = `${origin}${removedPrefix(request, trustedProxies)}${source.path}`;
-  return { query: queryOf(request.url ?? ""), headers: request.headers, endpoint };
+  const [secret, token] = [source.secrets[0]?.value ?? "", source.handshake?.token?.value];
+  return { query: queryOf(request.url ?? ""), headers: request.headers, endpoint, secret, token };
 }
 
 function logged(

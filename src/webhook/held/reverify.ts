@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders } from "node:http";
 import { AppError } from "../../errors.ts";
 import type { NewEvent } from "../../events/store.ts";
 import { codingIn } from "../../lib/content-coding.ts";
-import { isHandshake } from "../handshakes/deliveries.ts";
+import { isHandshake } from "../handshakes/kinds.ts";
 import { eventOf, requirePayload } from "../intake/delivered-event.ts";
 import { contentTypeOf, openBody } from "../intake/received-body.ts";
 import { createVerifier } from "../signature/signature.ts";

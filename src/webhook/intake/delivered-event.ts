@@ -5,8 +5,7 @@ import { DIGEST_PREFIX } from "../../events/event.ts";
 import type { NewEvent } from "../../events/store.ts";
 import { isJson } from "../../lib/header-value.ts";
 import { isObject } from "../../lib/json.ts";
-import { BRAINTREE_CHALLENGE } from "../handshakes/answer.ts";
-import { signsChallenges } from "../handshakes/kind.ts";
+import { handshakeOf } from "../handshakes/kinds.ts";
 import type { Verified } from "../signature/bound-scheme.ts";
 import { claimAt } from "../signature/jwt.ts";
 import { headersOf, isSigned, type Place } from "../signature/schemes.ts";
@@ -121,8 +120,9 @@ export function requirePayload(
   }: Pick<Source, "preset" | "schemes" | "contentTypes" | "isEnvelope" | "handshake">,
   content: Content,
 ): void {
-  if (handshake?.kind === "braintree" && BRAINTREE_CHALLENGE.test(content.form().get("bt_payload") ?? ""))
-    throw invalid("bt_payload", "must not be a challenge");
+  const signs = handshakeOf(handshake)?.signs;
+  const challenge = signs?.challengeIn?.(content);
+  if (challenge !== undefined) throw invalid(challenge, "must not be a challenge");
   // A source that takes any media type takes any bytes.
   if (!isJson(content.mediaType) || contentTypes.includes("*/*")) return;
   const isStrict = isDefault({ preset, isEnvelope });
@@ -131,7 +131,7 @@ export function requirePayload(
   const { value } = parsed.ok ? parsed : content.lenientJson();
   // Anybody can get a signature of a challenge from these sources, and a challenge may be a number or a word of JSON.
   // Of a signed text that can be cut elsewhere, one cut only has an object or an array.
-  const needsShape = (handshake && signsChallenges(handshake.kind)) || mayBeCut(schemes);
+  const needsShape = (signs && !signs.challengeIn) || mayBeCut(schemes);
   if (needsShape && !isObject(value) && !Array.isArray(value)) throw invalid("", "must be an object or an array");
   if (isStrict && !isObject(value)) throw invalid("", "must be an object");
   if (isEnvelope && parsed.ok && isObject(value) && value.object === "event") requireEnvelope(value);

@@ -1,3 +1,4 @@
+import { echoQuery } from "../handshakes/described.ts";
 import { provider } from "../provider.ts";
 import { says } from "../provider-facts.ts";
 import { keySignature } from "../signature/signing.ts";
@@ -10,7 +11,7 @@ export default provider({
   // The second one is the older name.
   id: ["body:eventid", "body:event_id"],
   type: ["body:event.@type"],
-  handshake: "adobe",
+  handshake: { kind: "adobe", ...echoQuery("challenge") },
   facts: {
     ...says("https://developer.adobe.com/events/docs/guides/", {
       answer: "any 2xx; only 429 and 5xx are repeated",

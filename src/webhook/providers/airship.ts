@@ -1,3 +1,4 @@
+import { json } from "../handshakes/handshake.ts";
 import { provider } from "../provider.ts";
 import { timestamped } from "../signature/signing.ts";
 
@@ -9,6 +10,13 @@ export default provider({
   encoding: ["gzip"],
   contentTypes: ["application/vnd.urbanairship+json", "application/json"],
   // A signed GET, which is answered with the code of the dashboard: https://docs.airship.com/platform/open/getting-started/
-  handshake: "airship",
+  handshake: {
+    kind: "airship",
+    hasToken: true,
+    signsRequests: true,
+    refusal: "signature_mismatch",
+    json: { confirmation_code: "text" },
+    get: ({ token = "" }) => json({ confirmation_code: token }),
+  },
   subPaths: { deliveries: "/push", check: "/validate" },
 });

@@ -1,6 +1,9 @@
+import { inHeader, withChallenge } from "../handshakes/handshake.ts";
 import { provider } from "../provider.ts";
 import { says } from "../provider-facts.ts";
 import { hmacOfBody } from "../signature/signing.ts";
+
+const SECRET = "x-hook-secret";
 
 export default provider({
   title: "Asana",
@@ -9,7 +12,14 @@ export default provider({
   type: ["body:events.0.action"],
   // A POST with a new secret in X-Hook-Secret, which wants that header back. Asana's answer to the request that made
   // the webhook has the secret, too: https://developers.asana.com/reference/createwebhook
-  handshake: "asana",
+  handshake: {
+    kind: "asana",
+    validation: {
+      asks: ({ headers }) => headers[SECRET] !== undefined,
+      answer: ({ headers }) => withChallenge(headers[SECRET], SECRET, (secret) => inHeader("X-Hook-Secret", secret)),
+      secret: ({ headers }) => String(headers[SECRET]),
+    },
+  },
   facts: says(
     "https://github.com/Asana/developer-docs/blob/39208263c62b69026149378e7dc5f5dedb8e9fed/source/includes/markdown/_webhooks.html.md",
     {

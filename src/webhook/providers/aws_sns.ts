@@ -59,7 +59,7 @@ export default provider({
   },
   // The message of a new subscription, whose SubscribeURL is to be opened:
   // https://docs.aws.amazon.com/sns/latest/dg/SendMessageToHttp.confirm.html
-  handshake: "sns",
+  handshake: { kind: "sns", confirms: true },
   covers: "part",
   id: ["body:MessageId"],
   type: ["body:Type"],

@@ -1,3 +1,5 @@
+import { consent } from "../handshakes/described.ts";
+import { json, withChallenge } from "../handshakes/handshake.ts";
 import { provider } from "../provider.ts";
 import { says } from "../provider-facts.ts";
 import { BEARER_TOKEN } from "../signature/signing.ts";
@@ -10,7 +12,17 @@ export default provider({
   id: ["body:id", "body:0.id"],
   type: ["body:type", "body:0.eventType", "body:0.type"],
   contentTypes: ["application/json", "application/cloudevents+json", "application/cloudevents-batch+json"],
-  handshake: "event_grid",
+  handshake: {
+    kind: "event_grid",
+    // In the schema of CloudEvents.
+    options: consent,
+    json: { validationResponse: "text" },
+    delivery(content) {
+      if (content.member("0.eventType") !== "Microsoft.EventGrid.SubscriptionValidationEvent") return null;
+      const path = "0.data.validationCode";
+      return withChallenge(content.member(path), path, (validationResponse) => json({ validationResponse }));
+    },
+  },
   facts: says("https://learn.microsoft.com/en-us/azure/event-grid/delivery-and-retry", {
     batches: true,
     answerSeconds: 30,

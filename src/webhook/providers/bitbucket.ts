@@ -1,3 +1,4 @@
+import { hasOnly, isThere } from "../handshakes/handshake.ts";
 import { provider } from "../provider.ts";
 import { says } from "../provider-facts.ts";
 import { hmacOfBody } from "../signature/signing.ts";
@@ -10,7 +11,17 @@ export default provider({
   type: ["header:x-event-key"],
   // `diagnostics:ping` of "Test connection" has no signature:
   // https://github.com/go-playground/webhooks/blob/02d182ac47693b5f7263de2ba7bd46607c80aed8/bitbucket-server/bitbucketserver.go
-  handshake: "bitbucket",
+  handshake: {
+    kind: "bitbucket",
+    validation: {
+      asks: ({ headers }) => headers["x-event-key"] === "diagnostics:ping",
+      body: {
+        type: "application/json",
+        isRight: (content) => hasOnly(content, "test") && content.member("test") === true,
+      },
+      answer: isThere,
+    },
+  },
   facts: says("https://support.atlassian.com/bitbucket-cloud/docs/troubleshoot-webhooks/", {
     answerSeconds: 10,
     repeats: "automatic",

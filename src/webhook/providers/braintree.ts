@@ -1,3 +1,5 @@
+import { createHmac, hash } from "node:crypto";
+import { text, withChallenge } from "../handshakes/handshake.ts";
 import { FORM } from "../intake/content.ts";
 import { provider } from "../provider.ts";
 import { says } from "../provider-facts.ts";
@@ -23,6 +25,9 @@ const paymentXml = ({ type, now }: SampleEvent) =>
 </notification>
 `;
 
+// What it signs for anybody who asks. So it is no payload of a delivery.
+const CHALLENGE = /^[a-f0-9]{20,32}$/;
+
 export default provider({
   title: "Braintree",
   docs: "https://developer.paypal.com/braintree/docs/guides/webhooks/parse",
@@ -35,7 +40,24 @@ export default provider({
   ),
   // `GET ?bt_challenge=`, which wants the public key and an HMAC of it:
   // https://developers.braintreepayments.com/ios+php/guides/webhooks/create
-  handshake: "braintree",
+  handshake: {
+    kind: "braintree",
+    hasToken: true,
+    publicToken: "the public key of Braintree",
+    query: ["bt_challenge"],
+    get({ query, secret, token }) {
+      const macOf = (challenge: string) =>
+        createHmac("sha1", hash("sha1", secret, "buffer"))
+          .update(challenge)
+          .digest("hex");
+      const answer = (challenge: string) => text(`${token}|${macOf(challenge)}`);
+      return withChallenge(query.get("bt_challenge"), "bt_challenge", answer, CHALLENGE);
+    },
+    signs: {
+      forAnybody: true,
+      challengeIn: (content) => (CHALLENGE.test(content.form().get("bt_payload") ?? "") ? "bt_payload" : undefined),
+    },
+  },
   covers: "part",
   contentTypes: [FORM],
   facts: says("https://developer.paypal.com/braintree/docs/guides/webhooks/parse", {

@@ -1,4 +1,5 @@
 import { randomUUID } from "node:crypto";
+import { consent } from "../handshakes/described.ts";
 import { provider } from "../provider.ts";
 import { says } from "../provider-facts.ts";
 import { integer, iso } from "../samples/values.ts";
@@ -21,7 +22,7 @@ export default provider({
     why: "Events whose attributes are in headers may have equal bytes. Those with the same source and id are one.",
     source: "https://github.com/cloudevents/spec/blob/c2845a49bc9831be02f305a4a792401b932d77d4/cloudevents/spec.md",
   },
-  handshake: "cloudevents",
+  handshake: { kind: "cloudevents", options: consent },
   facts: says("https://github.com/cloudevents/spec/blob/c2845a49bc9831be02f305a4a792401b932d77d4/cloudevents/spec.md", {
     sameBytes: true,
     batches: true,

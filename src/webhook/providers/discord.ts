@@ -1,3 +1,4 @@
+import { json, text } from "../handshakes/handshake.ts";
 import { provider } from "../provider.ts";
 import { says } from "../provider-facts.ts";
 import { keySignature } from "../signature/signing.ts";
@@ -12,7 +13,17 @@ export default provider({
   }),
   id: ["body:id"],
   type: ["body:event.type", "body:type"],
-  handshake: "discord",
+  // A ping of events has the type 0. One of interactions has 1, as an event has; only the event has `event`.
+  handshake: {
+    kind: "discord",
+    json: { type: 1 },
+    statuses: [200, 204],
+    delivery(content) {
+      const type = content.member("type");
+      if (type === 0) return text("", 204);
+      return type === 1 && content.member("event") === undefined ? json({ type }) : null;
+    },
+  },
   acknowledgement: { status: 204, type: "text/plain", text: "" },
   refusedStatus: 401,
   facts: says("https://docs.discord.com/developers/events/webhook-events", {

@@ -1,3 +1,4 @@
+import { echoQuery } from "../handshakes/described.ts";
 import { provider } from "../provider.ts";
 import { says } from "../provider-facts.ts";
 import { hmacOfBody } from "../signature/signing.ts";
@@ -11,7 +12,7 @@ export default provider({
     why: "Each notification of an account has the same bytes, and no id.",
     source: "https://www.dropbox.com/developers/reference/webhooks",
   },
-  handshake: "dropbox",
+  handshake: { kind: "dropbox", ...echoQuery("challenge") },
   facts: says("https://www.dropbox.com/developers/webhooks/docs", {
     sameBytes: true,
     batches: true,

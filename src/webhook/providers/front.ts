@@ -1,3 +1,4 @@
+import { text, withChallenge } from "../handshakes/handshake.ts";
 import { provider } from "../provider.ts";
 import { says } from "../provider-facts.ts";
 import { base64OfBody, timestamped } from "../signature/signing.ts";
@@ -14,7 +15,14 @@ export default provider({
   ],
   type: ["body:type"],
   // A signed `sync` with a challenge in a header, when the URL is saved: the page above.
-  handshake: "front",
+  handshake: {
+    kind: "front",
+    delivery(content, { headers }) {
+      const header = "x-front-challenge";
+      if (content.member("type") !== "sync" || headers[header] === undefined) return null;
+      return withChallenge(headers[header], header, text);
+    },
+  },
   facts: says(
     "https://github.com/hookdeck/webhook-skills/blob/00ad8d05f1db530909e1b96b16760b5bbc9ebe69/providers.yaml",
     {

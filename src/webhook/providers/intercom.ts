@@ -1,4 +1,5 @@
 import { randomUUID } from "node:crypto";
+import { isThere } from "../handshakes/handshake.ts";
 import { provider } from "../provider.ts";
 import { says } from "../provider-facts.ts";
 import { hex, integer, seconds } from "../samples/values.ts";
@@ -12,7 +13,7 @@ export default provider({
   type: ["body:topic"],
   // HEAD when the URL is saved:
   // https://github.com/firstcreditunion/loan-status-hub, documentation/intercom/webhook/set-up-webhooks.md, a copy of its page
-  handshake: "intercom",
+  handshake: { kind: "intercom", head: isThere },
   facts: {
     ...says("https://developers.intercom.com/docs/webhooks/webhook-notifications", {
       disables:

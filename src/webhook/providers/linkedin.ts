@@ -1,13 +1,28 @@
+import { createHmac } from "node:crypto";
+import { json, withChallenge } from "../handshakes/handshake.ts";
 import { provider } from "../provider.ts";
 import { says } from "../provider-facts.ts";
 import { hmacOfBody } from "../signature/signing.ts";
+
+// Its signatures are of `hmacsha256=` and the body, with the same secret. So a challenge has no `=`; it is a UUID.
+const WITHOUT_EQUALS = /^[A-Za-z0-9_-]{1,256}$/;
 
 export default provider({
   title: "LinkedIn",
   docs: "https://learn.microsoft.com/en-us/linkedin/shared/api-guide/webhook-validation",
   schemes: hmacOfBody("x-li-signature", { signed: "hmacsha256={body}" }),
   // GET with a challenge, when the URL is registered and every two hours: the page above.
-  handshake: "linkedin",
+  handshake: {
+    kind: "linkedin",
+    query: ["challengeCode"],
+    json: { challengeCode: "text", challengeResponse: "text" },
+    get({ query, secret }) {
+      const macOf = (code: string) => createHmac("sha256", secret).update(code).digest("hex");
+      const answer = (challengeCode: string) => json({ challengeCode, challengeResponse: macOf(challengeCode) });
+      return withChallenge(query.get("challengeCode"), "challengeCode", answer, WITHOUT_EQUALS);
+    },
+    signs: { forAnybody: true },
+  },
   facts: says(
     "https://github.com/hookdeck/webhook-skills/blob/00ad8d05f1db530909e1b96b16760b5bbc9ebe69/providers.yaml",
     {

@@ -1,3 +1,4 @@
+import { isThere } from "../handshakes/handshake.ts";
 import { FORM } from "../intake/content.ts";
 import { provider } from "../provider.ts";
 import { says } from "../provider-facts.ts";
@@ -15,7 +16,7 @@ export default provider({
   contentTypes: [FORM],
   // It asks for the URL by GET when a webhook is saved:
   // https://github.com/hookdeck/webhook-skills/blob/11c15ba5ab6b969339cdf7c58c92c036217cf9c7/skills/mailchimp-webhooks/references/verification.md
-  handshake: "mailchimp",
+  handshake: { kind: "mailchimp", get: isThere },
   facts: says(GUIDE, {
     answerSeconds: 10,
     repeats: "automatic",

@@ -1,3 +1,4 @@
+import { isThere } from "../handshakes/handshake.ts";
 import { FORM } from "../intake/content.ts";
 import { provider } from "../provider.ts";
 import { hex, seconds } from "../samples/values.ts";
@@ -16,7 +17,12 @@ export default provider({
   contentTypes: [FORM],
   // HEAD, else a delivery without events that is signed with the key `test-webhook`:
   // https://mandrill.zendesk.com/hc/en-us/articles/360038740014-Why-can-t-my-webhook-or-inbound-route-URL-be-verified
-  handshake: "mandrill",
+  handshake: {
+    kind: "mandrill",
+    head: isThere,
+    delivery: (content) => (String(content.form()) === "mandrill_events=%5B%5D" ? isThere() : null),
+    testKey: "test-webhook",
+  },
   evidence: {
     kind: "published",
     by: "https://github.com/evendis/mandrill-rails/blob/eb89d7c9a57b144ef0c5d0b049b6dd89cf2b0dee/spec/fixtures/webhook_examples/click_with_signature.json",

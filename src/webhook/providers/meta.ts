@@ -1,3 +1,4 @@
+import { hub } from "../handshakes/described.ts";
 import { provider } from "../provider.ts";
 import { says } from "../provider-facts.ts";
 import { base62, seconds } from "../samples/values.ts";
@@ -8,7 +9,12 @@ export default provider({
   docs: "https://developers.facebook.com/docs/graph-api/webhooks/getting-started",
   schemes: hmacOfBody("x-hub-signature-256", { label: "sha256=" }),
   type: ["body:entry.0.changes.0.field", "body:object"],
-  handshake: "meta",
+  handshake: {
+    kind: "meta",
+    hasToken: true,
+    ...hub(true),
+    query: ["hub.mode", "hub.verify_token", "hub.challenge"],
+  },
   facts: {
     ...says("https://github.com/hookdeck/webhook-skills/blob/00ad8d05f1db530909e1b96b16760b5bbc9ebe69/providers.yaml", {
       batches: true,

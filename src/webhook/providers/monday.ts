@@ -1,3 +1,4 @@
+import { hasOnly, json, withChallenge } from "../handshakes/handshake.ts";
 import { provider } from "../provider.ts";
 import { says } from "../provider-facts.ts";
 
@@ -13,7 +14,15 @@ export default provider({
   covers: "none",
   id: ["body:event.triggerUuid"],
   type: ["body:event.type"],
-  handshake: "monday",
+  handshake: {
+    kind: "monday",
+    json: { challenge: "text" },
+    isUnsigned: true,
+    delivery: (content) =>
+      hasOnly(content, "challenge")
+        ? withChallenge(content.member("challenge"), "challenge", (challenge) => json({ challenge }))
+        : null,
+  },
   facts: says(
     "https://github.com/hookdeck/webhook-skills/blob/00ad8d05f1db530909e1b96b16760b5bbc9ebe69/providers.yaml",
     { repeats: "automatic", schedule: "every minute for 30 minutes", repeatsForSeconds: 1800 },

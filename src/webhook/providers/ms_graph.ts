@@ -1,6 +1,9 @@
+import { PRINTABLE, text, withChallenge } from "../handshakes/handshake.ts";
 import { provider } from "../provider.ts";
 import { says } from "../provider-facts.ts";
 import { base62, iso } from "../samples/values.ts";
+
+const TOKEN = "validationToken";
 
 export default provider({
   title: "Microsoft Graph",
@@ -13,7 +16,14 @@ export default provider({
     why: "Each notification of a drive has the same bytes, and no id.",
     source: "https://learn.microsoft.com/en-us/graph/api/resources/changenotification",
   },
-  handshake: "ms_graph",
+  handshake: {
+    kind: "ms_graph",
+    validation: {
+      asks: ({ query }) => query.has(TOKEN),
+      query: [`${TOKEN}?`],
+      answer: ({ query }) => withChallenge(query.get(TOKEN), TOKEN, text, PRINTABLE),
+    },
+  },
   facts: {
     ...says("https://learn.microsoft.com/en-us/graph/change-notifications-delivery-webhooks", {
       batches: true,

@@ -1,8 +1,19 @@
 import { randomUUID } from "node:crypto";
+import { hasOnly, isThere } from "../handshakes/handshake.ts";
+import type { Content } from "../intake/content.ts";
 import { provider } from "../provider.ts";
 import { says } from "../provider-facts.ts";
 import { iso } from "../samples/values.ts";
 import { hmacOfBody } from "../signature/signing.ts";
+
+// E.g. `secret_` and 43 letters and digits.
+const TOKEN = /^[A-Za-z0-9_-]{16,256}$/;
+
+/** The token if a body has nothing else, else an empty text. */
+function tokenIn(content: Content): string {
+  const token = hasOnly(content, "verification_token") ? content.member("verification_token") : undefined;
+  return typeof token === "string" ? token : "";
+}
 
 export default provider({
   title: "Notion",
@@ -10,7 +21,14 @@ export default provider({
   schemes: hmacOfBody("x-notion-signature", { label: "sha256=" }),
   // Its first POST is `{"verification_token": "secret_…"}` without a signature. The token is the secret:
   // https://developers.notion.com/reference/webhooks
-  handshake: "notion",
+  handshake: {
+    kind: "notion",
+    validation: {
+      body: { type: "application/json", isRight: (content) => TOKEN.test(tokenIn(content)) },
+      answer: isThere,
+      secret: (_request, content) => (content ? tokenIn(content) : ""),
+    },
+  },
   id: ["body:id"],
   type: ["body:type"],
   facts: says(

@@ -1,3 +1,4 @@
+import { echoQuery } from "../handshakes/described.ts";
 import { provider } from "../provider.ts";
 import { says } from "../provider-facts.ts";
 import { hmacOfBody } from "../signature/signing.ts";
@@ -13,7 +14,7 @@ export default provider({
   encoding: ["gzip"],
   signedOver: "encoded",
   // https://developer.nylas.com/docs/v3/notifications/: the answer to `?challenge=` is exactly its value.
-  handshake: "nylas",
+  handshake: { kind: "nylas", ...echoQuery("challenge") },
   facts: says(
     "https://github.com/hookdeck/webhook-skills/blob/00ad8d05f1db530909e1b96b16760b5bbc9ebe69/providers.yaml",
     {

@@ -1,3 +1,4 @@
+import { json, PRINTABLE, withChallenge } from "../handshakes/handshake.ts";
 import { provider } from "../provider.ts";
 import { says } from "../provider-facts.ts";
 
@@ -8,7 +9,14 @@ export default provider({
   covers: "none",
   id: ["body:eventId"],
   type: ["body:data.events.0.eventType"],
-  handshake: "okta",
+  handshake: {
+    kind: "okta",
+    json: { verification: "text" },
+    get({ headers }) {
+      const header = "x-okta-verification-challenge";
+      return withChallenge(headers[header], header, (verification) => json({ verification }), PRINTABLE);
+    },
+  },
   needsEmptyAnswers: true,
   facts: says("https://developer.okta.com/docs/concepts/event-hooks/", {
     batches: true,

@@ -1,3 +1,4 @@
+import { echoQuery } from "../handshakes/described.ts";
 import { provider } from "../provider.ts";
 import { says } from "../provider-facts.ts";
 import { hmacOfBody } from "../signature/signing.ts";
@@ -10,7 +11,7 @@ export default provider({
   // the trigger.
   type: ["body:triggerName", "body:triggerId"],
   // https://docs.onfleet.com/reference-link/validation: the answer to `?check=` is its value, with 200.
-  handshake: "onfleet",
+  handshake: { kind: "onfleet", ...echoQuery("check") },
   facts: says("https://docs.onfleet.com/reference/retry.md", {
     answer: "200",
     repeats: "automatic",

@@ -1,8 +1,16 @@
 import { randomUUID } from "node:crypto";
+import { isThere, text, withChallenge } from "../handshakes/handshake.ts";
+import { type Content, FORM } from "../intake/content.ts";
 import { JSON_OR_FORM, provider } from "../provider.ts";
 import { says } from "../provider-facts.ts";
 import { base62, base64url, integer, seconds, upperBase36 } from "../samples/values.ts";
 import { timestamped } from "../signature/signing.ts";
+
+/** Whether a form is the check of the certificate, and has nothing else but a token. */
+function isSslCheck(content: Content): boolean {
+  const names = [...content.form().keys()];
+  return content.form().get("ssl_check") === "1" && names.every((name) => name === "ssl_check" || name === "token");
+}
 
 export default provider({
   title: "Slack",
@@ -14,7 +22,15 @@ export default provider({
   type: ["body:event.type", "body:type", "body:command"],
   contentTypes: JSON_OR_FORM,
   // A signed challenge for events, and for commands a form `ssl_check=1` that may have no signature: @slack/bolt@5.1.0
-  handshake: "slack",
+  handshake: {
+    kind: "slack",
+    delivery(content) {
+      if (isSslCheck(content)) return isThere();
+      if (content.member("type") !== "url_verification") return null;
+      return withChallenge(content.member("challenge"), "challenge", text);
+    },
+    validation: { body: { type: FORM, isRight: isSslCheck }, answer: isThere },
+  },
   // A modal stays open with an error if the answer has a body without `response_action`.
   acknowledgement: { type: "text/plain", text: "" },
   facts: says("https://docs.slack.dev/apis/events-api/", {

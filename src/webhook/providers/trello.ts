@@ -1,3 +1,4 @@
+import { isThere } from "../handshakes/handshake.ts";
 import { provider } from "../provider.ts";
 import { base64OfBody } from "../signature/signing.ts";
 
@@ -7,7 +8,7 @@ export default provider({
   schemes: base64OfBody("x-trello-webhook", { algorithm: "sha1", signed: "{body}{url}" }),
   id: ["body:action.id"],
   type: ["body:action.type"],
-  handshake: "trello",
+  handshake: { kind: "trello", head: isThere },
   evidence: {
     kind: "published",
     by: "https://github.com/aspnet/WebHooks/blob/9a2b0cb2f4c67bafef13cd865923250d22b22268/test/Microsoft.AspNetCore.WebHooks.Receivers.Trello.Test/Filters/TrelloVerifySignatureFilterTests.cs",

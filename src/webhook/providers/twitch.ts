@@ -1,3 +1,4 @@
+import { text, withChallenge } from "../handshakes/handshake.ts";
 import { provider } from "../provider.ts";
 import { says } from "../provider-facts.ts";
 import { timestamped } from "../signature/signing.ts";
@@ -13,7 +14,14 @@ export default provider({
   ),
   id: ["header:twitch-eventsub-message-id"],
   type: ["body:subscription.type"],
-  handshake: "twitch",
+  // The header with the type of the message is not signed, so the body decides.
+  handshake: {
+    kind: "twitch",
+    delivery: (content) =>
+      content.member("subscription.status") === "webhook_callback_verification_pending"
+        ? withChallenge(content.member("challenge"), "challenge", text)
+        : null,
+  },
   facts: {
     ...says("https://dev.twitch.tv/docs/eventsub/handling-webhook-events", {
       answer: "any 2xx",

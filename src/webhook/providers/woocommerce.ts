@@ -1,3 +1,5 @@
+import { isThere } from "../handshakes/handshake.ts";
+import { FORM } from "../intake/content.ts";
 import { provider } from "../provider.ts";
 import { says } from "../provider-facts.ts";
 import { base62, hex, integer, isoSeconds } from "../samples/values.ts";
@@ -11,7 +13,13 @@ export default provider({
   type: ["header:x-wc-webhook-topic"],
   // A form `webhook_id=N` without a signature, when the webhook is saved, which wants 200:
   // https://github.com/woocommerce/woocommerce/blob/00185c59110751fd07f0dff2ce5fe6c3f2315d1b/includes/class-wc-webhook.php
-  handshake: "woocommerce",
+  handshake: {
+    kind: "woocommerce",
+    validation: {
+      body: { type: FORM, isRight: ({ bytes }) => /^webhook_id=[0-9]{1,20}$/.test(bytes.toString("latin1")) },
+      answer: isThere,
+    },
+  },
   dedupe: {
     mode: "id",
     why: "An order that is created and updated at once is sent twice with equal bytes, each under an id of its own.",

@@ -1,3 +1,5 @@
+import { createHmac } from "node:crypto";
+import { json, withChallenge } from "../handshakes/handshake.ts";
 import { provider } from "../provider.ts";
 import { says } from "../provider-facts.ts";
 import { base64OfBody } from "../signature/signing.ts";
@@ -6,7 +8,17 @@ export default provider({
   title: "X",
   docs: "https://docs.x.com/x-api/webhooks/quickstart",
   schemes: base64OfBody("x-twitter-webhooks-signature", { label: "sha256=" }),
-  handshake: "x",
+  handshake: {
+    kind: "x",
+    query: ["crc_token"],
+    json: { response_token: "text" },
+    get({ query, secret }) {
+      const macOf = (token: string) => createHmac("sha256", secret).update(token).digest("base64");
+      const answer = (token: string) => json({ response_token: `sha256=${macOf(token)}` });
+      return withChallenge(query.get("crc_token"), "crc_token", answer);
+    },
+    signs: { forAnybody: true },
+  },
   facts: says("https://developer.x.com/en/docs/x-api/enterprise/account-activity-api/guides/activity-retries", {
     answer: "200",
     answerSeconds: 3,

@@ -1,4 +1,5 @@
-import { randomUUID } from "node:crypto";
+import { createHmac, randomUUID } from "node:crypto";
+import { json, withChallenge } from "../handshakes/handshake.ts";
 import { provider } from "../provider.ts";
 import { says } from "../provider-facts.ts";
 import { hex, integer, isoSeconds } from "../samples/values.ts";
@@ -12,7 +13,17 @@ export default provider({
   }),
   id: ["header:x-zm-request-id"],
   type: ["body:event"],
-  handshake: "zoom",
+  handshake: {
+    kind: "zoom",
+    json: { plainToken: "text", encryptedToken: "text" },
+    delivery(content, { secret }) {
+      if (content.member("event") !== "endpoint.url_validation") return null;
+      const macOf = (token: string) => createHmac("sha256", secret).update(token).digest("hex");
+      const answer = (plainToken: string) => json({ plainToken, encryptedToken: macOf(plainToken) });
+      return withChallenge(content.member("payload.plainToken"), "payload.plainToken", answer);
+    },
+    signs: { forAnybody: false },
+  },
   facts: says("https://developers.zoom.us/blog/webhook-delays", {
     answer: "200 or 204",
     answerSeconds: 3,

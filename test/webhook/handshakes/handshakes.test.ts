@@ -1,15 +1,19 @@
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
 import { AppError } from "../../../src/errors.ts";
-import type { Answer } from "../../../src/webhook/handshakes/answer.ts";
-import { DELIVERY_ANSWERS } from "../../../src/webhook/handshakes/deliveries.ts";
-import type { HandshakeKind } from "../../../src/webhook/handshakes/kind.ts";
-import { GET_ANSWERS, HEAD_ANSWERS, OPTIONS_ANSWERS } from "../../../src/webhook/handshakes/requests.ts";
-import { VALIDATIONS } from "../../../src/webhook/handshakes/validations.ts";
+import type { Answer } from "../../../src/webhook/handshakes/handshake.ts";
 import { createReverify } from "../../../src/webhook/held/reverify.ts";
 import { openContent } from "../../../src/webhook/intake/content.ts";
 import { requirePayload } from "../../../src/webhook/intake/delivered-event.ts";
 import type { Secret, Source } from "../../../src/webhook/source.ts";
+import {
+  DELIVERY_ANSWERS,
+  GET_ANSWERS,
+  type HandshakeKind,
+  HEAD_ANSWERS,
+  OPTIONS_ANSWERS,
+  VALIDATIONS,
+} from "../../helpers/handshakes.ts";
 
 const secretOf = (value: string): Secret => ({ name: "env:SECRET", value, mark: "" });
 
