@@ -1,5 +1,10 @@
 import type { IncomingHttpHeaders } from "node:http";
-import type { Answer, ChallengeRequest, Validation } from "../../src/webhook/handshakes/handshake.ts";
+import {
+  type Answer,
+  type ChallengeRequest,
+  isThere,
+  type Validation,
+} from "../../src/webhook/handshakes/handshake.ts";
 import { requireAnswer } from "../../src/webhook/handshakes/kinds.ts";
 import type { Content } from "../../src/webhook/intake/content.ts";
 import { allProviders } from "../../src/webhook/providers/index.ts";
@@ -48,9 +53,11 @@ for (const { kind, delivery, validation } of HANDSHAKES) {
       const answer = delivery(content, { secret, headers });
       return answer && requireAnswer(answer, "invalid_payload");
     };
-  if (validation)
+  if (validation) {
+    const { answer = isThere } = validation;
     VALIDATIONS[kind] = {
       ...validation,
-      answer: (request) => requireAnswer(validation.answer({ ...request, secret: "" }), "validation_failed"),
+      answer: (request) => requireAnswer(answer({ ...request, secret: "" }), "validation_failed"),
     };
+  }
 }

@@ -2,29 +2,28 @@ import { hash, timingSafeEqual } from "node:crypto";
 import { isObject } from "../../lib/json.ts";
 import type { HandshakeSettings } from "../source.ts";
 import {
-  type Answer,
-  type ChallengeRequest,
   type Handshake,
   inHeader,
+  inQuery,
   isThere,
   json,
-  type NoAnswer,
   PRINTABLE,
   text,
   withChallenge,
+  withHeaders,
 } from "./handshake.ts";
 
 type Way = Omit<Handshake, "kind">;
 
 /** GET with a challenge in the query, which the answer has. `as`: a member of JSON. */
 export function echoQuery(name: string, as?: string): Way {
-  return { query: [name], ...jsonAs(as), get: ({ query }) => withChallenge(query.get(name), name, echoAs(as)) };
+  return { ...inQuery(name, echoAs(as)), ...jsonAs(as) };
 }
 
 /** Consents to a subscription of WebSub, not to its end, which anybody could ask for. */
 export function hub(hasToken: boolean, as?: string): Way {
   return {
-    query: ["hub.mode", "hub.challenge", "hub.verify_token?"],
+    query: { "hub.mode": "text", "hub.challenge": "text", "hub.verify_token": "text?" },
     ...(hasToken && { refusal: "signature_mismatch" }),
     ...jsonAs(as),
     get({ query, token }) {
@@ -40,50 +39,26 @@ export function hub(hasToken: boolean, as?: string): Way {
 const ORIGIN = /^[A-Za-z0-9._:/-]{1,255}$/;
 
 /** Consents to deliveries at any rate (CloudEvents webhooks 1.0, 4.2). */
-export function consent({ headers }: ChallengeRequest): Answer | NoAnswer {
-  const header = "webhook-request-origin";
-  const allowed = { Allow: "OPTIONS, POST", "WebHook-Allowed-Rate": "*" };
-  return withChallenge(
-    headers[header],
-    header,
-    (origin) => inHeader("WebHook-Allowed-Origin", origin, allowed),
-    ORIGIN,
-  );
+export const consent = inHeader(
+  "webhook-request-origin",
+  (origin) => withHeaders({ Allow: "OPTIONS, POST", "WebHook-Allowed-Origin": origin, "WebHook-Allowed-Rate": "*" }),
+  ORIGIN,
+);
+
+const jsonAs = (as: string | undefined): Way => (as === undefined ? {} : { json: { [as]: "text" } });
+
+/** Answers with a challenge, as text or as a member of JSON. */
+const echoAs = (as: string | undefined) => (challenge: string) =>
+  as === undefined ? text(challenge) : json({ [as]: challenge });
+
+/** A handshake that a source may describe: what the sender asks by, the keys that it has, and how it is answered. */
+interface Described {
+  is: string;
+  keys: readonly ("name" | "as" | "token")[];
+  of(settings: HandshakeSettings): Way;
 }
 
-/** GET with a code in the query. Fitbit wants 404 for a wrong one. */
-function matchQuery(name: string): Way {
-  return {
-    query: [name],
-    statuses: [204],
-    refusal: "not_found",
-    get: ({ query, token }) => (isSame(query.get(name), token) ? text("", 204) : { code: "not_found" }),
-  };
-}
-
-function echoHeader(name: string, as = name): Way {
-  return {
-    validation: {
-      asks: ({ headers }) => headers[name] !== undefined,
-      answer: ({ headers }) => withChallenge(headers[name], name, (challenge) => inHeader(as, challenge)),
-    },
-  };
-}
-
-function echoJson(name: string, as = name): Way {
-  return {
-    json: { [as]: "text or number" },
-    isUnsigned: true,
-    delivery(content) {
-      const parsed = content.json();
-      const challenge = parsed.ok && isObject(parsed.value) ? parsed.value[name] : undefined;
-      const isChallenge = typeof challenge === "string" ? PRINTABLE.test(challenge) : Number.isSafeInteger(challenge);
-      return isChallenge ? json({ [as]: challenge }) : null;
-    },
-  };
-}
-
-/** The handshakes that a source may describe, by `type`: what the sender asks by, the keys that it has, and it. */
+/** The handshakes that a source may describe, by `type`. */
 export const DESCRIBED = {
   head: { is: "a `HEAD`", keys: [], of: () => ({ head: isThere }) },
   "echo-query": {
@@ -94,32 +69,40 @@ export const DESCRIBED = {
   "echo-header": {
     is: "a `POST` with a challenge in a header",
     keys: ["name", "as"],
-    of: ({ name = "", as }) => echoHeader(name, as),
+    of: ({ name = "", as = name }) => ({
+      validation: {
+        asks: ({ headers }) => headers[name] !== undefined,
+        answer: inHeader(name, (challenge) => withHeaders({ [as]: challenge })),
+      },
+    }),
   },
   "echo-json": {
     is: "a `POST` with a challenge in a member of its JSON",
     keys: ["name", "as"],
-    of: ({ name = "", as }) => echoJson(name, as),
+    of: ({ name = "", as = name }) => ({
+      json: { [as]: "text or number" },
+      isUnsigned: true,
+      delivery(content) {
+        const parsed = content.json();
+        const challenge = parsed.ok && isObject(parsed.value) ? parsed.value[name] : undefined;
+        const isChallenge = typeof challenge === "string" ? PRINTABLE.test(challenge) : Number.isSafeInteger(challenge);
+        return isChallenge ? json({ [as]: challenge }) : null;
+      },
+    }),
   },
   hub: { is: "as WebSub does", keys: ["token", "as"], of: ({ token, as }) => hub(token !== undefined, as) },
+  // Fitbit wants 404 for a wrong code.
   "match-query": {
     is: "a `GET` with the `token` in the query, answered with 204 or 404",
     keys: ["name", "token"],
-    of: ({ name = "" }) => matchQuery(name),
+    of: ({ name = "" }) => ({
+      query: { [name]: "text" },
+      statuses: [204],
+      refusal: "not_found",
+      get: ({ query, token }) => (isSame(query.get(name), token) ? text("", 204) : { code: "not_found" }),
+    }),
   },
 } satisfies Record<string, Described>;
-
-interface Described {
-  is: string;
-  keys: readonly ("name" | "as" | "token")[];
-  of(settings: HandshakeSettings): Way;
-}
-
-const jsonAs = (as: string | undefined): Way => (as === undefined ? {} : { json: { [as]: "text" } });
-
-/** Answers with a challenge, as text or as a member of JSON. */
-const echoAs = (as: string | undefined) => (challenge: string) =>
-  as === undefined ? text(challenge) : json({ [as]: challenge });
 
 /** Compares in constant time. */
 function isSame(given: string | null, expected: string | undefined): boolean {

@@ -12,7 +12,14 @@ import { headersOf } from "../signature/schemes.ts";
 import { createVerifier } from "../signature/signature.ts";
 import { queryOf, type SignedRequest } from "../signature/signed-text.ts";
 import { pathsOf, type Source } from "../source.ts";
-import type { Answer, AnswerRequest, ChallengeRequest, Handshake, Validation } from "./handshake.ts";
+import {
+  type Answer,
+  type AnswerRequest,
+  type ChallengeRequest,
+  isThere,
+  type Members,
+  type Validation,
+} from "./handshake.ts";
 import { handshakeOf, requireAnswer } from "./kinds.ts";
 
 /** What the endpoints of handshakes use. */
@@ -56,8 +63,8 @@ export function handshakeEndpoints(source: Source, parts: HandshakeParts): Endpo
     ...endpointOf(handshake.get, {
       method: "GET",
       summary: "Answers the handshake of the provider, if the source has `handshake`.",
-      ...(query && { query: querySchema(query) }),
-      response: json ? answerSchema(json) : v.string(),
+      ...(query && { query: schemaOf(query) }),
+      response: json ? schemaOf(json) : v.string(),
       ...(statuses && { statuses }),
       problems: refusal ? [...PROBLEMS, refusal] : PROBLEMS,
     }),
@@ -92,20 +99,18 @@ function signatureOf(source: Source, { trustedProxies }: HandshakeParts): (conte
   };
 }
 
-/** The body of a response that is JSON. */
-function answerSchema(json: NonNullable<Handshake["json"]>): v.GenericSchema {
-  const members = Object.entries(json).map(([name, type]) => {
-    if (typeof type === "number") return [name, v.literal(type)];
-    return [name, type === "text" ? v.string() : v.union([v.string(), v.number()])];
-  });
-  return v.object(Object.fromEntries(members));
-}
+const TYPES = {
+  text: v.string(),
+  "text?": v.optional(v.string()),
+  "text or number": v.union([v.string(), v.number()]),
+};
 
-function querySchema(names: readonly string[]): v.GenericSchema {
-  const members = names.map((name) =>
-    name.endsWith("?") ? [name.slice(0, -1), v.optional(v.string())] : [name, v.string()],
-  );
-  return v.object(Object.fromEntries(members));
+function schemaOf(members: Members): v.GenericSchema {
+  const entries = Object.entries(members).map(([name, type]) => [
+    name,
+    typeof type === "number" ? v.literal(type) : TYPES[type],
+  ]);
+  return v.object(Object.fromEntries(entries));
 }
 
 /** What a handshake changes in the description of a source's deliveries. `usual` is that of other sources. */
@@ -116,9 +121,9 @@ export function describeHandshake(
   const { delivery, validation, json, statuses } = handshakeOf(source.handshake) ?? {};
   const isText = validation || (delivery && (!json || statuses));
   return {
-    ...(delivery && json && { response: v.union([usual.response, answerSchema(json)]) }),
+    ...(delivery && json && { response: v.union([usual.response, schemaOf(json)]) }),
     ...(delivery && statuses && { statuses }),
-    ...(validation?.query && { query: querySchema(validation.query) }),
+    ...(validation?.query && { query: schemaOf(validation.query) }),
     ...(validation && { problems: [...usual.problems, "validation_failed"] }),
     ...(validation?.body && { requestTypes: [...new Set([...source.contentTypes, validation.body.type])] }),
     ...(isText && { otherType: "text/plain" }),
@@ -137,6 +142,7 @@ export function validationOf(source: Source, parts: HandshakeParts): ValidationE
   const validation = handshakeOf(source.handshake)?.validation;
   if (!validation) return undefined;
   const { asks = ({ headers }) => mediaTypeIn(headers["content-type"] ?? "") === validation.body?.type } = validation;
+  const { answer: answerOf = isThere } = validation;
   const signatures = source.schemes.flatMap(headersOf);
   return {
     asks({ request: { headers, url = "" } }) {
@@ -147,7 +153,7 @@ export function validationOf(source: Source, parts: HandshakeParts): ValidationE
     async handler(context) {
       const content = await requireBody(validation, source, context);
       const challenge = challengeOf(source, context, parts);
-      const answer = requireAnswer(validation.answer(challenge), "validation_failed");
+      const answer = requireAnswer(answerOf(challenge), "validation_failed");
       if (validation.secret) await keep(source, context, parts, validation.secret(challenge, content));
       return logged(source, context, parts, answer);
     },

@@ -1,3 +1,4 @@
+import { createHmac } from "node:crypto";
 import type { IncomingHttpHeaders } from "node:http";
 import type { ErrorCode } from "../../errors.ts";
 import { isObject } from "../../lib/json.ts";
@@ -32,15 +33,18 @@ export interface ChallengeRequest {
 /** Answers such a request. */
 export type AnswerRequest = (request: ChallengeRequest) => Answer | NoAnswer;
 
+/** Names with what they have: a number is always the same, and `text?` may be missing. */
+export type Members = Readonly<Record<string, "text" | "text?" | "text or number" | number>>;
+
 /** A POST without a signature by which a provider checks the URL. It is never an event. */
 export interface Validation {
   /** Whether a request looks like one. Undefined: if it has the media type. */
   asks?(request: Pick<ChallengeRequest, "query" | "headers">): boolean;
-  /** The names in its query, see `Handshake`. */
-  query?: readonly string[];
+  query?: Members;
   /** The media type and the body that it must have. Undefined: any. */
   body?: { type: string; isRight(content: Content): boolean };
-  answer: AnswerRequest;
+  /** Undefined: an empty answer. */
+  answer?: AnswerRequest;
   /** The secret that it brings, which signs the deliveries from then on. */
   secret?(request: ChallengeRequest, content: Content | null): string;
 }
@@ -58,12 +62,12 @@ export interface Handshake {
   options?: AnswerRequest;
   /** Whether these requests are signed like deliveries. */
   signsRequests?: true;
-  /** The names in the query of GET. One that may be missing ends with `?`. */
-  query?: readonly string[];
+  /** The query of GET. */
+  query?: Members;
   /** How a GET is refused whose token, code or signature is wrong. */
   refusal?: ErrorCode;
-  /** The members of answers in JSON: a number is always the same. Undefined: answers are in text. */
-  json?: Readonly<Record<string, "text" | "text or number" | number>>;
+  /** The members of answers in JSON. Undefined: answers are in text. */
+  json?: Members;
   /** The statuses of the answers to GET or deliveries, when not only 200. */
   statuses?: readonly number[];
   /** Answers a delivery if it is a handshake. `secret` is the one that signed it. */
@@ -97,10 +101,10 @@ export function json(body: object): Answer {
 /** An empty answer: the URL is right. */
 export const isThere = () => text("");
 
-/** An empty answer with a challenge in a header, and perhaps other headers. */
-export function inHeader(name: string, challenge: string, others: Record<string, string> = {}): Answer {
+/** An empty answer with other headers. */
+export function withHeaders(others: Record<string, string>): Answer {
   const { headers, ...answer } = text("");
-  return { ...answer, headers: { ...headers, ...others, [name]: challenge } };
+  return { ...answer, headers: { ...headers, ...others } };
 }
 
 // Base64, base64url, numbers and UUIDs. A challenge of this form is never a signed body, which begins with `{`, `[` or
@@ -119,6 +123,30 @@ export function withChallenge(
 ): Answer | NoAnswer {
   if (typeof value === "string" && form.test(value)) return answer(value);
   return { path, message: "must be a challenge" };
+}
+
+type AnswerChallenge = (challenge: string, request: ChallengeRequest) => Answer;
+
+/** Answers GET with a challenge in the query. */
+export function inQuery(name: string, answer: AnswerChallenge, form?: RegExp): Pick<Handshake, "query" | "get"> {
+  const get: AnswerRequest = (request) =>
+    withChallenge(request.query.get(name), name, (challenge) => answer(challenge, request), form);
+  return { query: { [name]: "text" }, get };
+}
+
+/** Answers a request with a challenge in a header. */
+export function inHeader(name: string, answer: AnswerChallenge, form?: RegExp): AnswerRequest {
+  return (request) => withChallenge(request.headers[name], name, (challenge) => answer(challenge, request), form);
+}
+
+/** Answers a delivery with a challenge. */
+export function inMember(content: Content, path: string, answer: (challenge: string) => Answer): Answer | NoAnswer {
+  return withChallenge(content.member(path), path, answer);
+}
+
+/** The HMAC of a challenge. */
+export function hmacOf(challenge: string, secret: string, encoding: "hex" | "base64" = "hex"): string {
+  return createHmac("sha256", secret).update(challenge).digest(encoding);
 }
 
 /** Whether a body is a JSON object with this member only. */

@@ -14,20 +14,15 @@ const known = new WeakMap<HandshakeSettings, Handshake>();
 /** How a source answers the check of its URL: as it describes it, or as the provider of its kind asks. */
 export function handshakeOf(settings: HandshakeSettings | null | undefined): Handshake | undefined {
   if (!settings) return undefined;
-  const handshake = known.get(settings) ?? find(settings);
+  const { kind } = settings;
+  const handshake =
+    known.get(settings) ??
+    (isDescribed(kind) ? { kind, ...DESCRIBED[kind].of(settings) } : providerOf(PRESETS[kind] ?? kind)?.handshake);
   if (handshake) known.set(settings, handshake);
   return handshake;
 }
 
-function find(settings: HandshakeSettings): Handshake | undefined {
-  const { kind } = settings;
-  if (isDescribed(kind)) return { kind, ...DESCRIBED[kind].of(settings) };
-  return providerOf(PRESETS[kind] ?? kind)?.handshake;
-}
-
-function isDescribed(kind: string): kind is keyof typeof DESCRIBED {
-  return Object.hasOwn(DESCRIBED, kind);
-}
+const isDescribed = (kind: string): kind is keyof typeof DESCRIBED => Object.hasOwn(DESCRIBED, kind);
 
 /** Whether a genuine delivery is a handshake of its source, and no event. Throws `invalid_payload`. */
 export function isHandshake(

@@ -1,4 +1,4 @@
-import { inHeader, withChallenge } from "../handshakes/handshake.ts";
+import { inHeader, withHeaders } from "../handshakes/handshake.ts";
 import { provider } from "../provider.ts";
 import { says } from "../provider-facts.ts";
 import { hmacOfBody } from "../signature/signing.ts";
@@ -16,7 +16,7 @@ export default provider({
     kind: "asana",
     validation: {
       asks: ({ headers }) => headers[SECRET] !== undefined,
-      answer: ({ headers }) => withChallenge(headers[SECRET], SECRET, (secret) => inHeader("X-Hook-Secret", secret)),
+      answer: inHeader(SECRET, (secret) => withHeaders({ "X-Hook-Secret": secret })),
       secret: ({ headers }) => String(headers[SECRET]),
     },
   },

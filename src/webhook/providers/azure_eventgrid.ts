@@ -1,5 +1,5 @@
 import { consent } from "../handshakes/described.ts";
-import { json, withChallenge } from "../handshakes/handshake.ts";
+import { inMember, json } from "../handshakes/handshake.ts";
 import { provider } from "../provider.ts";
 import { says } from "../provider-facts.ts";
 import { BEARER_TOKEN } from "../signature/signing.ts";
@@ -19,8 +19,7 @@ export default provider({
     json: { validationResponse: "text" },
     delivery(content) {
       if (content.member("0.eventType") !== "Microsoft.EventGrid.SubscriptionValidationEvent") return null;
-      const path = "0.data.validationCode";
-      return withChallenge(content.member(path), path, (validationResponse) => json({ validationResponse }));
+      return inMember(content, "0.data.validationCode", (validationResponse) => json({ validationResponse }));
     },
   },
   facts: says("https://learn.microsoft.com/en-us/azure/event-grid/delivery-and-retry", {

@@ -1,7 +1,10 @@
-import { hasOnly, isThere } from "../handshakes/handshake.ts";
+import { hasOnly } from "../handshakes/handshake.ts";
+import type { Content } from "../intake/content.ts";
 import { provider } from "../provider.ts";
 import { says } from "../provider-facts.ts";
 import { hmacOfBody } from "../signature/signing.ts";
+
+const isTest = (content: Content) => hasOnly(content, "test") && content.member("test") === true;
 
 export default provider({
   title: "Bitbucket",
@@ -15,11 +18,7 @@ export default provider({
     kind: "bitbucket",
     validation: {
       asks: ({ headers }) => headers["x-event-key"] === "diagnostics:ping",
-      body: {
-        type: "application/json",
-        isRight: (content) => hasOnly(content, "test") && content.member("test") === true,
-      },
-      answer: isThere,
+      body: { type: "application/json", isRight: isTest },
     },
   },
   facts: says("https://support.atlassian.com/bitbucket-cloud/docs/troubleshoot-webhooks/", {

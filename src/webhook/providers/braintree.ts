@@ -1,5 +1,5 @@
 import { createHmac, hash } from "node:crypto";
-import { text, withChallenge } from "../handshakes/handshake.ts";
+import { inQuery, text } from "../handshakes/handshake.ts";
 import { FORM } from "../intake/content.ts";
 import { provider } from "../provider.ts";
 import { says } from "../provider-facts.ts";
@@ -28,6 +28,11 @@ const paymentXml = ({ type, now }: SampleEvent) =>
 // What it signs for anybody who asks. So it is no payload of a delivery.
 const CHALLENGE = /^[a-f0-9]{20,32}$/;
 
+const macOf = (challenge: string, secret: string) =>
+  createHmac("sha1", hash("sha1", secret, "buffer"))
+    .update(challenge)
+    .digest("hex");
+
 export default provider({
   title: "Braintree",
   docs: "https://developer.paypal.com/braintree/docs/guides/webhooks/parse",
@@ -44,15 +49,11 @@ export default provider({
     kind: "braintree",
     hasToken: true,
     publicToken: "the public key of Braintree",
-    query: ["bt_challenge"],
-    get({ query, secret, token }) {
-      const macOf = (challenge: string) =>
-        createHmac("sha1", hash("sha1", secret, "buffer"))
-          .update(challenge)
-          .digest("hex");
-      const answer = (challenge: string) => text(`${token}|${macOf(challenge)}`);
-      return withChallenge(query.get("bt_challenge"), "bt_challenge", answer, CHALLENGE);
-    },
+    ...inQuery(
+      "bt_challenge",
+      (challenge, { secret, token }) => text(`${token}|${macOf(challenge, secret)}`),
+      CHALLENGE,
+    ),
     signs: {
       forAnybody: true,
       challengeIn: (content) => (CHALLENGE.test(content.form().get("bt_payload") ?? "") ? "bt_payload" : undefined),

@@ -1,5 +1,5 @@
 import { hash } from "node:crypto";
-import { json, withChallenge } from "../handshakes/handshake.ts";
+import { inQuery, json } from "../handshakes/handshake.ts";
 import { openContent } from "../intake/content.ts";
 import { provider } from "../provider.ts";
 import { says } from "../provider-facts.ts";
@@ -24,12 +24,10 @@ export default provider({
   handshake: {
     kind: "ebay",
     hasToken: true,
-    query: ["challenge_code"],
     json: { challengeResponse: "text" },
-    get: ({ query, token = "", endpoint }) =>
-      withChallenge(query.get("challenge_code"), "challenge_code", (code) =>
-        json({ challengeResponse: hash("sha256", `${code}${token}${endpoint}`) }),
-      ),
+    ...inQuery("challenge_code", (code, { token = "", endpoint }) =>
+      json({ challengeResponse: hash("sha256", `${code}${token}${endpoint}`) }),
+    ),
   },
   facts: says(
     "https://github.com/eBay/event-notification-nodejs-sdk/blob/feaf3378ca263a81432cf5b8c8a6fd8cb3d3e2f3/test/test.json",

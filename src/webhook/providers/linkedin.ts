@@ -1,5 +1,4 @@
-import { createHmac } from "node:crypto";
-import { json, withChallenge } from "../handshakes/handshake.ts";
+import { hmacOf, inQuery, json } from "../handshakes/handshake.ts";
 import { provider } from "../provider.ts";
 import { says } from "../provider-facts.ts";
 import { hmacOfBody } from "../signature/signing.ts";
@@ -14,13 +13,12 @@ export default provider({
   // GET with a challenge, when the URL is registered and every two hours: the page above.
   handshake: {
     kind: "linkedin",
-    query: ["challengeCode"],
     json: { challengeCode: "text", challengeResponse: "text" },
-    get({ query, secret }) {
-      const macOf = (code: string) => createHmac("sha256", secret).update(code).digest("hex");
-      const answer = (challengeCode: string) => json({ challengeCode, challengeResponse: macOf(challengeCode) });
-      return withChallenge(query.get("challengeCode"), "challengeCode", answer, WITHOUT_EQUALS);
-    },
+    ...inQuery(
+      "challengeCode",
+      (challengeCode, { secret }) => json({ challengeCode, challengeResponse: hmacOf(challengeCode, secret) }),
+      WITHOUT_EQUALS,
+    ),
     signs: { forAnybody: true },
   },
   facts: says(

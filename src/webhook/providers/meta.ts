@@ -13,7 +13,7 @@ export default provider({
     kind: "meta",
     hasToken: true,
     ...hub(true),
-    query: ["hub.mode", "hub.verify_token", "hub.challenge"],
+    query: { "hub.mode": "text", "hub.verify_token": "text", "hub.challenge": "text" },
   },
   facts: {
     ...says("https://github.com/hookdeck/webhook-skills/blob/00ad8d05f1db530909e1b96b16760b5bbc9ebe69/providers.yaml", {

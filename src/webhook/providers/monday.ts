@@ -1,4 +1,4 @@
-import { hasOnly, json, withChallenge } from "../handshakes/handshake.ts";
+import { hasOnly, inMember, json } from "../handshakes/handshake.ts";
 import { provider } from "../provider.ts";
 import { says } from "../provider-facts.ts";
 
@@ -19,9 +19,7 @@ export default provider({
     json: { challenge: "text" },
     isUnsigned: true,
     delivery: (content) =>
-      hasOnly(content, "challenge")
-        ? withChallenge(content.member("challenge"), "challenge", (challenge) => json({ challenge }))
-        : null,
+      hasOnly(content, "challenge") ? inMember(content, "challenge", (challenge) => json({ challenge })) : null,
   },
   facts: says(
     "https://github.com/hookdeck/webhook-skills/blob/00ad8d05f1db530909e1b96b16760b5bbc9ebe69/providers.yaml",

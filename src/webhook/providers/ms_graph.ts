@@ -20,7 +20,7 @@ export default provider({
     kind: "ms_graph",
     validation: {
       asks: ({ query }) => query.has(TOKEN),
-      query: [`${TOKEN}?`],
+      query: { [TOKEN]: "text?" },
       answer: ({ query }) => withChallenge(query.get(TOKEN), TOKEN, text, PRINTABLE),
     },
   },

@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { hasOnly, isThere } from "../handshakes/handshake.ts";
+import { hasOnly } from "../handshakes/handshake.ts";
 import type { Content } from "../intake/content.ts";
 import { provider } from "../provider.ts";
 import { says } from "../provider-facts.ts";
@@ -25,7 +25,6 @@ export default provider({
     kind: "notion",
     validation: {
       body: { type: "application/json", isRight: (content) => TOKEN.test(tokenIn(content)) },
-      answer: isThere,
       secret: (_request, content) => (content ? tokenIn(content) : ""),
     },
   },

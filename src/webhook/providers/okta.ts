@@ -1,4 +1,4 @@
-import { json, PRINTABLE, withChallenge } from "../handshakes/handshake.ts";
+import { inHeader, json, PRINTABLE } from "../handshakes/handshake.ts";
 import { provider } from "../provider.ts";
 import { says } from "../provider-facts.ts";
 
@@ -12,10 +12,7 @@ export default provider({
   handshake: {
     kind: "okta",
     json: { verification: "text" },
-    get({ headers }) {
-      const header = "x-okta-verification-challenge";
-      return withChallenge(headers[header], header, (verification) => json({ verification }), PRINTABLE);
-    },
+    get: inHeader("x-okta-verification-challenge", (verification) => json({ verification }), PRINTABLE),
   },
   needsEmptyAnswers: true,
   facts: says("https://developer.okta.com/docs/concepts/event-hooks/", {

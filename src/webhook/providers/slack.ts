@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { isThere, text, withChallenge } from "../handshakes/handshake.ts";
+import { inMember, isThere, text } from "../handshakes/handshake.ts";
 import { type Content, FORM } from "../intake/content.ts";
 import { JSON_OR_FORM, provider } from "../provider.ts";
 import { says } from "../provider-facts.ts";
@@ -26,10 +26,9 @@ export default provider({
     kind: "slack",
     delivery(content) {
       if (isSslCheck(content)) return isThere();
-      if (content.member("type") !== "url_verification") return null;
-      return withChallenge(content.member("challenge"), "challenge", text);
+      return content.member("type") === "url_verification" ? inMember(content, "challenge", text) : null;
     },
-    validation: { body: { type: FORM, isRight: isSslCheck }, answer: isThere },
+    validation: { body: { type: FORM, isRight: isSslCheck } },
   },
   // A modal stays open with an error if the answer has a body without `response_action`.
   acknowledgement: { type: "text/plain", text: "" },

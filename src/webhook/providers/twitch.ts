@@ -1,4 +1,4 @@
-import { text, withChallenge } from "../handshakes/handshake.ts";
+import { inMember, text } from "../handshakes/handshake.ts";
 import { provider } from "../provider.ts";
 import { says } from "../provider-facts.ts";
 import { timestamped } from "../signature/signing.ts";
@@ -19,7 +19,7 @@ export default provider({
     kind: "twitch",
     delivery: (content) =>
       content.member("subscription.status") === "webhook_callback_verification_pending"
-        ? withChallenge(content.member("challenge"), "challenge", text)
+        ? inMember(content, "challenge", text)
         : null,
   },
   facts: {

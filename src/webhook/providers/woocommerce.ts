@@ -1,4 +1,3 @@
-import { isThere } from "../handshakes/handshake.ts";
 import { FORM } from "../intake/content.ts";
 import { provider } from "../provider.ts";
 import { says } from "../provider-facts.ts";
@@ -17,7 +16,6 @@ export default provider({
     kind: "woocommerce",
     validation: {
       body: { type: FORM, isRight: ({ bytes }) => /^webhook_id=[0-9]{1,20}$/.test(bytes.toString("latin1")) },
-      answer: isThere,
     },
   },
   dedupe: {

@@ -1,5 +1,4 @@
-import { createHmac } from "node:crypto";
-import { json, withChallenge } from "../handshakes/handshake.ts";
+import { hmacOf, inQuery, json } from "../handshakes/handshake.ts";
 import { provider } from "../provider.ts";
 import { says } from "../provider-facts.ts";
 import { base64OfBody } from "../signature/signing.ts";
@@ -10,13 +9,10 @@ export default provider({
   schemes: base64OfBody("x-twitter-webhooks-signature", { label: "sha256=" }),
   handshake: {
     kind: "x",
-    query: ["crc_token"],
     json: { response_token: "text" },
-    get({ query, secret }) {
-      const macOf = (token: string) => createHmac("sha256", secret).update(token).digest("base64");
-      const answer = (token: string) => json({ response_token: `sha256=${macOf(token)}` });
-      return withChallenge(query.get("crc_token"), "crc_token", answer);
-    },
+    ...inQuery("crc_token", (token, { secret }) =>
+      json({ response_token: `sha256=${hmacOf(token, secret, "base64")}` }),
+    ),
     signs: { forAnybody: true },
   },
   facts: says("https://developer.x.com/en/docs/x-api/enterprise/account-activity-api/guides/activity-retries", {

@@ -1,5 +1,5 @@
-import { createHmac, randomUUID } from "node:crypto";
-import { json, withChallenge } from "../handshakes/handshake.ts";
+import { randomUUID } from "node:crypto";
+import { hmacOf, inMember, json } from "../handshakes/handshake.ts";
 import { provider } from "../provider.ts";
 import { says } from "../provider-facts.ts";
 import { hex, integer, isoSeconds } from "../samples/values.ts";
@@ -18,9 +18,9 @@ export default provider({
     json: { plainToken: "text", encryptedToken: "text" },
     delivery(content, { secret }) {
       if (content.member("event") !== "endpoint.url_validation") return null;
-      const macOf = (token: string) => createHmac("sha256", secret).update(token).digest("hex");
-      const answer = (plainToken: string) => json({ plainToken, encryptedToken: macOf(plainToken) });
-      return withChallenge(content.member("payload.plainToken"), "payload.plainToken", answer);
+      return inMember(content, "payload.plainToken", (plainToken) =>
+        json({ plainToken, encryptedToken: hmacOf(plainToken, secret) }),
+      );
     },
     signs: { forAnybody: false },
   },
