@@ -1,8 +1,9 @@
+import { resolve } from "node:path";
 import { watchConfigFile } from "./config/file/reload.ts";
 import { settingWarnings } from "./config/warnings.ts";
 import { faultText, OperatorError } from "./errors.ts";
 import { faultOfClock } from "./events/clock-fault.ts";
-import { createInstanceFile } from "./http/instance.ts";
+import { createInstanceFile, pidNamespace } from "./http/instance.ts";
 import { publicUrlOf } from "./http/listen.ts";
 import { timeout } from "./lib/timeout.ts";
 import type { Log } from "./log.ts";
@@ -25,7 +26,7 @@ import type { Intake } from "./webhook/intake/intake.ts";
 /** A server that is listening. */
 export interface RunningServer {
   url: string;
-  /** Reads the configuration file again. If it has errors, the configuration before it stays in use. */
+  /** Reads the configuration file again, at SIGHUP. If it has errors, the configuration before it stays in use. */
   reload(): void;
   /** Drains and closes everything within `SHUTDOWN_TIMEOUT`. Throws {@link OperatorError} if that takes longer. */
   stop(): Promise<void>;
@@ -111,8 +112,16 @@ async function start(configuration: Configuration, log: Log, parts: Parts): Prom
   await parts.start({ stop: unwatch });
   await parts.start(openCaptures(wiring, listener.server));
   await parts.start(drainOf(listener, intake));
+  if (configuration.reloadsAtHangup) instance.update({ process: { pid: process.pid, namespace: pidNamespace() } });
   log.info({ event: "server_started", url, pid: process.pid }, `listening on ${url}`);
-  return { url, reload: config.reload };
+  let count = 0;
+  function reload(): void {
+    config.reload();
+    count += 1;
+    const file = config.current && resolve(config.current.file);
+    instance.update({ reload: { count, file } });
+  }
+  return { url, reload };
 }
 
 /** Stops first: answers the requests in flight while every other part still runs. */

@@ -108,6 +108,7 @@ export const EXAMPLES: Record<string, readonly (readonly [commandLine: string, w
   "token explain": [["authserve token explain <token.txt", "Find out why a token is refused"]],
   "selftest sessions": [["authserve selftest sessions --rounds 2000", "Run more races"]],
   "selftest crash": [["authserve selftest crash --rounds 1000", "Kill more often"]],
+  reload: [["authserve reload", "Use the changed file and its secrets, or see what is wrong"]],
   ready: [["authserve ready --timeout 30s", "Wait for the server in a script"]],
   backup: [
     ["authserve backup backup.db", "Write a backup"],

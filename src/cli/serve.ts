@@ -39,7 +39,13 @@ export async function runServe(options: { init?: boolean }): Promise<void> {
   if (settings.DATABASE_URL === undefined) await refuseIfServed(settings.DATA_DIR);
   // Each reload also reads `.env`, which may have new secrets.
   const server = await serve(
-    { settings, environment, file: configFileName(environment), readFile: () => readConfigFile(readEnvironment()) },
+    {
+      settings,
+      environment,
+      file: configFileName(environment),
+      readFile: () => readConfigFile(readEnvironment()),
+      reloadsAtHangup: !hasTerminal(),
+    },
     log,
   );
   signals.onReload(server.reload);

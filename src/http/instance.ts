@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { readFileSync, rmSync } from "node:fs";
+import { readFileSync, readlinkSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import * as v from "valibot";
 import { describeError, OperatorError, systemCode } from "../errors.ts";
@@ -15,6 +15,10 @@ const Instance = v.object({
   unnamedProxy: v.nullable(v.string()),
   /** Why the configuration file that is there is not in use. */
   configFault: v.nullable(v.string()),
+  /** The process that reads the configuration file again at SIGHUP. Null during the start, and where SIGHUP ends it. */
+  process: v.nullable(v.object({ pid: v.number(), namespace: v.nullable(v.string()) })),
+  /** The newest reload at SIGHUP. `file` is null if there is no configuration file. */
+  reload: v.object({ count: v.number(), file: v.nullable(v.string()) }),
 });
 
 /** What a running server tells commands on the same machine, in a file in its data directory. */
@@ -33,7 +37,14 @@ export interface InstanceFile {
 /** Creates the id of this start. The file is written at the first update, when the address is known. */
 export function createInstanceFile(dataDir: string, log: Log): InstanceFile {
   const id = randomUUID();
-  let instance: Instance = { id, url: "", unnamedProxy: null, configFault: null };
+  let instance: Instance = {
+    id,
+    url: "",
+    unnamedProxy: null,
+    configFault: null,
+    process: null,
+    reload: { count: 0, file: null },
+  };
   return {
     id,
     update(known) {
@@ -50,7 +61,7 @@ function write(file: string, instance: Instance, log: Log): void {
     // Not flushed: a stalled disk must not delay requests, and the file is of no use after the machine has restarted.
     replaceFile(file, `${JSON.stringify(instance)}\n`, { mode: 0o600, flush: false });
   } catch (error) {
-    const message = `${INSTANCE_FILE} cannot be written: the commands ready, doctor and events send-test cannot find this server`;
+    const message = `${INSTANCE_FILE} cannot be written: the commands ready, reload, doctor and events send-test cannot find this server`;
     log.warn({ event: "instance_file_error", error: describeError(error) }, message);
   }
 }
@@ -67,5 +78,14 @@ export function readInstance(dataDir: string): Instance | null {
     if (systemCode(error) === "ENOENT") return null;
     const found = `${file} cannot be read (${describeError(error)})`;
     throw new OperatorError({ found, remedy: "run this as the server's user, or restart the server" }, 1);
+  }
+}
+
+/** The PID namespace of this process: the same pid is another process in another one. Null if the system has none. */
+export function pidNamespace(): string | null {
+  try {
+    return readlinkSync("/proc/self/ns/pid");
+  } catch {
+    return null;
   }
 }

@@ -12,6 +12,8 @@ export interface Configuration {
   environment: Environment;
   file: string;
   readFile(): ConfigFile | null;
+  /** Whether SIGHUP calls `reload`. At a terminal it stops the server. */
+  reloadsAtHangup: boolean;
 }
 
 /** What the parts are connected with. */

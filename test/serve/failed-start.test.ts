@@ -31,6 +31,7 @@ const start = (parts?: Parts) =>
       environment,
       file,
       readFile: () => readConfigFile(environment),
+      reloadsAtHangup: false,
     },
     recordingLog().log,
     parts,

@@ -21,6 +21,11 @@ export function addOperationCommands(program: Command): void {
     .option("--timeout <duration>", "Maximum time to wait", "10s")
     .action(async (options) => (await import("../ready.ts")).runReady(options));
   program
+    .command("reload")
+    .description("Let the running server read its configuration file again, and exit 1 if it does not use it")
+    .option("--json", "Print a JSON object")
+    .action(async (options) => (await import("../reload.ts")).runReload(options));
+  program
     .command("backup <file>")
     .description("Write a verified copy of the database, also while the server runs")
     .option("--force", "Replace an existing backup")

@@ -44,7 +44,10 @@ export function watchConfigFile(name: string, read: () => ConfigFile | null, log
   function reload(): void {
     try {
       const next = files.reading(readFile);
-      if (next === null && current === null) return;
+      if (next === null && current === null) {
+        onReload(null, null);
+        return;
+      }
       if (next === null) throw new OperatorError(`${name} is missing`);
       current = next;
       warn(next);
