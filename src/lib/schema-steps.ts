@@ -1,6 +1,10 @@
 import { hash } from "node:crypto";
+import packageJson from "../../package.json" with { type: "json" };
 
-/** The key in the table `metadata` under which a database keeps the digests of the steps that made it. */
+/**
+ * The key in the table `metadata` under which a database keeps the steps that made it: a JSON array of texts such as
+ * `3608a198467459ba 0.2.0`. They are the digest and the version that made the step.
+ */
 export const STEPS_KEY = "schema_steps";
 
 /** A digest of each step of a schema. Comments and white space do not count. */
@@ -16,6 +20,26 @@ export function digestsOf(steps: readonly string[]): string[] {
  * database keeps. One from before digests has none: then nothing differs.
  */
 export function changedStep(recorded: readonly string[], digests: readonly string[]): number | null {
-  const index = recorded.findIndex((digest, step) => digest !== digests[step]);
+  const index = recorded.findIndex((step, number) => digestOf(step) !== digests[number]);
   return index === -1 ? null : index;
 }
+
+/** What a database keeps once all steps are made, the missing ones by this version. Null if it has it already. */
+export function stepsToRecord(recorded: readonly string[], digests: readonly string[]): string | null {
+  const steps = digests.map((digest, number) => {
+    const step = recorded[number];
+    return step !== undefined && versionOf(step) !== undefined ? step : `${digest} ${packageJson.version}`;
+  });
+  return steps.every((step, number) => step === recorded[number]) ? null : JSON.stringify(steps);
+}
+
+/** What to do about a database whose schema is newer than that of this version. */
+export function remedyOfNewer(recorded: readonly string[]): string {
+  const version = versionOf(recorded.at(-1) ?? "");
+  return version === undefined ? "run the newer authserve" : `run authserve ${version} or newer`;
+}
+
+const digestOf = (step: string) => step.split(" ")[0];
+
+/** The version that made a step. Undefined if that was before versions were kept. */
+const versionOf = (step: string) => step.split(" ")[1];

@@ -1,5 +1,5 @@
 import { OperatorError } from "../errors.ts";
-import { changedStep, digestsOf, STEPS_KEY } from "../lib/schema-steps.ts";
+import { changedStep, digestsOf, remedyOfNewer, STEPS_KEY, stepsToRecord } from "../lib/schema-steps.ts";
 import type { Postgres, Queries } from "./connection.ts";
 
 /**
@@ -213,7 +213,7 @@ const STEPS: readonly string[] = [
  */
 export const SCHEMA = STEPS.length;
 
-/** A digest of each step. A database keeps those that made it. */
+/** A digest of each step. A database keeps those that made it, see lib/schema-steps.ts. */
 export const STEP_DIGESTS: readonly string[] = digestsOf(STEPS);
 
 /** Any number that no other program in this database locks. */
@@ -238,14 +238,15 @@ export async function prepareSchema(postgres: Postgres): Promise<void> {
       for (const statement of statementsOf(step)) await queries.run(statement);
     }
     if (version < SCHEMA) await queries.run("UPDATE authserve.schema_version SET version = $1", [SCHEMA]);
-    if (steps.length < SCHEMA) await queries.run(RECORD_STEPS, [STEPS_KEY, JSON.stringify(STEP_DIGESTS)]);
+    const record = stepsToRecord(steps, STEP_DIGESTS);
+    if (record !== null) await queries.run(RECORD_STEPS, [STEPS_KEY, record]);
   });
 }
 
-/** The digests that a database keeps: key. */
+/** The steps that a database keeps: key. */
 const RECORDED_STEPS = "SELECT value FROM authserve.metadata WHERE key = $1";
 
-/** Records the digests: key, JSON. */
+/** Records the steps: key, JSON. */
 const RECORD_STEPS = `
 INSERT INTO authserve.metadata (key, value) VALUES ($1, $2) ON CONFLICT (key) DO UPDATE SET value = excluded.value`;
 
@@ -260,7 +261,7 @@ WHERE attrelid = to_regclass('authserve.source_secrets') AND attname = 'mark' AN
 export interface FoundSchema {
   /** 0 if there is none. */
   version: number;
-  /** The digests of its steps; none if it is from before they were kept. */
+  /** Its steps as it keeps them, see lib/schema-steps.ts; none if it is from before they were kept. */
   steps: readonly string[];
   /** Why this version cannot use it, with the remedy. Null when it can. */
   fault: { found: string; remedy: string } | null;
@@ -270,16 +271,21 @@ export interface FoundSchema {
 export async function readSchema(queries: Queries): Promise<FoundSchema> {
   const version = await schemaVersion(queries);
   if (version > SCHEMA) {
+    const steps = await recordedSteps(queries);
     const found = `has schema ${version} and this version knows up to ${SCHEMA}`;
-    return { version, steps: [], fault: { found, remedy: "run the newer authserve" } };
+    return { version, steps, fault: { found, remedy: remedyOfNewer(steps) } };
   }
   if (version === 0) return { version, steps: [], fault: null };
   const [first] = await queries.rows<{ count: number }>(IS_FIRST_STEP_OURS);
   if (first?.count !== 1) return { version, steps: [], fault: otherStep(1) };
-  const [recorded] = await queries.rows<{ value: string }>(RECORDED_STEPS, [STEPS_KEY]);
-  const steps: readonly string[] = recorded === undefined ? [] : JSON.parse(recorded.value);
+  const steps = await recordedSteps(queries);
   const changed = changedStep(steps, STEP_DIGESTS);
   return { version, steps, fault: changed === null ? null : otherStep(changed + 1) };
+}
+
+async function recordedSteps(queries: Queries): Promise<readonly string[]> {
+  const [recorded] = await queries.rows<{ value: string }>(RECORDED_STEPS, [STEPS_KEY]);
+  return recorded === undefined ? [] : JSON.parse(recorded.value);
 }
 
 function otherStep(step: number): { found: string; remedy: string } {

@@ -2,6 +2,7 @@ import { chmodSync, closeSync, existsSync, lstatSync, openSync, readlinkSync, re
 import { dirname, join, resolve } from "node:path";
 import Sqlite from "better-sqlite3";
 import { AppError, describeError, exitCodeOf, OperatorError, systemCode } from "../errors.ts";
+import { stepsToRecord } from "../lib/schema-steps.ts";
 import { causeOf, isLockHeld, prepareDataDir } from "./data-dir.ts";
 import {
   APPLICATION_ID,
@@ -149,7 +150,21 @@ function refuseForeignFile(file: string): void {
   // A first start was killed before it made a table: schema cookie, user version and application id are 0.
   if ([40, 60, 68].every((offset) => header.readUInt32BE(offset) === 0)) return;
   if (header.readUInt32BE(68) !== APPLICATION_ID) throw foreign();
-  refuseUnreadable(header.readUInt32BE(60));
+  const schema = header.readUInt32BE(60);
+  refuseUnreadable(schema, schema > SCHEMA ? stepsIn(file) : []);
+}
+
+/** The steps that a file without a log keeps; none if it cannot be read. Unlike a reader, a writer leaves no log. */
+function stepsIn(file: string): readonly string[] {
+  let database: Database | undefined;
+  try {
+    database = new Sqlite(file, { fileMustExist: true });
+    return readSteps(database);
+  } catch {
+    return [];
+  } finally {
+    database?.close();
+  }
 }
 
 const damaged = (how: string) =>
@@ -217,12 +232,13 @@ function schemaOf(database: Database): number {
 }
 
 function migrate(database: Database): void {
-  if (schemaOf(database) === SCHEMA && readSteps(database).length === STEP_DIGESTS.length) return;
+  if (schemaOf(database) === SCHEMA && stepsToRecord(readSteps(database), STEP_DIGESTS) === null) return;
   database
     .transaction(() => {
       // Read again inside the transaction: another process may have migrated meanwhile.
       for (const step of stepsFrom(schemaOf(database))) database.exec(step);
-      database.prepare(RECORD_STEPS).run(JSON.stringify(STEP_DIGESTS));
+      const record = stepsToRecord(readSteps(database), STEP_DIGESTS);
+      if (record !== null) database.prepare(RECORD_STEPS).run(record);
       database.pragma(`application_id = ${APPLICATION_ID}`);
       database.pragma(`user_version = ${SCHEMA}`);
     })

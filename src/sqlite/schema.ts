@@ -1,4 +1,4 @@
-import { changedStep, digestsOf, STEPS_KEY } from "../lib/schema-steps.ts";
+import { changedStep, digestsOf, remedyOfNewer, STEPS_KEY } from "../lib/schema-steps.ts";
 
 /**
  * The schema as numbered steps. All times are Unix milliseconds. A `CHECK` lists states with `OR`, because SQLite
@@ -197,7 +197,7 @@ const FIRST_SCHEMA = 15;
 /** The schema of this version, compared with `PRAGMA user_version`. Never edit a released step: add a new one. */
 export const SCHEMA = FIRST_SCHEMA + STEPS.length - 1;
 
-/** A digest of each step. A database keeps those that made it. */
+/** A digest of each step. A database keeps those that made it, see lib/schema-steps.ts. */
 export const STEP_DIGESTS: readonly string[] = digestsOf(STEPS);
 
 /** The steps that bring a file with this schema up to date. An empty file has schema 0. */
@@ -205,10 +205,10 @@ export function stepsFrom(schema: number): readonly string[] {
   return STEPS.slice(schema === 0 ? 0 : schema - FIRST_SCHEMA + 1);
 }
 
-/** The digests that a database keeps, as JSON. */
+/** The steps that a database keeps, as JSON. */
 export const RECORDED_STEPS = `SELECT value FROM metadata WHERE key = '${STEPS_KEY}'`;
 
-/** Records the digests: JSON. */
+/** Records the steps: JSON. */
 export const RECORD_STEPS = `
 INSERT INTO metadata (key, value) VALUES ('${STEPS_KEY}', ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value`;
 
@@ -222,7 +222,7 @@ export function faultOfSchema(
 ): { found: string; remedy: string } | null {
   if (schema > SCHEMA) {
     const found = `has schema ${schema} and this version knows up to ${SCHEMA}`;
-    return { found, remedy: "run the newer authserve" };
+    return { found, remedy: remedyOfNewer(recorded) };
   }
   if (schema !== 0 && schema < FIRST_SCHEMA) {
     const found = `has schema ${schema}, of a version before the first release, which is not supported`;

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
-import { changedStep, digestsOf } from "../../src/lib/schema-steps.ts";
+import packageJson from "../../package.json" with { type: "json" };
+import { changedStep, digestsOf, remedyOfNewer, stepsToRecord } from "../../src/lib/schema-steps.ts";
 import { STEP_DIGESTS as POSTGRES } from "../../src/postgres/schema.ts";
 import { STEP_DIGESTS as SQLITE } from "../../src/sqlite/schema.ts";
 
@@ -21,5 +22,17 @@ suite("the steps of the schemas", () => {
     assert.equal(changedStep([], ["a", "b"]), null);
     assert.equal(changedStep(["a"], ["a", "b"]), null);
     assert.equal(changedStep(["a", "c"], ["a", "b"]), 1);
+    assert.equal(changedStep(["a 0.2.0", "b 0.3.0"], ["a", "b"]), null);
+    assert.equal(changedStep(["a 0.2.0", "c 0.3.0"], ["a", "b"]), 1);
+  });
+
+  test("are kept with the version that made each, and a newer database names the version that it needs", () => {
+    const { version } = packageJson;
+    assert.equal(stepsToRecord([], ["a"]), `["a ${version}"]`);
+    assert.equal(stepsToRecord(["a"], ["a"]), `["a ${version}"]`);
+    assert.equal(stepsToRecord(["a 0.0.1"], ["a", "b"]), `["a 0.0.1","b ${version}"]`);
+    assert.equal(stepsToRecord(["a 0.0.1"], ["a"]), null);
+    assert.equal(remedyOfNewer(["a 0.2.0", "b 0.4.0"]), "run authserve 0.4.0 or newer");
+    assert.equal(remedyOfNewer(["a"]), "run the newer authserve");
   });
 });

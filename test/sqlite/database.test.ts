@@ -16,6 +16,7 @@ import { join } from "node:path";
 import { suite, type TestContext, test } from "node:test";
 import Sqlite from "better-sqlite3";
 import { OperatorError } from "../../src/errors.ts";
+import { changedStep, stepsToRecord } from "../../src/lib/schema-steps.ts";
 import { lockDataDir } from "../../src/sqlite/data-dir.ts";
 import { DATABASE_FILE, openDatabase } from "../../src/sqlite/database.ts";
 import { readSteps } from "../../src/sqlite/maintenance/inspect.ts";
@@ -107,12 +108,13 @@ suite("the database", () => {
     createMetadata(database).set("key", "value");
   });
 
-  test("of a newer version is refused and unchanged", (t) => {
+  test("of a newer version is refused with the version that it needs, and unchanged", (t) => {
     const dataDir = closedDatabase(t);
     const raw = new Sqlite(join(dataDir, DATABASE_FILE));
     raw.pragma("user_version = 999");
+    raw.prepare(RECORD_STEPS).run('["one 0.2.0", "two 9.1.0"]');
     raw.close();
-    refusedUnchanged(dataDir, /schema 999 .* run the newer authserve/);
+    refusedUnchanged(dataDir, /schema 999 .* run authserve 9\.1\.0 or newer/);
   });
 
   test("of a version before the first release is refused and unchanged", (t) => {
@@ -138,7 +140,8 @@ suite("the database", () => {
     raw.close();
     const database = openDatabase(dataDir);
     t.after(() => void database.close());
-    assert.deepEqual(readSteps(database), STEP_DIGESTS);
+    assert.equal(changedStep(readSteps(database), STEP_DIGESTS), null);
+    assert.equal(stepsToRecord(readSteps(database), STEP_DIGESTS), null);
   });
 
   test("of another program is refused and unchanged", (t) => {

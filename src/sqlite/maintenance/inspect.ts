@@ -14,7 +14,7 @@ export interface Inspection {
   isOurs: boolean;
   /** Number of its last migration. */
   schema: number;
-  /** The digests of its steps; none if it is from before they were kept. */
+  /** Its steps as it keeps them, see lib/schema-steps.ts; none if it is from before they were kept. */
   steps: readonly string[];
   /** Uses a write-ahead log (WAL). A live database does, a backup does not. */
   inWalMode: boolean;
@@ -80,7 +80,7 @@ export function inspectDatabase(file: string, { whole = false } = {}): Inspectio
   }
 }
 
-/** The digests of the steps that made a database of ours; none if it is empty, or from before they were kept. */
+/** The steps that a database of ours keeps; none if it is empty, or from before they were kept. */
 export function readSteps(database: Sqlite.Database): readonly string[] {
   const hasMetadata = database.prepare("SELECT 1 FROM sqlite_schema WHERE name = 'metadata'").get() !== undefined;
   const recorded = hasMetadata ? database.prepare<[], string>(RECORDED_STEPS).pluck().get() : undefined;

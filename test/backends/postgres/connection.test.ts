@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { suite, test } from "node:test";
 import { OperatorError } from "../../../src/errors.ts";
+import { stepsToRecord } from "../../../src/lib/schema-steps.ts";
 import { type Postgres, sqlState } from "../../../src/postgres/connection.ts";
 import { postgresEvents } from "../../../src/postgres/events.ts";
 import { prepareSchema, readSchema, SCHEMA, STEP_DIGESTS, schemaVersion } from "../../../src/postgres/schema.ts";
@@ -37,12 +38,14 @@ suite("the schema on PostgreSQL", needsPostgres(), () => {
     assert.equal((await events.get("e-1"))[0]?.repeats[0]?.eventId, "e-2");
   });
 
-  test("of a newer version is refused with a remedy", async (t) => {
+  test("of a newer version is refused with the version that it needs", async (t) => {
     const { postgres } = await tempPostgres(t);
+    const steps = JSON.stringify(["one 0.2.0", "two 9.1.0"]);
+    await postgres.run("UPDATE authserve.metadata SET value = $1 WHERE key = 'schema_steps'", [steps]);
     await postgres.run("UPDATE authserve.schema_version SET version = $1", [SCHEMA + 1]);
     await assert.rejects(prepareSchema(postgres), (error) => {
       assert.ok(error instanceof OperatorError);
-      assert.match(error.message, /has schema \d+ and this version knows up to \d+: run the newer authserve/);
+      assert.match(error.message, /has schema \d+ and this version knows up to \d+: run authserve 9\.1\.0 or newer/);
       return true;
     });
   });
@@ -62,7 +65,7 @@ suite("the schema on PostgreSQL", needsPostgres(), () => {
     const { postgres } = await tempPostgres(t);
     await postgres.run("DELETE FROM authserve.metadata");
     await prepareSchema(postgres);
-    assert.deepEqual((await readSchema(postgres)).steps, STEP_DIGESTS);
+    assert.equal(stepsToRecord((await readSchema(postgres)).steps, STEP_DIGESTS), null);
     await postgres.run("DELETE FROM authserve.metadata");
     await postgres.run("ALTER TABLE authserve.source_secrets DROP COLUMN mark");
     await assert.rejects(prepareSchema(postgres), OTHER_SCHEMA);

@@ -5,6 +5,7 @@ import { createServer } from "node:net";
 import { join } from "node:path";
 import { after, suite, test } from "node:test";
 import Sqlite from "better-sqlite3";
+import packageJson from "../../../package.json" with { type: "json" };
 import { openDatabase } from "../../../src/sqlite/database.ts";
 import { localStores } from "../../../src/sqlite/stores.ts";
 import { needsMount } from "../../helpers/back-end.ts";
@@ -158,7 +159,7 @@ suite("authserve doctor", async () => {
   test("a schema is wrong if it is newer than this version, or older than the first release", async () => {
     const stored = await storedEvent();
     for (const [schema, remedy] of [
-      [999, "run the newer authserve"],
+      [999, `run authserve ${packageJson.version} or newer`],
       [6, "start with an empty DATA_DIR"],
     ]) {
       new Sqlite(stored.file).exec(`PRAGMA user_version = ${schema}`).close();
