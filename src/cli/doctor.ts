@@ -11,10 +11,10 @@ import { checkPostgres } from "./checks/database.ts";
 import { checkDatabase, checkFsync, checkSpace } from "./checks/disk.ts";
 import { type Finding, warning, wrong, wrongSettings } from "./checks/finding.ts";
 import { checkRedis, checkServer, checkTls } from "./checks/network.ts";
+import { printFindings } from "./checks/print.ts";
 import { checkAddons, checkClock, checkModes, checkSettings } from "./checks/settings.ts";
 import { checkSources } from "./checks/sources.ts";
-import { counted, printData, printJson, say } from "./output.ts";
-import { styled } from "./table.ts";
+import { printJson } from "./output.ts";
 
 /**
  * Checks everything that a server needs, and exits 1 if something is wrong. It leaves no files except the native
@@ -57,11 +57,8 @@ export async function runDoctor({ json }: { json?: boolean }): Promise<void> {
   if (address) findings.push(...(await checkServer(address)));
 
   if (json) printJson(findings);
-  else for (const finding of findings) printData(lineOf(finding));
-  const count = findings.filter(({ verdict }) => verdict === "wrong").length;
-  if (count === 0) return;
-  process.exitCode = 1;
-  if (!json) say(`${counted(count, "problem")} found.`);
+  else printFindings(findings);
+  if (findings.some(({ verdict }) => verdict === "wrong")) process.exitCode = 1;
 }
 
 const withoutAddons = {
@@ -82,10 +79,4 @@ function readUsable<const Name extends SettingName>(environment: Environment, na
     if (error instanceof OperatorError) return null;
     throw error;
   }
-}
-
-const VERDICT_STYLE = { ok: "green", warning: "yellow", wrong: "red" } as const;
-
-function lineOf({ check, verdict, found, remedy }: Finding): string {
-  return `${styled(VERDICT_STYLE[verdict], verdict.padEnd(8))} ${check.padEnd(10)} ${found}${remedy === null ? "" : ` → ${remedy}`}`;
 }

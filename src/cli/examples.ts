@@ -68,6 +68,7 @@ export const EXAMPLES: Record<string, readonly (readonly [commandLine: string, w
   ],
   "config check": [["authserve config check", "Check the file before the server takes it up"]],
   "config schema": [["authserve config schema >authserve.schema.json", "Let an editor complete and check the file"]],
+  "upgrade check": [["authserve upgrade check", "Run the new version's, before its first start"]],
   nodes: [["authserve nodes", "See which servers are alive, since when, and their versions"]],
   "routes list": [["authserve routes list", "See which route has queued or failed jobs"]],
   "routes pause": [

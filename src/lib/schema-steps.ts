@@ -33,9 +33,12 @@ export function stepsToRecord(recorded: readonly string[], digests: readonly str
   return steps.every((step, number) => step === recorded[number]) ? null : JSON.stringify(steps);
 }
 
+/** The version that made the newest step. Undefined if that was before versions were kept. */
+export const newestVersion = (recorded: readonly string[]) => versionOf(recorded.at(-1) ?? "");
+
 /** What to do about a database whose schema is newer than that of this version. */
 export function remedyOfNewer(recorded: readonly string[]): string {
-  const version = versionOf(recorded.at(-1) ?? "");
+  const version = newestVersion(recorded);
   return version === undefined ? "run the newer authserve" : `run authserve ${version} or newer`;
 }
 

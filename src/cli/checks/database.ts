@@ -18,15 +18,24 @@ export async function checkPostgres(
   settings: DatabaseSettings,
   address: DatabaseAddress,
 ): Promise<{ findings: Finding[]; newestAt: number | null }> {
+  const { facts, findings } = await readPostgres(settings, address);
+  if (facts === null) return { findings, newestAt: null };
+  return { findings: findingsOf(facts, address, settings.DATABASE_POOL_SIZE), newestAt: facts.newestEventAt };
+}
+
+/** Reads the facts of the PostgreSQL at an address. They are null if it cannot be used, and the findings say why. */
+export async function readPostgres(
+  settings: DatabaseSettings,
+  address: DatabaseAddress,
+): Promise<{ facts: DatabaseFacts | null; findings: Finding[] }> {
   try {
     const { readDatabaseFacts } = await import("../../postgres/maintenance/facts.ts");
-    const facts = await readDatabaseFacts(postgresOptions(settings, address));
-    return { findings: findingsOf(facts, address, settings.DATABASE_POOL_SIZE), newestAt: facts.newestEventAt };
+    return { facts: await readDatabaseFacts(postgresOptions(settings, address)), findings: [] };
   } catch (error) {
-    if (error instanceof SettingsError) return { findings: wrongSettings(CHECK, error), newestAt: null };
+    if (error instanceof SettingsError) return { facts: null, findings: wrongSettings(CHECK, error) };
     const reason = describeError(error instanceof AppError ? error.cause : error);
     const remedy = "start it, or correct the host, the user, the password or the database in DATABASE_URL";
-    return { findings: [wrong(CHECK, `${placeOf(address)} cannot be used (${reason})`, remedy)], newestAt: null };
+    return { facts: null, findings: [wrong(CHECK, `${placeOf(address)} cannot be used (${reason})`, remedy)] };
   }
 }
 
@@ -49,7 +58,8 @@ function placeOf({ hosts }: DatabaseAddress): string {
   return hosts.map(({ host, port }) => `${host}:${port}`).join(", ");
 }
 
-function versionFinding({ version, isSupported }: DatabaseFacts, address: DatabaseAddress): Finding {
+/** Whether this version supports the PostgreSQL. */
+export function versionFinding({ version, isSupported }: DatabaseFacts, address: DatabaseAddress): Finding {
   const place = `${address.hosts.length > 1 ? "one of " : ""}${placeOf(address)}`;
   if (isSupported) return ok(CHECK, `${version} at ${place} accepts writes`);
   return wrong(CHECK, `${version} is too old`, "update it to 14 or newer");

@@ -37,8 +37,16 @@ const FSYNC_ROUNDS = 20;
 const SLOW_FSYNC_MS = 20;
 const USELESS_FSYNC_MS = 500;
 
-/** Checks the schema and pages of the database without changing it. `newestAt` is the receipt of its newest event. */
-export function checkDatabase(dataDir: string): { findings: Finding[]; newestAt: number | null } {
+interface CheckedDatabase {
+  findings: Finding[];
+  /** The receipt of its newest event. */
+  newestAt: number | null;
+  /** Its schema, with the steps that it keeps. Missing if there is no database, or it cannot be used. */
+  schema?: Pick<Inspection, "schema" | "steps">;
+}
+
+/** Checks the schema and pages of the database without changing it. */
+export function checkDatabase(dataDir: string): CheckedDatabase {
   let file: string;
   try {
     if (statSync(dataDir, { throwIfNoEntry: false })?.isDirectory() === false) {
@@ -82,17 +90,18 @@ export function checkDatabase(dataDir: string): { findings: Finding[]; newestAt:
   const findings = [ok("database", "quick_check found no damage")];
   if (!isOurs) findings.push(wrong("schema", "the database belongs to another program", "set another DATA_DIR"));
   else findings.push(checkSchema(schema, steps));
-  if (!isOurs || schema !== SCHEMA || faultOfSchema(schema, steps)) return { findings, newestAt: null };
+  if (!isOurs) return { findings, newestAt: null };
+  if (schema !== SCHEMA || faultOfSchema(schema, steps)) return { findings, newestAt: null, schema: inspection };
   // Every write would fail there, which the check of the disk reports.
   const refused = isDiskReadOnly(file) ? [] : trialFindings(tryFile(file));
   findings.push(...refused);
-  if (refused.some(({ verdict }) => verdict === "wrong")) return { findings, newestAt: null };
+  if (refused.some(({ verdict }) => verdict === "wrong")) return { findings, newestAt: null, schema: inspection };
   const { newestAt, unreadable } = readEventFacts(file);
   if (unreadable > 0) {
     const found = `the events of ${counted(unreadable, "job")} cannot be read and are dead letters`;
     findings.push(wrong("database", found, `see event_unreadable in the log, and check the disk; ${RESTORE}`));
   }
-  return { findings, newestAt };
+  return { findings, newestAt, schema: inspection };
 }
 
 function checkSchema(schema: number, steps: readonly string[]): Finding {

@@ -43,6 +43,13 @@ export function addOperationCommands(program: Command): void {
     .option("--json", "Print a JSON object")
     .action(async (options) => (await import("../migrate.ts")).runMigrate(options));
   program
+    .command("upgrade")
+    .description("See what an upgrade to this version does")
+    .command("check")
+    .description("Show what the next start would change in the database, and exit 1 if it would fail")
+    .option("--json", "Print a JSON object")
+    .action(async (options) => (await import("../upgrade.ts")).runUpgradeCheck(options));
+  program
     .command("nodes")
     .description("List the servers that share the database of DATABASE_URL")
     .option("--utc", "Show times in UTC")

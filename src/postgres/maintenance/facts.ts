@@ -1,16 +1,20 @@
 import type { StoreFault } from "../../lib/store-fault.ts";
+import type { NodeRecord } from "../../nodes/store.ts";
 import { connectPostgres, type Postgres, type PostgresOptions, type ServerFacts } from "../connection.ts";
 import { readNewest } from "../event-reads.ts";
+import { createPostgresNodeStore } from "../nodes.ts";
 import { OLDEST_VERSION } from "../open.ts";
 import { type FoundSchema, readSchema, SCHEMA, schemaVersion } from "../schema.ts";
 import { createTrial } from "../trial.ts";
 
-/** What `authserve doctor` reports of a database. */
+/** What `authserve doctor` and `upgrade check` report of a database. */
 export interface DatabaseFacts {
   version: string;
   isSupported: boolean;
-  schema: Pick<FoundSchema, "version" | "fault">;
+  schema: FoundSchema;
   newestSchema: number;
+  /** The servers that share it. */
+  nodes: NodeRecord[];
   mayCreate: boolean;
   /** Settings with which a commit is not durable, e.g. `fsync is off`. */
   unsafe: string[];
@@ -96,6 +100,7 @@ export async function readDatabaseFacts(options: PostgresOptions): Promise<Datab
       isSupported: row.number >= OLDEST_VERSION,
       schema,
       newestSchema: SCHEMA,
+      nodes: version > 0 && isWhole && schema.fault === null ? await createPostgresNodeStore(postgres).list() : [],
       mayCreate: row.mayCreate,
       unsafe: unsafeSettings(row),
       standbys: row.seesStandbys ? { all: row.standbys, synchronous: row.synchronous } : null,
