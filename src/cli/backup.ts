@@ -24,7 +24,7 @@ export async function runBackup(file: string, { force = false, json }: BackupOpt
   if (DATABASE_URL !== undefined) throw usePgDump(`pg_dump --format=custom --schema=authserve --file=FILE ${URL_WORD}`);
   requireDatabase(DATA_DIR);
   requireServedLog(DATA_DIR);
-  const database = openForCommands(DATA_DIR);
+  const database = openForCommands(DATA_DIR, { keepsSchema: true });
   yieldToServer();
   const progress = createProgressBar(megabytesPerSecond);
   try {

@@ -47,6 +47,8 @@ export interface OpenOptions {
    * ends all locks of the process on it (POSIX). Another program could then remove the WAL of a live database.
    */
   isOpen?: boolean;
+  /** Leaves an older schema as it is, for a backup that the older version can restore. */
+  keepsSchema?: boolean;
 }
 
 // Checked in 0.13 s when the file is cached. `authserve doctor` checks larger ones.
@@ -80,7 +82,8 @@ export function openDatabase(dataDir: string, options: OpenOptions = {}): Databa
     database.pragma(`wal_autocheckpoint = ${CHECKPOINT_PAGES}`);
     database.pragma(`journal_size_limit = ${MAX_LOG_BYTES}`);
     makePrivate(file);
-    migrate(database);
+    const schema = schemaOf(database);
+    if (!options.keepsSchema || schema === 0) migrate(database);
     return database;
   } catch (error) {
     database?.close();

@@ -103,3 +103,11 @@ suite("authserve upgrade check", () => {
     assert.match(text, /^warning +settings +RETRY_ATTEMPT in \.env is not a setting/m);
   });
 });
+
+test("a backup of an older database leaves it as it is, and the older version can restore it", async () => {
+  const { dir, file } = oldStore();
+  const backup = join(dir, "backup.db");
+  const { code, stderr } = await authserve(["backup", backup], { dir, env: settings(dir) });
+  assert.equal(code, 0, stderr);
+  assert.deepEqual([schemaIn(file), schemaIn(backup)], [OLD_SCHEMA, OLD_SCHEMA]);
+});
