@@ -51,7 +51,10 @@ export async function runDoctor({ json }: { json?: boolean }): Promise<void> {
   if (redis) findings.push(...notReported(findings, await checkRedis(redis)));
   const tls = readUsable(environment, ["TLS_CERT_FILE", "TLS_KEY_FILE"]);
   if (tls) findings.push(...notReported(findings, checkTls(tls)));
-  const canRead = database.findings.every(({ verdict }) => verdict !== "wrong");
+  // To open an older database would bring it up to date.
+  const canRead = database.findings.every(
+    ({ check, verdict }) => verdict === "ok" || (verdict === "warning" && check !== "schema"),
+  );
   findings.push(...notReported(findings, await checkSources(environment, canRead, Date.now())));
   const address = readUsable(environment, ["DATA_DIR", "DATABASE_URL", "PORT", "HOST", "TLS_CERT_FILE"]);
   if (address) findings.push(...(await checkServer(address)));

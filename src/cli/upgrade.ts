@@ -74,7 +74,8 @@ function schemaFinding(store: StoreSchema): Finding {
   const steps = stepsOf(store);
   if (steps === 0) return ok("schema", `${schema}, the current one: the start changes nothing`);
   const older = newestVersion(recorded) ?? "an older version";
-  const found = `the next start, or command, takes ${counted(steps, "step")} from ${schema} to ${newest}, and ${older} then cannot start`;
+  const taken = `${counted(steps, "step")} from ${schema} to ${newest}`;
+  const found = `the next start, or command, takes ${taken}, and ${older} then cannot start`;
   return warning("schema", found, `make a backup first: ${backup}`);
 }
 

@@ -19,7 +19,7 @@ async function check(url: string): Promise<{ code: number | null; text: string; 
 }
 
 suite("authserve upgrade check on PostgreSQL", needsPostgres(), () => {
-  test("counts the steps that an older database lacks, and takes none of them", async (t) => {
+  test("counts the steps that an older database lacks, and takes none of them, and neither does doctor", async (t) => {
     const { postgres, url } = await tempPostgres(t);
     await postgres.run("DROP TABLE authserve.repeats, authserve.source_refusals");
     await postgres.run("UPDATE authserve.schema_version SET version = 1");
@@ -39,6 +39,8 @@ suite("authserve upgrade check on PostgreSQL", needsPostgres(), () => {
       steps: SCHEMA - 1,
       backupAdvised: true,
     });
+    const dir = workingDir();
+    await authserve(["doctor"], { dir, env: settings(dir, { DATABASE_URL: url }) });
     assert.deepEqual(await postgres.rows("SELECT version FROM authserve.schema_version"), [{ version: 1 }]);
   });
 

@@ -111,3 +111,10 @@ test("a backup of an older database leaves it as it is, and the older version ca
   assert.equal(code, 0, stderr);
   assert.deepEqual([schemaIn(file), schemaIn(backup)], [OLD_SCHEMA, OLD_SCHEMA]);
 });
+
+test("doctor leaves an older database as it is", async () => {
+  const { dir, file } = oldStore();
+  const { stdout } = await authserve(["doctor"], { dir, env: settings(dir) });
+  assert.match(stdout, /^warning +schema +15, older than 17 → the next start migrates it$/m);
+  assert.equal(schemaIn(file), OLD_SCHEMA);
+});
