@@ -1,6 +1,6 @@
 /**
  * Writes the stores of this version to `test/fixtures/stores`. Later versions must be able to upgrade them. Run it for
- * each release: `npx tsx test/release/make-store.ts 0.2.0`.
+ * each release, and then `npm run format`: `npx tsx test/release/make-store.ts 0.2.0`.
  */
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
