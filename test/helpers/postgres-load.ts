@@ -17,6 +17,8 @@ interface Load {
   isUnavailable(): Promise<void>;
   /** Waits until the server works again. */
   heals(): Promise<void>;
+  /** From now on each delivery goes to this server or to the first one, by chance. */
+  alsoTo(server: Server): void;
   /**
    * Ends the deliveries. Asserts that each acknowledged event is stored, processed once, and reached the target once.
    */
@@ -46,6 +48,7 @@ export async function startLoad(
   const server = await until(() => startServer(options).catch(() => null));
   t.after(() => server[Symbol.asyncDispose]());
   const token = await until(() => logIn(server).catch(() => null));
+  const servers = [server];
   const acknowledged = new Set<string>();
   const problems: string[] = [];
   let isOver = false;
@@ -56,7 +59,8 @@ export async function startLoad(
       const id = `evt_${number++}`;
       // As a provider does: the same event again until it is acknowledged.
       while (!isOver) {
-        const { status, text } = await deliver(server, event(id));
+        const one = servers[Math.floor(Math.random() * servers.length)] as Server;
+        const { status, text } = await deliver(one, event(id));
         if (status === 200) {
           acknowledged.add(id);
           break;
@@ -95,6 +99,7 @@ export async function startLoad(
       const before = acknowledged.size;
       await until(() => acknowledged.size > before);
     },
+    alsoTo: (other) => void servers.push(other),
     async isComplete() {
       isOver = true;
       await Promise.all(senders);

@@ -20,6 +20,8 @@ export interface ServerOptions {
   /** Arguments after `serve`. */
   args?: readonly string[];
   uid?: number;
+  /** The program of another version. */
+  program?: string;
 }
 
 export interface Server {
@@ -64,7 +66,7 @@ export async function startServer(options: ServerOptions = {}): Promise<Server> 
   const dir = options.dir ?? workingDir(options.uid === undefined ? 0o700 : 0o777);
   const env = settings(dir, options.env);
   const { uid } = options;
-  const command = startProgram(EXECUTABLE, ["serve", ...(options.args ?? [])], {
+  const command = startProgram(options.program ?? EXECUTABLE, ["serve", ...(options.args ?? [])], {
     dir,
     env,
     ...(uid === undefined ? {} : { uid }),
