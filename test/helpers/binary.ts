@@ -5,7 +5,8 @@ import { type CommandOptions, type Finished, runProgram } from "./command.ts";
 
 const ROOT = join(import.meta.dirname, "../..");
 
-export const BINARY = join(ROOT, "dist/authserve");
+/** The executable that is tested. `AUTHSERVE_BINARY` names another one. */
+export const BINARY = process.env.AUTHSERVE_BINARY ?? join(ROOT, "dist/authserve");
 
 /** The reason why tests of the binary cannot run, or false. With `REQUIRE_BACKENDS=1`, builds a missing binary. */
 export function binaryIsMissing(): string | false {
