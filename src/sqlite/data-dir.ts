@@ -88,11 +88,32 @@ function openLock(dataDir: string): Sqlite.Database {
     if (isDamage(error) || isNotAFile(file)) throw notALock();
     const cause = causeOf(error, dataDir);
     throw new OperatorError(
-      `DATA_DIR cannot be written (${describeError(cause)}): name a directory on a disk with space that this user can write`,
+      `DATA_DIR cannot be written (${describeError(cause)}): ${remedyOfUnwritable(file)}`,
       exitCodeOf(cause),
     );
   }
   return lock;
+}
+
+/** What to do when a file in a directory cannot be written. Names the owner of either, if that is why. */
+export function remedyOfUnwritable(file: string): string {
+  const dir = resolve(file, "..");
+  const user = process.geteuid?.();
+  const foreign = [dir, file, `${file}-wal`, `${file}-shm`].find((path) => isForeign(path, user));
+  if (foreign === undefined) return "name a directory on a disk with space that this user can write";
+  const owner = statSync(foreign).uid;
+  return `${foreign} belongs to user ${owner}, and authserve runs as user ${user}; run chown -R ${user} ${dir} as root`;
+}
+
+/** Whether a path is there, belongs to another user, and cannot be written by this one. */
+function isForeign(path: string, user: number | undefined): boolean {
+  try {
+    if (statSync(path).uid === user) return false;
+    accessSync(path, constants.W_OK);
+    return false;
+  } catch (error) {
+    return systemCode(error) === "EACCES" && statSync(path, { throwIfNoEntry: false }) !== undefined;
+  }
 }
 
 /** Who may read the lock file could lock it, and no server would start. A file of another user stays as it is. */

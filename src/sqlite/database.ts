@@ -3,7 +3,7 @@ import { dirname, join, resolve } from "node:path";
 import Sqlite from "better-sqlite3";
 import { AppError, describeError, exitCodeOf, OperatorError, systemCode } from "../errors.ts";
 import { stepsToRecord } from "../lib/schema-steps.ts";
-import { causeOf, isLockHeld, prepareDataDir } from "./data-dir.ts";
+import { causeOf, isLockHeld, prepareDataDir, remedyOfUnwritable } from "./data-dir.ts";
 import {
   APPLICATION_ID,
   BUSY,
@@ -61,10 +61,9 @@ const QUICKLY_CHECKED_BYTES = 128 * 1024 * 1024;
 export function openDatabase(dataDir: string, options: OpenOptions = {}): Database {
   if (!options.isOpen) prepareDataDir(dataDir);
   let database: Database | undefined;
-  let dir = dataDir;
+  let file = join(dataDir, DATABASE_FILE);
   try {
-    const file = databaseFile(dataDir);
-    dir = dirname(file);
+    file = databaseFile(dataDir);
     if (!options.isOpen) refuseForeignFile(file);
     const isInUse = !options.checked && !options.isOpen && isLockHeld(dataDir);
     // The database must not change while a restore replaces it.
@@ -87,7 +86,7 @@ export function openDatabase(dataDir: string, options: OpenOptions = {}): Databa
     return database;
   } catch (error) {
     database?.close();
-    throw error instanceof OperatorError ? error : openFailure(causeOf(error, dir));
+    throw error instanceof OperatorError ? error : openFailure(causeOf(error, dirname(file)), file);
   }
 }
 
@@ -107,7 +106,7 @@ export function openForCommands(dataDir: string, options: OpenOptions = {}): Dat
     return database;
   } catch (error) {
     database?.close();
-    throw error instanceof OperatorError ? error : openFailure(error);
+    throw error instanceof OperatorError ? error : openFailure(error, file);
   }
 }
 
@@ -210,7 +209,7 @@ function assertUndamaged(file: string): void {
   throw damaged(damage);
 }
 
-function openFailure(error: unknown): OperatorError {
+function openFailure(error: unknown, file: string): OperatorError {
   if (isDamage(error)) return damaged(systemCode(error));
   if (isBusy(error)) {
     return new OperatorError(
@@ -219,7 +218,7 @@ function openFailure(error: unknown): OperatorError {
     );
   }
   return new OperatorError(
-    `DATA_DIR/${DATABASE_FILE} cannot be opened (${describeError(error)}): name a directory on a disk with space that this user can write`,
+    `DATA_DIR/${DATABASE_FILE} cannot be opened (${describeError(error)}): ${remedyOfUnwritable(file)}`,
     exitCodeOf(error),
   );
 }

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
-import { chmodSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { chmodSync, chownSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { join } from "node:path";
 import { test } from "node:test";
-import { NOBODY, needsOtherUser } from "../helpers/back-end.ts";
+import { NOBODY, needs, needsAll, needsOtherUser } from "../helpers/back-end.ts";
 import { ask, logIn } from "../helpers/client.ts";
 import type { Finished } from "../helpers/command.ts";
 import { PASSWORD_HASH } from "../helpers/credentials.ts";
@@ -21,6 +21,12 @@ function assertRefused({ code, stdout, stderr }: Finished, names: RegExp): void 
 }
 
 const oneError = ({ stderr }: Finished) => /^error: [^\n]+(?:\n {2}hint: [^\n]+)?\n$/.test(stderr);
+
+const isRoot = () => process.getuid?.() === 0;
+const canGiveAway = needsAll(
+  needsOtherUser(),
+  needs("the file of another user", isRoot, "giving a file away needs root"),
+);
 
 test("a port in use gives one message with the port and a remedy, and exit code 2", async () => {
   const other = createServer();
@@ -72,6 +78,24 @@ test("a DATA_DIR that the user cannot read gives one message and exit code 2", n
   assert.ok(oneError(refused));
 });
 
+test(
+  "a file of another user in DATA_DIR is named, with both users and the command that helps",
+  canGiveAway,
+  async () => {
+    for (const name of ["serve.lock", "authserve.db"]) {
+      const dir = workingDir(0o777);
+      const uid = NOBODY;
+      await using server = await startServer({ dir, uid });
+      await server.stop();
+      const file = join(dir, "data", name);
+      chownSync(file, 0, 0);
+      const { stderr } = await serveRefused({}, dir, uid);
+      const says = `${file} belongs to user 0, and authserve runs as user ${uid}; run chown -R ${uid} ${join(dir, "data")} as root`;
+      assert.ok(stderr.includes(says), stderr);
+    }
+  },
+);
+
 test("a DATA_DIR that cannot be created gives one message and exit code 2", async () => {
   assertRefused(await serveRefused({ DATA_DIR: "/proc/authserve/data" }), /DATA_DIR cannot be created/);
 });
@@ -85,7 +109,7 @@ test("a read-only database is refused as read-only, not as damaged", needsOtherU
   chmodSync(join(dir, "data"), 0o777);
   const uid = process.getuid?.() === 0 ? NOBODY : undefined;
   const refused = await serveRefused({}, dir, uid);
-  assertRefused(refused, /that this user can write/);
+  assertRefused(refused, /belongs to user 0|that this user can write/);
   assert.doesNotMatch(refused.stderr, /damaged|restore/);
 });
 
