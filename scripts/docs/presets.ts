@@ -1,4 +1,4 @@
-import { needsOfProvider, refusedStatusOf } from "../../src/cli/preset-words.ts";
+import { needsOfProvider, refusedStatusOf } from "../../src/cli/sources-presets.ts";
 import type { Provider } from "../../src/webhook/provider.ts";
 import { FACT_NAMES, type Fact, type FactValues } from "../../src/webhook/provider-facts.ts";
 import { allProviders } from "../../src/webhook/providers/index.ts";

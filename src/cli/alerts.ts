@@ -7,10 +7,10 @@ import { readEnvironment } from "../config/env-file.ts";
 import { readConfigFile } from "../config/file/config-file.ts";
 import { handlerEnvironment } from "../config/handler-environment.ts";
 import { readSettings } from "../config/settings.ts";
-import { parseDurationMs } from "../config/units.ts";
 import { describeError, OperatorError } from "../errors.ts";
 import { isoTime } from "../lib/iso-time.ts";
 import { nearest } from "../lib/nearest.ts";
+import { durationOption } from "./option-values.ts";
 import { counted, printJson, say } from "./output.ts";
 import { withStores } from "./stores.ts";
 import { printTable } from "./table.ts";
@@ -46,6 +46,8 @@ export function runAlertsList({ all, utc, json }: { all?: boolean; utc?: boolean
   });
 }
 
+const SILENCE = { leastMs: 1, mostMs: LONGEST_SILENCE_MS, text: "of at most 365d, e.g. 2h" };
+
 interface SilenceOptions {
   for?: string;
   label?: string[];
@@ -65,7 +67,7 @@ export function runAlertsSilence(name: string | undefined, options: SilenceOptio
       if (options.json) return printJson({ removed });
       return say(removed === 0 ? "There is no such silence." : `Ended ${counted(removed, "silence")}.`);
     }
-    const until = now + parseFor(options.for ?? "1h");
+    const until = now + durationOption("--for", options.for ?? "1h", SILENCE);
     await alerts.addSilence({ id: randomUUID(), name: chosen, labels, reason: options.reason ?? null, until }, now);
     if (options.json) return printJson({ name: chosen, labels, until: isoTime(until) });
     say(`${chosen ?? "Every alert"} is silenced until ${isoTime(until)}.`);
@@ -85,12 +87,6 @@ function parseLabel(text: string): [string, string] {
   const [, name, value] = /^([a-z]+)=(.+)$/.exec(text) ?? [];
   if (name !== undefined && value !== undefined) return [name, value];
   throw new OperatorError({ found: "--label is not usable", remedy: "give a label and its value, e.g. source=stripe" });
-}
-
-function parseFor(text: string): number {
-  const ms = parseDurationMs(text);
-  if (ms !== null && ms > 0 && ms <= LONGEST_SILENCE_MS) return ms;
-  throw new OperatorError({ found: "--for is not usable", remedy: "give a duration of at most 365d, e.g. 2h" });
 }
 
 /** Sends a test message to each notifier of the configuration file. Throws if one of them did not take it. */

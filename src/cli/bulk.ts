@@ -2,11 +2,14 @@ import { setTimeout as delay } from "node:timers/promises";
 import { OperatorError } from "../errors.ts";
 import { eachPage, type TakePage } from "../events/counted-pages.ts";
 import { JOB_CURSOR } from "../events/cursors.ts";
-import type { JobFilter } from "../events/store.ts";
-import { eventConditions, type FilterOptions } from "./event-filter.ts";
+import type { CountedPage, EventDetail, JobFilter, PageRequest } from "../events/store.ts";
+import { printable } from "../lib/printable.ts";
+import type { Stores } from "../stores.ts";
+import { findEvent } from "./find-event.ts";
+import { eventConditions, type FilterOptions, perSecond } from "./option-values.ts";
 import { counted, printJson, say } from "./output.ts";
 import { createProgressBar } from "./progress.ts";
-import { perSecond } from "./whole-number.ts";
+import { PAUSE_MS, withStores } from "./stores.ts";
 
 /** The options of a command that takes many jobs. */
 export interface BulkOptions extends FilterOptions {
@@ -22,8 +25,6 @@ const FILTERS = ["source", "type", "route", "since", "until", "error"] as const;
 
 // Deliveries wait for a page: 10 ms.
 const PAGE = 500;
-// A server that waits for the lock of the database tries again within 100 ms (SQLite's busy handler).
-const PAUSE_MS = 100;
 
 /**
  * The filter of a command without event ids. Throws {@link OperatorError} if there is none, or if there are ids beside
@@ -48,11 +49,53 @@ export function jobFilter(ids: readonly string[], options: BulkOptions, status: 
 
 const optionOf = (name: string) => `--${name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
 
+/** What a command does with events. */
+interface Taking {
+  /** The name of the number of events in JSON. */
+  name: "replayed" | "discarded";
+  /** Says how many events were taken. */
+  sentence(events: string): string;
+  takePage(stores: Stores, filter: JobFilter, page: PageRequest): Promise<CountedPage>;
+  /** Returns the reason if the event cannot be taken, else null. */
+  takeOne(stores: Stores, event: EventDetail): Promise<string | null>;
+}
+
+/** Takes events by id, or by a filter, and prints how many. The exit code is 1 if one of them cannot be taken. */
+export function takeEvents(
+  { ids, filter }: { ids: readonly string[]; filter: JobFilter | null },
+  options: BulkOptions,
+  { name, sentence, takePage, takeOne }: Taking,
+): Promise<void> {
+  return withStores(async (stores) => {
+    const { events } = stores;
+    const refused: { eventId: string; reason: string }[] = [];
+    let taken = 0;
+    if (filter) {
+      const take = (page: PageRequest) => takePage(stores, filter, page);
+      const all = await takePages(take, (page) => events.count(filter, page), options);
+      if (all === null) return;
+      taken = all;
+    }
+    for (const eventId of new Set(ids)) {
+      const event = await findEvent(events, { eventId, source: options.source });
+      const reason = event ? await takeOne(stores, event) : "there is no such event";
+      if (reason === null) taken++;
+      else refused.push({ eventId, reason });
+    }
+    if (options.json) printJson({ [name]: taken, refused });
+    else {
+      for (const { eventId, reason } of refused) say(`${printable(eventId)}: ${reason}`);
+      say(sentence(counted(taken, "event")));
+    }
+    if (refused.length > 0) process.exitCode = 1;
+  });
+}
+
 /**
  * Takes all pages, and shows the progress on a terminal. Ctrl+C ends it after a page and prints how to continue. With
  * `--dry-run` it only counts, and returns null. Returns the number of events that were taken.
  */
-export async function takePages(take: TakePage, count: TakePage, options: BulkOptions): Promise<number | null> {
+async function takePages(take: TakePage, count: TakePage, options: BulkOptions): Promise<number | null> {
   const { cursor, rate, dryRun, json } = options;
   if (cursor !== undefined && !JOB_CURSOR.test(cursor))
     throw new OperatorError({

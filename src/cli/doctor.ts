@@ -9,9 +9,8 @@ import {
 import { OperatorError } from "../errors.ts";
 import { checkPostgres } from "./checks/database.ts";
 import { checkDatabase, checkFsync, checkSpace } from "./checks/disk.ts";
-import { type Finding, warning, wrong, wrongSettings } from "./checks/finding.ts";
+import { type Finding, printFindings, warning, wrong, wrongSettings } from "./checks/finding.ts";
 import { checkRedis, checkServer, checkTls } from "./checks/network.ts";
-import { printFindings } from "./checks/print.ts";
 import { checkAddons, checkClock, checkModes, checkSettings } from "./checks/settings.ts";
 import { checkSources } from "./checks/sources.ts";
 import { printJson } from "./output.ts";

@@ -6,11 +6,11 @@ import { isoTime } from "../lib/iso-time.ts";
 import type { HeldDelivery, HeldFilter, HeldStore, HeldSummary } from "../webhook/held/held-store.ts";
 import { createReverify, type Reverified } from "../webhook/held/reverify.ts";
 import { findSource } from "./find-source.ts";
+import { parseTime, wholeNumber } from "./option-values.ts";
 import { counted, printJson, say } from "./output.ts";
-import { withStores } from "./stores.ts";
+import { PAUSE_MS, withStores } from "./stores.ts";
 import { printTable } from "./table.ts";
-import { parseTime, timeFormat } from "./time.ts";
-import { wholeNumber } from "./whole-number.ts";
+import { timeFormat } from "./time.ts";
 
 interface HeldOptions {
   source?: string;
@@ -52,8 +52,6 @@ interface ReverifyOptions {
 }
 
 const PAGE = 500;
-// A server that waits for the lock of the database tries again within 100 ms (SQLite's busy handler).
-const PAUSE_MS = 100;
 
 /** Stores the held deliveries of a source that its present secrets verify, in order of arrival. Others stay held. */
 export function runEventsReverify({ source: name, since, dryRun = false, json }: ReverifyOptions): Promise<void> {

@@ -5,13 +5,11 @@ import type { Status } from "../events/event.ts";
 import { summaryJson } from "../events/json.ts";
 import type { EventFilter, EventPage, EventStore, EventSummary } from "../events/store.ts";
 import { printable } from "../lib/printable.ts";
-import { eventConditions, type FilterOptions } from "./event-filter.ts";
+import { eventConditions, type FilterOptions, wholeNumber } from "./option-values.ts";
 import { jsonLine, printData, printJson, say } from "./output.ts";
-import { STATUS_STYLE } from "./status-style.ts";
 import { withStores } from "./stores.ts";
-import { type Column, printTable, styled } from "./table.ts";
+import { type Column, printTable, STATUS_STYLE, styled } from "./table.ts";
 import { timeFormat } from "./time.ts";
-import { wholeNumber } from "./whole-number.ts";
 
 interface ListOptions extends FilterOptions {
   status?: Status;
@@ -160,4 +158,16 @@ function toFilter(options: ListOptions, now: number): EventFilter {
     ...(search === undefined ? {} : { search }),
     ...(cursor === undefined ? {} : { before: cursor }),
   };
+}
+
+const NEWEST = 100;
+// Ids that a shell reads as one word, without special characters.
+const PLAIN_ID = /^[A-Za-z0-9._:@+-]+$/;
+
+/** Prints the ids of the newest events, one per line, for shell completion. */
+export function runEventIds(): Promise<void> {
+  return withStores(async ({ events }) => {
+    const { items } = await events.list({ limit: NEWEST });
+    for (const { eventId } of items) if (PLAIN_ID.test(eventId)) printData(eventId);
+  });
 }

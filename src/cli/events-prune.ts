@@ -6,12 +6,10 @@ import { purgePages } from "../events/purge-pages.ts";
 import { isLockHeld } from "../sqlite/data-dir.ts";
 import { giveBackIfFull } from "../sqlite/reserve.ts";
 import { counted, printJson, say } from "./output.ts";
-import { withStores } from "./stores.ts";
+import { PAUSE_MS, withStores } from "./stores.ts";
 
 // Events, and ids, that one transaction removes.
 const LIMIT = 500;
-// A server that waits for the lock of the database tries again within 100 ms (SQLite's busy handler).
-const PAUSE_MS = 100;
 // On a full disk the steps are small. Several of them take as long as one of others.
 const BUSY_MS = 20;
 

@@ -3,11 +3,11 @@ import { DIGEST_PREFIX } from "../events/event.ts";
 import type { EventDetail, EventStore } from "../events/store.ts";
 import { whyNotReplayed } from "../events/untaken.ts";
 import { printable } from "../lib/printable.ts";
-import { type BulkOptions, jobFilter, takePages } from "./bulk.ts";
-import { findEvent, noSuchEvent, type OneEvent } from "./find-event.ts";
+import { type BulkOptions, jobFilter, takeEvents } from "./bulk.ts";
+import { findEvent, noSuchEvent } from "./find-event.ts";
+import { wholeNumber } from "./option-values.ts";
 import { counted, printJson, say } from "./output.ts";
 import { withStores } from "./stores.ts";
-import { wholeNumber } from "./whole-number.ts";
 
 interface ReplayOptions extends BulkOptions {
   force?: boolean;
@@ -15,34 +15,16 @@ interface ReplayOptions extends BulkOptions {
 }
 
 /** Queues failed events again, by id or by a filter. The exit code is 1 if any of them cannot be replayed. */
-export function runEventsReplay(eventIds: string[], options: ReplayOptions): Promise<void> {
-  const { source, force = false, conflict, json } = options;
-  const filter = jobFilter(eventIds, options, "failed");
+export function runEventsReplay(ids: string[], options: ReplayOptions): Promise<void> {
+  const { force = false, conflict } = options;
+  const filter = jobFilter(ids, options, "failed");
   if (filter && force) throw new OperatorError({ found: "--force is not usable here", remedy: "give event ids" });
-  if (conflict !== undefined) return replayConflict(eventIds, conflict, options);
-  return withStores(async ({ events, now }) => {
-    const refused: { eventId: string; reason: string }[] = [];
-    let replayed = 0;
-    if (filter) {
-      const taken = await takePages(
-        (page) => events.replayAll(filter, now(), page),
-        (page) => events.count(filter, page),
-        options,
-      );
-      if (taken === null) return;
-      replayed = taken;
-    }
-    for (const eventId of new Set(eventIds)) {
-      const reason = await replayOne(events, { eventId, source }, { force, now: now() });
-      if (reason === null) replayed++;
-      else refused.push({ eventId, reason });
-    }
-    if (json) printJson({ replayed, refused });
-    else {
-      for (const { eventId, reason } of refused) say(`${printable(eventId)}: ${reason}`);
-      say(`Queued ${counted(replayed, "event")} again.`);
-    }
-    if (refused.length > 0) process.exitCode = 1;
+  if (conflict !== undefined) return replayConflict(ids, conflict, options);
+  return takeEvents({ ids, filter }, options, {
+    name: "replayed",
+    sentence: (count) => `Queued ${count} again.`,
+    takePage: ({ events, now }, chosen, page) => events.replayAll(chosen, now(), page),
+    takeOne: ({ events, now }, event) => replayOne(events, event, { force, now: now() }),
   });
 }
 
@@ -104,11 +86,9 @@ function noSuchConflict({ conflicts, repeats }: EventDetail, number: number): Op
 /** Replays one event, with `force` for the present routes. Returns the reason if it cannot be replayed, else null. */
 async function replayOne(
   events: EventStore,
-  wanted: OneEvent,
+  event: EventDetail,
   { force, now }: { force: boolean; now: number },
 ): Promise<string | null> {
-  const event = await findEvent(events, wanted);
-  if (!event) return "there is no such event";
   if (force) return (await events.reroute(event)) ? null : "is already queued";
   if ((await events.replay(event, now)) > 0) return null;
   const reason = whyNotReplayed(event);

@@ -4,9 +4,8 @@ import type { Conflict, EventDetail, JobDetail, Repeat } from "../events/store.t
 import { printable, printableLines } from "../lib/printable.ts";
 import { findEvent, noSuchEvent } from "./find-event.ts";
 import { counted, printData, printJson, say } from "./output.ts";
-import { STATUS_STYLE } from "./status-style.ts";
 import { withStores } from "./stores.ts";
-import { styled } from "./table.ts";
+import { STATUS_STYLE, styled } from "./table.ts";
 import { timeFormat } from "./time.ts";
 
 interface ShowOptions {

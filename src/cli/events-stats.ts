@@ -4,10 +4,10 @@ import { chartJson } from "../events/json.ts";
 import type { Chart } from "../events/stats.ts";
 import { durationText } from "../lib/figures.ts";
 import { isoTime } from "../lib/iso-time.ts";
+import { parseTime } from "./option-values.ts";
 import { printData, printJson } from "./output.ts";
 import { withStores } from "./stores.ts";
 import { printTable } from "./table.ts";
-import { parseTime } from "./time.ts";
 
 interface StatsOptions {
   since?: string;

@@ -1,7 +1,7 @@
 import { OperatorError } from "../errors.ts";
-import { nearest } from "../lib/nearest.ts";
 import { DEFAULT_SOURCE_NAME } from "../webhook/default-source.ts";
 import type { Source } from "../webhook/source.ts";
+import { remedyForName } from "./option-values.ts";
 
 /** Returns the source of this name. Throws {@link OperatorError} if there is none. */
 export function findSource(sources: readonly Source[], name: string): Source {
@@ -13,12 +13,7 @@ export function findSource(sources: readonly Source[], name: string): Source {
       remedy: "set it, or name a source of authserve.yaml",
     });
   }
-  const meant = nearest(
-    name,
-    sources.map((candidate) => candidate.name),
-  );
-  throw new OperatorError({
-    found: `There is no source ${JSON.stringify(name)}`,
-    remedy: meant === undefined ? "see authserve sources list" : `did you mean ${meant}?`,
-  });
+  const names = sources.map((candidate) => candidate.name);
+  const remedy = remedyForName(name, names, "authserve sources list");
+  throw new OperatorError({ found: `There is no source ${JSON.stringify(name)}`, remedy });
 }

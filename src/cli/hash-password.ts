@@ -6,9 +6,9 @@ import {
   PASSWORD_MIN_CHARACTERS,
   passwordFault,
 } from "../auth/password.ts";
-import { parseDurationMs } from "../config/units.ts";
 import { OperatorError } from "../errors.ts";
 import { isVeryCommon } from "./common-passwords.ts";
+import { durationOption } from "./option-values.ts";
 import { printData, printJson, say } from "./output.ts";
 import { askHidden, readStdin } from "./prompt.ts";
 
@@ -20,7 +20,7 @@ interface HashOptions {
 
 /** Prints the argon2id hash of a password from a prompt or standard input. */
 export async function runHashPassword({ allowWeak, calibrate: target, json }: HashOptions): Promise<void> {
-  const targetMs = target === undefined ? null : parseTarget(target);
+  const targetMs = target === undefined ? null : durationOption("--calibrate", target, CALIBRATION);
   const hash = await newPasswordHash(allowWeak, targetMs);
   if (json) return printJson({ hash });
   printData(hash);
@@ -50,19 +50,7 @@ function weaknessOf(password: string): string | null {
   return `The password has fewer than ${PASSWORD_MIN_CHARACTERS} characters, so no login accepts it`;
 }
 
-const MIN_TARGET_MS = 10;
-const MAX_TARGET_MS = 5000;
-
-function parseTarget(text: string): number {
-  const ms = parseDurationMs(text);
-  if (ms === null || ms < MIN_TARGET_MS || ms > MAX_TARGET_MS) {
-    throw new OperatorError({
-      found: "--calibrate is not usable",
-      remedy: "give a duration from 10ms to 5s, e.g. 250ms",
-    });
-  }
-  return ms;
-}
+const CALIBRATION = { leastMs: 10, mostMs: 5000, text: "from 10ms to 5s, e.g. 250ms" };
 
 async function chooseCost(targetMs: number): Promise<HashCost> {
   const { cost, tookMs } = await calibrate(targetMs);

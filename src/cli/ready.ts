@@ -2,8 +2,8 @@ import { setTimeout as delay } from "node:timers/promises";
 import { readEnvironment } from "../config/env-file.ts";
 import { MAX_DURATION } from "../config/fields.ts";
 import { readSettings } from "../config/settings.ts";
-import { parseDurationMs } from "../config/units.ts";
 import { describeError, type Fault, OperatorError } from "../errors.ts";
+import { durationOption } from "./option-values.ts";
 import { probeServer } from "./running-server.ts";
 
 const POLL_INTERVAL_MS = 50;
@@ -12,12 +12,8 @@ const SEE_LOG = "see the server's log";
 
 /** Waits until the server on this DATA_DIR is ready. Throws {@link OperatorError} after the timeout. */
 export async function runReady({ timeout }: { timeout: string }): Promise<void> {
-  const timeoutMs = parseDurationMs(timeout);
-  if (timeoutMs === null || timeoutMs > MAX_DURATION.ms)
-    throw new OperatorError({
-      found: "--timeout is not usable",
-      remedy: `give a duration ${MAX_DURATION.text}, e.g. 10s`,
-    });
+  const bounds = { leastMs: 0, mostMs: MAX_DURATION.ms, text: `${MAX_DURATION.text}, e.g. 10s` };
+  const timeoutMs = durationOption("--timeout", timeout, bounds);
   const { DATA_DIR: dataDir } = readSettings(readEnvironment(), ["DATA_DIR"]);
   const givesUpAt = performance.now() + timeoutMs;
   let last: Fault | undefined;

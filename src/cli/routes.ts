@@ -5,10 +5,10 @@ import { type Environment, readSettings } from "../config/settings.ts";
 import { OperatorError, SettingsError } from "../errors.ts";
 import type { EventStore } from "../events/store.ts";
 import { isoTime } from "../lib/iso-time.ts";
-import { nearest } from "../lib/nearest.ts";
 import { printable } from "../lib/printable.ts";
 import type { Route } from "../worker/route.ts";
 import { overviewOfRoutes, type RouteOverview, targetOf } from "../worker/route-overview.ts";
+import { remedyForName } from "./option-values.ts";
 import { counted, printJson, say } from "./output.ts";
 import { withStores } from "./stores.ts";
 import { printTable } from "./table.ts";
@@ -97,9 +97,6 @@ async function requireRoute(name: string, events: EventStore): Promise<void> {
     if (!(error instanceof SettingsError)) throw error;
   }
   if (names.has(name)) return;
-  const meant = nearest(name, [...names]);
-  throw new OperatorError({
-    found: `There is no route ${JSON.stringify(name)}`,
-    remedy: meant === undefined ? "see authserve routes list" : `did you mean ${meant}?`,
-  });
+  const remedy = remedyForName(name, [...names], "authserve routes list");
+  throw new OperatorError({ found: `There is no route ${JSON.stringify(name)}`, remedy });
 }

@@ -4,10 +4,10 @@ import type { Faults } from "../../test/selftest/crash/verdict.ts";
 import { readEnvironment } from "../config/env-file.ts";
 import { DATABASE_SETTING_NAMES, type DatabaseSettings, readSettings } from "../config/settings.ts";
 import { postgresOptions } from "../stores.ts";
+import { wholeNumber } from "./option-values.ts";
 import { printJson, say } from "./output.ts";
 import { createProgressBar } from "./progress.ts";
 import { printTable } from "./table.ts";
-import { wholeNumber } from "./whole-number.ts";
 
 interface SelftestOptions {
   rounds: string;

@@ -1,10 +1,10 @@
 import { randomUUID } from "node:crypto";
 import { type RaceResult, runSessionRaces } from "../../test/selftest/session-races.ts";
 import { type DatabaseSettings, type RedisSettings, usesRedis } from "../config/settings.ts";
+import { wholeNumber } from "./option-values.ts";
 import { printJson, say } from "./output.ts";
 import { withStores } from "./stores.ts";
 import { printTable } from "./table.ts";
-import { wholeNumber } from "./whole-number.ts";
 
 interface SelftestOptions {
   rounds: string;

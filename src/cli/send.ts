@@ -15,10 +15,10 @@ import { needsOf, type Scheme } from "../webhook/signature/schemes.ts";
 import { addressWithSecret, signDelivery } from "../webhook/signature/sign.ts";
 import type { Source } from "../webhook/source.ts";
 import { findSource } from "./find-source.ts";
+import { perSecond, wholeNumber } from "./option-values.ts";
 import { printData, printJson, say } from "./output.ts";
-import { remedyForPreset } from "./preset-words.ts";
 import { noAnswer, probeServer } from "./running-server.ts";
-import { perSecond, wholeNumber } from "./whole-number.ts";
+import { remedyForPreset } from "./sources-presets.ts";
 
 // Longer than the server's own timeout for a stalled disk.
 const TIMEOUT_MS = 15_000;

@@ -15,7 +15,6 @@ import { setTimeout as delay } from "node:timers/promises";
 import { readEnvironment } from "../config/env-file.ts";
 import { readSettings } from "../config/settings.ts";
 import { readSources } from "../config/sources.ts";
-import { parseDurationMs } from "../config/units.ts";
 import { describeError, OperatorError, systemCode } from "../errors.ts";
 import { makeDir, replaceFile } from "../lib/files.ts";
 import { isoTime } from "../lib/iso-time.ts";
@@ -32,10 +31,10 @@ import {
   STATE_FILE,
 } from "../webhook/capture.ts";
 import { findSource } from "./find-source.ts";
+import { durationOption, wholeNumber } from "./option-values.ts";
 import { counted, printData, printJson, say } from "./output.ts";
 import { probeServer } from "./running-server.ts";
 import { shellWord } from "./shell-quote.ts";
-import { wholeNumber } from "./whole-number.ts";
 
 interface CaptureOptions {
   for: string;
@@ -43,6 +42,8 @@ interface CaptureOptions {
   out?: string;
   json?: boolean;
 }
+
+const CAPTURE = { leastMs: 1, mostMs: LONGEST_CAPTURE_MS, text: "of at most 24h, e.g. 10m" };
 
 const PROBE_MS = 5000;
 const POLL_MS = 100;
@@ -62,7 +63,7 @@ const SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
 export async function runSourcesCapture(name: string, options: CaptureOptions): Promise<void> {
   const environment = readEnvironment();
   const { name: source, path } = findSource(readSources(environment), name);
-  const forMs = durationOf(options.for);
+  const forMs = durationOption("--for", options.for, CAPTURE);
   const count = wholeNumber("--count", options.count, MOST_CAPTURED);
   const out = folderOf(options.out ?? ".");
   const { DATA_DIR: dataDir } = readSettings(environment, ["DATA_DIR"]);
@@ -94,12 +95,6 @@ export async function runSourcesCapture(name: string, options: CaptureOptions): 
     rmSync(dir, { recursive: true, force: true });
     for (const signal of SIGNALS) process.off(signal, end);
   }
-}
-
-function durationOf(text: string): number {
-  const ms = parseDurationMs(text);
-  if (ms !== null && ms > 0 && ms <= LONGEST_CAPTURE_MS) return ms;
-  throw new OperatorError({ found: "--for is not usable", remedy: "give a duration of at most 24h, e.g. 10m" });
 }
 
 /** A folder that files can be written to. */

@@ -21,12 +21,12 @@ import { readHeld } from "./events-held-show.ts";
 import { type DeliveryExplanation, explainDelivery } from "./explain/delivery.ts";
 import type { RehearsalOptions, SentTo } from "./explain/rehearsal.ts";
 import { findSource } from "./find-source.ts";
+import { addressOption, parseTime } from "./option-values.ts";
 import { printJson, say } from "./output.ts";
 import { readStdinBytes } from "./prompt.ts";
 import { readRoutes } from "./routes.ts";
 import { sourceRecords } from "./stores.ts";
 import { printTable } from "./table.ts";
-import { parseTime } from "./time.ts";
 
 interface ExplainOptions {
   at?: string;
@@ -79,7 +79,7 @@ async function given(
   }
   const source = findSource(sources, name);
   const now = at === undefined ? Date.now() : parseTime("--at", at, Date.now());
-  const sender = addressIn(address);
+  const sender = addressOption(address);
   const raw = parseRawRequest(await readStdinBytes());
   if (typeof raw === "string") {
     throw new OperatorError({
@@ -107,7 +107,7 @@ async function held(
     source: findSource(sources, delivery.source),
     raw,
     now: at === undefined ? delivery.receivedAt : parseTime("--at", at, Date.now()),
-    address: addressIn(address) ?? canonicalAddress(delivery.address) ?? undefined,
+    address: addressOption(address) ?? canonicalAddress(delivery.address) ?? undefined,
     sentTo: sentTo(raw, url) ?? { origin, target },
   };
 }
@@ -153,12 +153,6 @@ function addressesInFile({ place, member }: AddressList): string[] | undefined {
 function acceptanceOf(source: Source, environment: Environment, now: number): RehearsalOptions["acceptsSecret"] {
   const store = { list: () => sourceRecords(environment) };
   return createRetirement({ store, sources: () => [source], log: createLog("silent"), now: () => now }).accepts;
-}
-
-function addressIn(text: string | undefined): string | undefined {
-  const address = text === undefined ? undefined : canonicalAddress(text);
-  if (address !== null) return address;
-  throw new OperatorError({ found: "--address is not an IP address", remedy: "give one such as 192.0.2.1" });
 }
 
 /** The address that the sender wrote: the option, else that of the request if it is whole. */

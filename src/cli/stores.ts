@@ -18,6 +18,12 @@ import { faultOfServedLog } from "./served-dir.ts";
 
 const NAMES = ["DATA_DIR", "DEMO_USER_ID", ...DATABASE_SETTING_NAMES, ...REDIS_SETTING_NAMES] as const;
 
+/**
+ * How long a command that writes much leaves the database to a server. One that waits for its lock tries again within
+ * this time (SQLite's busy handler).
+ */
+export const PAUSE_MS = 100;
+
 /** The stores and settings of a command. */
 interface CommandStores<More extends SettingName> extends Stores {
   settings: Pick<Settings, (typeof NAMES)[number] | More>;

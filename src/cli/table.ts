@@ -1,5 +1,6 @@
 import { styleText as applyStyle, type styleText } from "node:util";
 import stringWidth from "string-width";
+import type { Status } from "../events/event.ts";
 import { printable } from "../lib/printable.ts";
 import { printData } from "./output.ts";
 
@@ -78,3 +79,9 @@ function cut(text: string, width: number): string {
   }
   return `${kept}…`;
 }
+
+/** The colour of each status. */
+export const STATUS_STYLE = { queued: "yellow", processed: "green", failed: "red" } as const satisfies Record<
+  Status,
+  string
+>;

@@ -2,8 +2,7 @@ import { revokeBrowserMarks } from "../auth/throttle/browser-mark.ts";
 import { bucketsFor } from "../auth/throttle/rules.ts";
 import { type Bucket, KNOWN_ADDRESS_MS, type ThrottleStore } from "../auth/throttle/store.ts";
 import { canonicalEmail } from "../auth/user.ts";
-import { OperatorError } from "../errors.ts";
-import { canonicalAddress } from "../http/proxies.ts";
+import { addressOption } from "./option-values.ts";
 import { counted, printData, printJson, say, sayOrLog } from "./output.ts";
 import { withStores } from "./stores.ts";
 import { printTable } from "./table.ts";
@@ -15,7 +14,7 @@ interface ThrottleOptions {
 
 /** Shows the failed logins that count now: in total, at the user's e-mail, and from one address. */
 export function runThrottleShow({ address, json }: ThrottleOptions): Promise<void> {
-  const asked = parseAddress(address);
+  const asked = addressOption(address) ?? null;
   return withStores(
     async ({ throttle, settings, now: clock }) => {
       const now = clock();
@@ -42,7 +41,7 @@ export function runThrottleShow({ address, json }: ThrottleOptions): Promise<voi
 
 /** Forgets the failed logins of one address, or all failed logins. */
 export function runThrottleClear({ address, json }: ThrottleOptions): Promise<void> {
-  const asked = parseAddress(address);
+  const asked = addressOption(address) ?? null;
   return withStores(
     async ({ throttle, settings }) => {
       const { pair, email, networks, address: inAll } = bucketsFor(asked ?? "", canonicalEmail(settings.DEMO_EMAIL));
@@ -72,18 +71,6 @@ export function runThrottleForgetBrowsers({ json }: Pick<ThrottleOptions, "json"
       "Browsers that have logged in count as any other until their next login.",
     );
   });
-}
-
-function parseAddress(text: string | undefined): string | null {
-  if (text === undefined) return null;
-  const address = canonicalAddress(text);
-  if (address === null) {
-    throw new OperatorError({
-      found: "--address is not an IP address",
-      remedy: "give one such as 203.0.113.7 or 2001:db8::1",
-    });
-  }
-  return address;
 }
 
 interface Count {

@@ -1,6 +1,4 @@
-import { parseDurationMs } from "../config/units.ts";
-import { OperatorError } from "../errors.ts";
-import { isoTime, parseIsoTime } from "../lib/iso-time.ts";
+import { isoTime } from "../lib/iso-time.ts";
 
 const UNITS = [
   ["d", 86_400_000],
@@ -20,15 +18,4 @@ export function relativeTime(ms: number, now: number): string {
 /** Returns the format for times: exact, or relative to now. */
 export function timeFormat(isExact: boolean | undefined, now: number): (ms: number) => string {
   return isExact ? isoTime : (ms) => relativeTime(ms, now);
-}
-
-/** Parses an option that is a time, or a duration before now, to Unix milliseconds. Throws {@link OperatorError}. */
-export function parseTime(option: string, text: string, now: number): number {
-  const ago = parseDurationMs(text);
-  const time = ago === null ? parseIsoTime(text) : now - ago;
-  if (time !== null) return time;
-  throw new OperatorError({
-    found: `${option} is not usable`,
-    remedy: "give a duration or a time, e.g. 1h or 2026-01-31T12:00:00Z",
-  });
 }

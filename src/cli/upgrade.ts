@@ -10,8 +10,7 @@ import { isLockHeld } from "../sqlite/data-dir.ts";
 import { faultOfSchema, SCHEMA } from "../sqlite/schema.ts";
 import { readPostgres, versionFinding } from "./checks/database.ts";
 import { checkDatabase } from "./checks/disk.ts";
-import { type Finding, ok, warning, wrong, wrongSettings } from "./checks/finding.ts";
-import { printFindings } from "./checks/print.ts";
+import { type Finding, ok, printFindings, warning, wrong, wrongSettings } from "./checks/finding.ts";
 import { checkSettings } from "./checks/settings.ts";
 import { counted, printJson } from "./output.ts";
 

@@ -1,5 +1,7 @@
 import { SettingsError } from "../../errors.ts";
 import type { StoreFault } from "../../lib/store-fault.ts";
+import { counted, printData, say } from "../output.ts";
+import { styled } from "../table.ts";
 
 /** The result of a check of `authserve doctor`. */
 export interface Finding {
@@ -33,4 +35,16 @@ export function trialFindings(faults: readonly StoreFault[]): Finding[] {
   if (faults.length === 0) return [ok("writes", "a trial delivery was stored and taken back")];
   const byText = new Map(faults.map(({ found, remedy }) => [found, remedy]));
   return [...byText].map(([found, remedy]) => wrong("writes", found, remedy));
+}
+
+const VERDICT_STYLE = { ok: "green", warning: "yellow", wrong: "red" } as const;
+
+/** Prints findings for a person, each in a line, and how many are wrong. */
+export function printFindings(findings: readonly Finding[]): void {
+  for (const { check, verdict, found, remedy } of findings) {
+    const advice = remedy === null ? "" : ` → ${remedy}`;
+    printData(`${styled(VERDICT_STYLE[verdict], verdict.padEnd(8))} ${check.padEnd(10)} ${found}${advice}`);
+  }
+  const count = findings.filter(({ verdict }) => verdict === "wrong").length;
+  if (count > 0) say(`${counted(count, "problem")} found.`);
 }

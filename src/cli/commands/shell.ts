@@ -27,5 +27,5 @@ export function addShellCommands(program: Command): void {
   program
     .command(EVENT_IDS, { hidden: true })
     .description("Print the ids of the newest events, for completion")
-    .action(async () => (await import("../event-ids.ts")).runEventIds());
+    .action(async () => (await import("../events-list.ts")).runEventIds());
 }

@@ -24,11 +24,7 @@ export function addWebhookCommands(program: Command): void {
     .command("presets [name]")
     .description("List the known providers, and what proves that their signatures verify, or all that is known of one")
     .option("--json", "Print a JSON array, or an object")
-    .action(async (name, options) =>
-      name === undefined
-        ? (await import("../sources-presets.ts")).runSourcesPresets(options)
-        : (await import("../sources-preset.ts")).runSourcesPreset(name, options),
-    );
+    .action(async (name, options) => (await import("../sources-presets.ts")).runSourcesPresets(name, options));
   sources
     .command("explain [name]")
     .description(

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
-import { noteOn } from "../../../src/cli/preset-words.ts";
+import { noteOn } from "../../../src/cli/sources-presets.ts";
 import { formatMultipart } from "../../../src/lib/multipart.ts";
 import { sampleOf } from "../../../src/webhook/samples/index.ts";
 import { providerNamed } from "../../helpers/providers.ts";
