@@ -3,7 +3,7 @@ import type { EventDetail, EventStore } from "../events/store.ts";
 import { printable } from "../lib/printable.ts";
 
 /** The id of an event, and its source if several sources have the id. */
-export interface OneEvent {
+interface OneEvent {
   eventId: string;
   source: string | undefined;
 }
