@@ -1,12 +1,12 @@
 import { AppError } from "../../errors.ts";
 import { requireCoding, requireEncodableType } from "../../http/body.ts";
-import { codingIn, decodeBody } from "../../lib/content-coding.ts";
+import { codingIn } from "../../lib/content-coding.ts";
 import { mediaTypeIn } from "../../lib/header-value.ts";
 import { findAddress } from "../../webhook/endpoints.ts";
 import type { RawRequest } from "../../webhook/held/raw-request.ts";
 import { type Content, openContent } from "../../webhook/intake/content.ts";
 import { type Identity, identify, requirePayload } from "../../webhook/intake/delivered-event.ts";
-import { contentTypeOf, payloadOfQuery } from "../../webhook/intake/received-body.ts";
+import { contentTypeOf, openBody, payloadOfQuery } from "../../webhook/intake/received-body.ts";
 import type { RefusalReason, Verified } from "../../webhook/signature/bound-scheme.ts";
 import { proposedVerify } from "../../webhook/signature/proposed-verify.ts";
 import {
@@ -86,15 +86,12 @@ export async function explainDelivery(
   raw: RawRequest,
   options: ExplainOptions,
 ): Promise<DeliveryExplanation> {
-  const { method, headers, body } = raw;
+  const { method, headers } = raw;
   const { now, addressLists, routes } = options;
   const rehearsal = await rehearse(source, raw, options);
   const { sentTo, status, code } = rehearsal;
   const inQuery = isInQuery(method);
-  const contentType = contentTypeOf(method, headers);
-  const { decoded, fault: codingFault } = inQuery ? { decoded: body, fault: null } : await decode(source, raw);
-  const content = openContent(inQuery ? payloadOfQuery(source, sentTo.target) : decoded, contentType);
-  const signed = !inQuery && source.signedOver === "encoded" ? openContent(body, contentType) : content;
+  const { signed, content, fault: codingFault } = await open(source, raw, sentTo);
   const request = { method, ...sentTo, headers, content: signed };
   const inTime = verify(source, request, now);
   // Without the time, the rest of an old delivery can still be checked.
@@ -145,22 +142,21 @@ export async function explainDelivery(
   };
 }
 
-/**
- * The body without its Content-Encoding, or why that cannot be removed. Without one that the source accepts it is the
- * body.
- */
-async function decode(
-  { encoding = [], bodyLimitBytes }: Source,
-  { headers, body }: RawRequest,
-): Promise<{ decoded: Buffer; fault: string | null }> {
-  const coding = codingIn(headers["content-encoding"]);
-  if (!coding || !encoding.includes(coding)) return { decoded: body, fault: null };
+/** The body as its signature covers it, and as it is read. If it cannot be decoded it stays as it is, with the fault. */
+async function open(source: Source, { method, headers, body }: RawRequest, { target }: SentTo) {
+  const bytes = isInQuery(method) ? payloadOfQuery(source, target) : body;
+  const contentType = contentTypeOf(method, headers);
+  const named = isInQuery(method) ? null : codingIn(headers["content-encoding"]);
+  const coding = named && source.encoding?.includes(named) ? named : null;
   try {
-    return { decoded: await decodeBody(body, coding, bodyLimitBytes), fault: null };
+    const { signed, content } = await openBody(source, { bytes, coding, contentType });
+    return { signed, content: await content(), fault: null };
   } catch (error) {
     if (!(error instanceof AppError)) throw error;
-    const limit = `it has more than ${bodyLimitBytes} bytes when decoded`;
-    return { decoded: body, fault: error.code === "payload_too_large" ? limit : `the body is not valid ${coding}` };
+    const content = openContent(bytes, contentType);
+    const limit = `it has more than ${source.bodyLimitBytes} bytes when decoded`;
+    const fault = error.code === "payload_too_large" ? limit : `the body is not valid ${coding}`;
+    return { signed: content, content, fault };
   }
 }
 
