@@ -1,8 +1,11 @@
+import { randomUUID } from "node:crypto";
 import { formatMultipart } from "../../lib/multipart.ts";
 import { FORM, MULTIPART } from "../intake/content.ts";
+import type { Provider } from "../provider.ts";
 import { providerOf } from "../providers/index.ts";
-import { DEFAULT, type EventPlaces, genericTemplate } from "./generic.ts";
+import type { Place } from "../signature/schemes.ts";
 import type { Sample, SampleEvent, Template } from "./template.ts";
+import { iso, messageId, seconds } from "./values.ts";
 
 export type { Sample } from "./template.ts";
 
@@ -36,4 +39,86 @@ function bodyOf(content: Template["content"], event: SampleEvent): Pick<Sample, 
   if ("form" in content) return { contentType: FORM, body: new URLSearchParams(content.form(event)).toString() };
   const fields = Object.entries(content.multipart(event));
   return { contentType: `${MULTIPART}; boundary=${BOUNDARY}`, body: formatMultipart(fields, BOUNDARY) };
+}
+
+/** The source `default` checks that this is an event of Stripe. */
+const DEFAULT: Template = {
+  type: "payment_intent.succeeded",
+  newId: () => `evt_test_${randomUUID()}`,
+  content: {
+    json: ({ id, type, now }) => ({
+      id,
+      object: "event",
+      api_version: "2026-01-01",
+      created: seconds(now),
+      data: { object: { id: "pi_test", object: "payment_intent", amount: 1000, currency: "eur", status: "succeeded" } },
+      livemode: false,
+      type,
+    }),
+  },
+};
+
+/** Where a sender puts the id and type of its events, and its media types. */
+type EventPlaces = Pick<Provider, "id" | "type" | "contentTypes">;
+
+/** The template for a sender without one of its own. */
+export function genericTemplate(sender: EventPlaces | undefined): Template {
+  if (sender === undefined) return templateWith("body:id", "body:type", true);
+  const { id, type, contentTypes } = sender;
+  // Claims are made by whoever signs.
+  const idPlace = id
+    ?.map((place) => (typeof place === "string" ? place : place.at(-1)))
+    .find((place) => !place?.startsWith("claim:"));
+  // A receiver takes the type from this member if the preset has no place for it.
+  const [typePlace = "body:type"] = type?.[0] ? [type[0]].flat() : [];
+  return templateWith(idPlace, typePlace, contentTypes?.includes("application/json") ?? true);
+}
+
+function templateWith(idPlace: Place | undefined, typePlace: Place, canBeJson: boolean): Template {
+  /** Names or paths of headers or of members, with what belongs there. */
+  const placed = (kind: "header:" | "body:", { id, type }: SampleEvent): [string, string][] => {
+    const places: [Place | undefined, string][] = [
+      [idPlace, id],
+      [typePlace, type],
+    ];
+    return places.flatMap(([place, value]) => (place?.startsWith(kind) ? [[place.slice(kind.length), value]] : []));
+  };
+  return {
+    type: "sample.created",
+    ...(idPlace && { newId: /^header:(?:webhook|svix)-id$/.test(idPlace) ? messageId : randomUUID }),
+    headers: (event) => Object.fromEntries(placed("header:", event)),
+    content: canBeJson
+      ? {
+          json: (event) => {
+            const data = { id: randomUUID(), object: "sample" };
+            // The undefined members set the order. They are not sent.
+            const body: unknown = { id: undefined, type: undefined, created_at: iso(event.now), data };
+            return placed("body:", event).reduce((members, [path, value]) => withMember(members, path, value), body);
+          },
+        }
+      : {
+          form: (event) => ({
+            created_at: iso(event.now),
+            data: randomUUID(),
+            ...Object.fromEntries(placed("body:", event)),
+          }),
+        },
+  };
+}
+
+/**
+ * Sets the member at a path as in `Place`. An object or array on the way is made if it is missing or of the other kind.
+ */
+function withMember(container: unknown, path: string, value: string): unknown {
+  const [name = "", ...rest] = path.split(".");
+  if (/^\d+$/.test(name)) {
+    const items: unknown[] = Array.isArray(container) ? [...container] : [container];
+    items[Number(name)] = rest.length === 0 ? value : withMember(items[Number(name)], rest.join("."), value);
+    return items;
+  }
+  const members = (typeof container === "object" && !Array.isArray(container) ? container : {}) as Record<
+    string,
+    unknown
+  >;
+  return { ...members, [name]: rest.length === 0 ? value : withMember(members[name], rest.join("."), value) };
 }

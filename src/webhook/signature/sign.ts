@@ -1,9 +1,11 @@
 import {
   createPrivateKey,
+  hash,
   createHmac as hmacOf,
   type JsonWebKeyInput,
   type KeyObject,
   randomBytes,
+  randomUUID,
   sign,
   X509Certificate,
 } from "node:crypto";
@@ -17,13 +19,14 @@ import {
   type JwsScheme,
   type JwtAlgorithm,
   type JwtScheme,
+  type RequestLine,
+  requiredClaims,
   type Scheme,
   type SignedScheme,
   type TokenScheme,
   usesSecret,
 } from "./schemes.ts";
 import { keysOf } from "./secret-key.ts";
-import { claimsFor } from "./sign-claims.ts";
 import { type HeaderItems, type Options, ownPartsOf, parseSignedText, queryOf, readSignedText } from "./signed-text.ts";
 import { formatTimestamp } from "./timestamp.ts";
 
@@ -275,4 +278,36 @@ function withMember(
     (object as Record<string, unknown>)[last] = value;
   }
   return JSON.stringify(body);
+}
+
+const LIFETIME_SECONDS = 300;
+
+/** What a token covers of a delivery. */
+interface CoveredDelivery extends RequestLine {
+  body: Uint8Array;
+}
+
+/** The claims of a token that signs a delivery, made at `now` in Unix milliseconds. */
+function claimsFor(
+  scheme: JwtScheme,
+  delivery: CoveredDelivery,
+  now: number,
+  options: Options = {},
+): Record<string, unknown> {
+  const { issuer, audience, bodyClaim, bodyEncoding, isBodyOptional, requestClaims = {} } = scheme;
+  const { origin, target, body } = delivery;
+  const url = origin + target;
+  const iat = Math.floor(now / 1000);
+  const required = Object.entries(requiredClaims(scheme, options));
+  return {
+    ...Object.fromEntries(required.map(([name, [text]]) => [name, text === "{url}" ? url : text])),
+    iat,
+    exp: iat + LIFETIME_SECONDS,
+    jti: randomUUID(),
+    ...(issuer !== undefined && { iss: issuer }),
+    ...(audience !== undefined && { aud: audience === "url" ? url : audience.text }),
+    ...(bodyClaim !== undefined &&
+      !(isBodyOptional && body.length === 0) && { [bodyClaim]: hash("sha256", body, bodyEncoding ?? "hex") }),
+    ...Object.fromEntries(Object.entries(requestClaims).map(([name, textsOf]) => [name, textsOf(delivery)[0]])),
+  };
 }

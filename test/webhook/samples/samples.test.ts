@@ -3,8 +3,7 @@ import { suite, test } from "node:test";
 import { type Content, FORM, MULTIPART, openContent } from "../../../src/webhook/intake/content.ts";
 import type { Provider } from "../../../src/webhook/provider.ts";
 import { allProviders, providerOf } from "../../../src/webhook/providers/index.ts";
-import { genericTemplate } from "../../../src/webhook/samples/generic.ts";
-import { type Sample, sampleOf } from "../../../src/webhook/samples/index.ts";
+import { genericTemplate, type Sample, sampleOf } from "../../../src/webhook/samples/index.ts";
 import { headersOf, type IdPlace, type Place } from "../../../src/webhook/signature/schemes.ts";
 
 const NOW = Date.UTC(2026, 10, 24, 8, 47, 3, 250);
