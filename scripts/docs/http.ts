@@ -1,5 +1,5 @@
 import { type AppParts, listEndpoints } from "../../src/app.ts";
-import { SETTINGS } from "../../src/config/setting-table.ts";
+import { SETTINGS } from "../../src/config/settings.ts";
 import { type ErrorCode, PROBLEMS } from "../../src/errors.ts";
 import { ANY_REQUEST, openApiOf } from "../../src/http/openapi.ts";
 import { defaultSource } from "../../src/webhook/default-source.ts";

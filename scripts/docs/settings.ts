@@ -1,6 +1,6 @@
 import * as v from "valibot";
 import type { Setting } from "../../src/config/setting.ts";
-import { SETTING_GROUPS } from "../../src/config/setting-table.ts";
+import { SETTING_GROUPS } from "../../src/config/settings.ts";
 import { code, list, page } from "./markdown.ts";
 
 /** The page of settings: a section for each group, and in it one for each setting. */

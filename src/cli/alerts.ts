@@ -4,8 +4,7 @@ import { ALERTS, type AlertName, type AlertRecord, alertNameOf, LONGEST_SILENCE_
 import { listAlerts } from "../alerts/list.ts";
 import { createNotify, type Notifier } from "../alerts/notifiers.ts";
 import { readEnvironment } from "../config/env-file.ts";
-import { readConfigFile } from "../config/file/config-file.ts";
-import { handlerEnvironment } from "../config/handler-environment.ts";
+import { handlerEnvironment, readConfigFile } from "../config/file/config-file.ts";
 import { readSettings } from "../config/settings.ts";
 import { describeError, OperatorError } from "../errors.ts";
 import { isoTime } from "../lib/iso-time.ts";

@@ -6,8 +6,7 @@ import { LONGEST_WAIT_MS } from "../events/job.ts";
 import { isLoopback } from "../http/listen.ts";
 import { blockListOf, parseRange } from "../lib/address-range.ts";
 import { type DatabaseAddress, isFault, parseDatabaseUrl } from "../postgres/address.ts";
-import { weaknessOf } from "./secrets.ts";
-import { SIGNING_SECRET_FORM, signingKeyOf } from "./signing-key.ts";
+import { SIGNING_SECRET_FORM, signingKeyOf, weaknessOfTokenSecret } from "./secrets.ts";
 import { parseDurationMs, parseSizeBytes, parseTtlSeconds } from "./units.ts";
 
 /** The lifetime of a token if `JWT_TTL` is not set or malformed. */
@@ -98,12 +97,12 @@ export const ttl = parsed((value) => {
   return seconds > 0 && seconds <= MAX_TTL_SECONDS ? { seconds, fellBack: false } : null;
 }, "expected a lifetime above zero and at most 30d, e.g. 900s");
 
-/** A signing secret in which {@link weaknessOf} finds no weakness. */
+/** A signing secret in which {@link weaknessOfTokenSecret} finds no weakness. */
 export const strongSecret = v.pipe(
   text,
   v.rawCheck(({ dataset, addIssue }) => {
     if (!dataset.typed) return;
-    const weakness = weaknessOf(dataset.value);
+    const weakness = weaknessOfTokenSecret(dataset.value);
     if (weakness) addIssue({ message: `${weakness}: make one with openssl rand -base64 48` });
   }),
   v.description("text of at least 32 bytes"),

@@ -4,8 +4,8 @@ import type { HandlerConfig, Route } from "../worker/route.ts";
 import type { ConfigFile } from "./file/config-file.ts";
 import type { RetryEntry } from "./file/retry.ts";
 import type { RouteEntry } from "./file/route.ts";
+import { signingKeyOf } from "./secrets.ts";
 import type { Settings } from "./settings.ts";
-import { signingKeyOf } from "./signing-key.ts";
 
 /** The settings that make the route `default`, and the defaults of routes. */
 export const ROUTE_SETTING_NAMES = [

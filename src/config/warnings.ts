@@ -3,8 +3,8 @@ import { hostOf, isLoopback } from "../http/listen.ts";
 import type { DatabaseAddress } from "../postgres/address.ts";
 import { bytesOfWhsec } from "../webhook/signature/secret-key.ts";
 import { DEFAULT_TTL_SECONDS } from "./fields.ts";
+import { weaknessesOfWebhookSecret } from "./secrets.ts";
 import { REDIS_LOCATION_NAMES, REDIS_SETTING_NAMES, readSettings, type Settings, usesRedis } from "./settings.ts";
-import { weaknessesOf } from "./weak-secret.ts";
 
 /** Returns warnings about settings that are valid but probably not intended. */
 export function settingWarnings(settings: Settings): string[] {
@@ -46,7 +46,7 @@ const MAKE_HASH = "make a stronger one with authserve hash-password";
 
 function webhookWarnings({ WEBHOOK_SECRET: secret }: Settings): string[] {
   if (secret === undefined) return ["WEBHOOK_SECRET is not set: there is no webhook route"];
-  const warnings = weaknessesOf(secret).map((weakness) => `WEBHOOK_SECRET ${weakness}`);
+  const warnings = weaknessesOfWebhookSecret(secret).map((weakness) => `WEBHOOK_SECRET ${weakness}`);
   if (bytesOfWhsec(secret) === 0) {
     warnings.push(
       "WEBHOOK_SECRET is not base64 after whsec_ and verifies no webhook-signature: copy it from the sender again",
@@ -57,7 +57,7 @@ function webhookWarnings({ WEBHOOK_SECRET: secret }: Settings): string[] {
 
 function forwardWarnings({ FORWARD_URL, FORWARD_SECRET: secret }: Settings): string[] {
   if (secret === undefined) return [];
-  const warnings = weaknessesOf(secret).map((weakness) => `FORWARD_SECRET ${weakness}`);
+  const warnings = weaknessesOfWebhookSecret(secret).map((weakness) => `FORWARD_SECRET ${weakness}`);
   if (FORWARD_URL === undefined) warnings.push("FORWARD_SECRET has no effect without FORWARD_URL: set both or neither");
   return warnings;
 }

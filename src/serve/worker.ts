@@ -1,6 +1,5 @@
 import { randomUUID } from "node:crypto";
-import type { ConfigFile } from "../config/file/config-file.ts";
-import { handlerEnvironment } from "../config/handler-environment.ts";
+import { type ConfigFile, handlerEnvironment } from "../config/file/config-file.ts";
 import { routesOf } from "../config/routes.ts";
 import { DEFAULT_RETENTION } from "../events/retention.ts";
 import { countExpired, countPurged, countSettled } from "../instrument.ts";

@@ -3,26 +3,26 @@ import { randomBytes } from "node:crypto";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { suite, test } from "node:test";
-import { readSecretFile, weaknessOf } from "../../src/config/secrets.ts";
+import { readSecretFile, weaknessOfTokenSecret } from "../../src/config/secrets.ts";
 import { tempDir } from "../helpers/temp-dir.ts";
 
 suite("the strength of a signing secret", () => {
   test("a random secret of 32 bytes is accepted", () => {
-    assert.equal(weaknessOf(randomBytes(24).toString("base64")), null);
+    assert.equal(weaknessOfTokenSecret(randomBytes(24).toString("base64")), null);
   });
 
   test("31 bytes are too short", () => {
-    assert.match(weaknessOf(randomBytes(32).toString("base64").slice(0, 31)) ?? "", /shorter than 32 bytes/);
+    assert.match(weaknessOfTokenSecret(randomBytes(32).toString("base64").slice(0, 31)) ?? "", /shorter than 32 bytes/);
   });
 
   test("length counts in bytes, not in characters", () => {
     const text = "ñéüßøåçŁžšàñ日本語字";
     assert.ok(text.length < 32 && Buffer.byteLength(text) >= 32);
-    assert.equal(weaknessOf(text), null);
+    assert.equal(weaknessOfTokenSecret(text), null);
   });
 
   test("a secret from a public list is refused", () => {
-    assert.match(weaknessOf("your-256-bit-secret-your-256-bit-secret") ?? "", /repeats|publicly known/);
+    assert.match(weaknessOfTokenSecret("your-256-bit-secret-your-256-bit-secret") ?? "", /repeats|publicly known/);
     for (const sample of [
       "a-string-secret-at-least-256-bits-long",
       "a-valid-string-secret-that-is-at-least-384-bits-long",
@@ -30,7 +30,7 @@ suite("the strength of a signing secret", () => {
       "your-super-secret-jwt-key-change-this-in-production",
       "your_secret_key_change_this_in_production",
     ]) {
-      assert.match(weaknessOf(sample) ?? "", /publicly known/, sample);
+      assert.match(weaknessOfTokenSecret(sample) ?? "", /publicly known/, sample);
     }
   });
 
@@ -41,16 +41,16 @@ suite("the strength of a signing secret", () => {
     ["a word, the last time cut short", "correct-horse-battery-".repeat(3).slice(0, 55)],
     ["one half", "0123456789abcdefghij".repeat(2)],
   ] as const) {
-    test(`a secret that repeats ${what} is refused`, () => assert.notEqual(weaknessOf(secret), null));
+    test(`a secret that repeats ${what} is refused`, () => assert.notEqual(weaknessOfTokenSecret(secret), null));
   }
 
   test("a secret of fewer than 8 different characters is refused", () => {
-    assert.match(weaknessOf("abcabbacbacbbcaabccbabacbcaabbcc") ?? "", /fewer than 8 different/);
+    assert.match(weaknessOfTokenSecret("abcabbacbacbbcaabccbabacbcaabbcc") ?? "", /fewer than 8 different/);
   });
 
   test("the reason never contains the secret", () => {
     const secret = "hunter2-hunter2-";
-    assert.ok(!weaknessOf(secret.repeat(4))?.includes("hunter2"));
+    assert.ok(!weaknessOfTokenSecret(secret.repeat(4))?.includes("hunter2"));
   });
 });
 

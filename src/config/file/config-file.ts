@@ -5,7 +5,7 @@ import { type Fault, SettingsError, systemCode } from "../../errors.ts";
 import { DEFAULT_RETENTION, type Retention } from "../../events/retention.ts";
 import { DEFAULT_SOURCE_NAME } from "../../webhook/default-source.ts";
 import type { Source } from "../../webhook/source.ts";
-import type { Environment } from "../settings.ts";
+import { type Environment, isSettingName } from "../settings.ts";
 import { AlertsSchema, DEFAULT_ALERTS, readAlerts } from "./alerts.ts";
 import { ConfigFileError, type FileFault, lineOf } from "./errors.ts";
 import { NAME, NAME_EXPECTATION, textLike } from "./fields.ts";
@@ -167,4 +167,10 @@ function readEntries(value: unknown, reading: Reading): Entries {
     retention: retentionOf(retention),
     alerts: alerts === undefined ? DEFAULT_ALERTS : readAlerts(alerts, reading.at("alerts")),
   };
+}
+
+/** The environment of programs and modules that process events: without settings, and without secrets of the file. */
+export function handlerEnvironment(environment: Environment, file: ConfigFile | null): Environment {
+  const hidden = new Set(file?.secretNames);
+  return Object.fromEntries(Object.entries(environment).filter(([name]) => !isSettingName(name) && !hidden.has(name)));
 }

@@ -2,9 +2,7 @@ import { resolve } from "node:path";
 import { systemCode } from "../../errors.ts";
 import { markOf } from "../../webhook/secrets/secret-mark.ts";
 import type { Secret } from "../../webhook/source.ts";
-import { readSecretFile } from "../secrets.ts";
-import { SIGNING_SECRET_FORM, signingKeyOf } from "../signing-key.ts";
-import { weaknessesOf } from "../weak-secret.ts";
+import { readSecretFile, SIGNING_SECRET_FORM, signingKeyOf, weaknessesOfWebhookSecret } from "../secrets.ts";
 import type { Reading } from "./reading.ts";
 
 /** Reads the secret of a reference, `env:NAME` or `file:PATH` relative to the file's folder. No fault has its value. */
@@ -35,7 +33,7 @@ export function readSecretRef(reference: string, reading: Reading): Secret | nul
 
 /** Warns of what is weak about a secret. */
 export function warnOfWeakness({ name, value }: Secret, reading: Reading): void {
-  for (const weakness of weaknessesOf(value)) reading.warn(`${name} ${weakness}`);
+  for (const weakness of weaknessesOfWebhookSecret(value)) reading.warn(`${name} ${weakness}`);
 }
 
 /** Reads the secret that signs requests. Null if it cannot be used. */

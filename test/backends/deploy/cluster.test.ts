@@ -7,7 +7,7 @@ import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { suite, test } from "node:test";
 import { parse } from "yaml";
-import { SETTING_GROUPS } from "../../../src/config/setting-table.ts";
+import { SETTING_GROUPS } from "../../../src/config/settings.ts";
 import { findPort } from "../../../src/http/listen.ts";
 import { needsHaproxy, needsNginx, needsPostgres } from "../../helpers/back-end.ts";
 import { runProgram, startProgram } from "../../helpers/command.ts";

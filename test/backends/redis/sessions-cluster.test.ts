@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { after, before, beforeEach, suite, test } from "node:test";
 import type { Redis } from "ioredis";
-import { SETTINGS } from "../../../src/config/setting-table.ts";
+import { SETTINGS } from "../../../src/config/settings.ts";
 import { needsRedis } from "../../helpers/back-end.ts";
 import { beginToMove, clusterIsWhole, nodeOf, ownerOf, type RedisProcess, startCluster } from "../../helpers/redis.ts";
 import { cluster, heals, openOnRedis, SHORT_MS, unavailable } from "../../helpers/redis-store.ts";
