@@ -6,14 +6,7 @@ import { canonicalAddress } from "../http/proxies.ts";
 import { isIn } from "../lib/address-range.ts";
 import { printable, printableLines } from "../lib/printable.ts";
 import { createLog } from "../log.ts";
-import { openAddressCopies } from "../webhook/addresses/address-copies.ts";
-import {
-  type AddressList,
-  AddressListError,
-  parseAddressList,
-  rangesOf,
-  readListFile,
-} from "../webhook/addresses/address-list.ts";
+import { type AddressList, addressesInFile, openAddressCopies, rangesOf } from "../webhook/addresses/address-list.ts";
 import { parseRawRequest, type RawRequest, rawRequestOf } from "../webhook/held/raw-request.ts";
 import { createRetirement } from "../webhook/secrets/retirement.ts";
 import type { Source } from "../webhook/source.ts";
@@ -129,7 +122,7 @@ function listsIn(dataDir: string): RehearsalOptions["addressLists"] {
   const copies = openAddressCopies(dataDir);
   const rangesIn = (list: AddressList) => {
     const addresses = list.kind === "file" ? addressesInFile(list) : copies.read(list)?.addresses;
-    return addresses && rangesOf(addresses);
+    return addresses === undefined || addresses instanceof Error ? undefined : rangesOf(addresses);
   };
   return {
     find(lists, address) {
@@ -138,15 +131,6 @@ function listsIn(dataDir: string): RehearsalOptions["addressLists"] {
       return ranges.includes(undefined) ? "unknown" : "not listed";
     },
   };
-}
-
-function addressesInFile({ place, member }: AddressList): string[] | undefined {
-  try {
-    return parseAddressList(readListFile(place), member);
-  } catch (error) {
-    if (error instanceof AddressListError) return undefined;
-    throw error;
-  }
 }
 
 /** Whether a secret is not retired, by what the server has stored of its use. */

@@ -2,8 +2,12 @@ import type { ConfigFile } from "../config/file/config-file.ts";
 import { sourcesOf } from "../config/sources.ts";
 import { sendRequest } from "../lib/send-request.ts";
 import { trustSystemAuthorities } from "../lib/system-authorities.ts";
-import { openAddressCopies } from "../webhook/addresses/address-copies.ts";
-import { type AddressList, MAX_LIST_BYTES, readListFile } from "../webhook/addresses/address-list.ts";
+import {
+  type AddressList,
+  MAX_LIST_BYTES,
+  openAddressCopies,
+  readListFile,
+} from "../webhook/addresses/address-list.ts";
 import { type AddressLists, createAddressLists } from "../webhook/addresses/address-lists.ts";
 import { freshMsOf, openKeySetCopies } from "../webhook/signature/key-set.ts";
 import { createKeySets, type KeySets, keySetsOf } from "../webhook/signature/key-sets.ts";

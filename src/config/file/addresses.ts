@@ -2,13 +2,7 @@ import { createHash } from "node:crypto";
 import { resolve } from "node:path";
 import * as v from "valibot";
 import { blockListOf, parseRange } from "../../lib/address-range.ts";
-import { openAddressCopies } from "../../webhook/addresses/address-copies.ts";
-import {
-  type AddressList,
-  AddressListError,
-  parseAddressList,
-  readListFile,
-} from "../../webhook/addresses/address-list.ts";
+import { type AddressList, addressesInFile, openAddressCopies } from "../../webhook/addresses/address-list.ts";
 import type { Source } from "../../webhook/source.ts";
 import { duration, LONGEST_WAIT, oneOf } from "../fields.ts";
 import { formatDuration } from "../units.ts";
@@ -60,12 +54,12 @@ export function readAllowedAddresses(
     const list = listIn(item, refreshMs ?? DEFAULT_REFRESH_MS, place);
     if (list === null) continue;
     lists.push(list);
-    const fault = faultOfFile(list);
-    if (fault === null) continue;
+    const read = list.kind === "file" ? addressesInFile(list) : null;
+    if (!(read instanceof Error)) continue;
     // The server uses the copy. Without one, the file was never right.
     if (openAddressCopies(reading.context.dataDir).read(list) !== null)
-      place.warn(`${item} ${fault}: the last good list stays in use`);
-    else place.fault(`found ${item}, which ${fault}, expected a list of addresses and ranges`);
+      place.warn(`${item} ${read.message}: the last good list stays in use`);
+    else place.fault(`found ${item}, which ${read.message}, expected a list of addresses and ranges`);
   }
   if (refreshMs !== undefined && !lists.some(({ kind }) => kind === "url"))
     reading.at("addressRefresh").fault("found without a URL in allowedAddresses, expected one there");
@@ -102,16 +96,4 @@ function decoded(fragment: string): string | null {
 /** Names the copy of a list. Half of the digest suffices. */
 function idOf(place: string, member: string): string {
   return createHash("sha256").update(`${place}#${member}`).digest("hex").slice(0, 32);
-}
-
-/** Why the file of a list cannot be used; null if it can, or if the list is a URL. */
-function faultOfFile({ kind, place, member }: AddressList): string | null {
-  if (kind === "url") return null;
-  try {
-    parseAddressList(readListFile(place), member);
-    return null;
-  } catch (error) {
-    if (error instanceof AddressListError) return error.message;
-    throw error;
-  }
 }

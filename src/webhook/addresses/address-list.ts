@@ -3,6 +3,7 @@ import type { BlockList } from "node:net";
 import { systemCode } from "../../errors.ts";
 import { blockListOf, parseRange } from "../../lib/address-range.ts";
 import { parseStrictJson } from "../../lib/json.ts";
+import { type DocumentCopies, openDocumentCopies } from "./document-copies.ts";
 import type { FollowedDocument } from "./followed-documents.ts";
 
 /** A list of addresses outside of the configuration file, as data. */
@@ -75,6 +76,16 @@ export function rangesOf(addresses: readonly string[]): BlockList {
   return blockListOf(addresses.map(parseRange).filter((range) => range !== null));
 }
 
+/** The addresses in the file of a list, or why it cannot be used. */
+export function addressesInFile({ place, member }: AddressList): string[] | AddressListError {
+  try {
+    return parseAddressList(readListFile(place), member);
+  } catch (error) {
+    if (error instanceof AddressListError) return error;
+    throw error;
+  }
+}
+
 /** Reads the text of a list's file. Throws {@link AddressListError} if that fails. */
 export function readListFile(path: string): string {
   try {
@@ -85,4 +96,17 @@ export function readListFile(path: string): string {
   } catch (error) {
     throw error instanceof AddressListError ? error : new AddressListError(`cannot be read (${systemCode(error)})`);
   }
+}
+
+/** Keeps the last good content of lists. */
+export type AddressCopies = DocumentCopies<{ addresses: string[] }>;
+
+/** Opens the copies in a data directory. */
+export function openAddressCopies(dataDir: string): AddressCopies {
+  return openDocumentCopies(dataDir, {
+    folder: "address-lists",
+    nameMember: "list",
+    parse: (text) => ({ addresses: parseAddressList(text, "addresses") }),
+    members: ({ addresses }) => ({ addresses }),
+  });
 }

@@ -1,8 +1,7 @@
 import type { BlockList } from "node:net";
 import { isIn } from "../../lib/address-range.ts";
 import type { Log } from "../../log.ts";
-import type { AddressCopies } from "./address-copies.ts";
-import { type AddressList, parseAddressList, rangesOf } from "./address-list.ts";
+import { type AddressCopies, type AddressList, parseAddressList, rangesOf } from "./address-list.ts";
 import { type FollowedDocuments, followDocuments } from "./followed-documents.ts";
 
 /** The lists of addresses of a running server. */
@@ -34,7 +33,7 @@ export function createAddressLists({ read, copies, log, now }: AddressListsOptio
       return copy && contentOf(copy.addresses);
     },
     read: async (list, signal) => ({ content: contentOf(parseAddressList(await read(list, signal), list.member)) }),
-    keep: (list, { addresses }) => copies.write(list, { addresses, readAt: now() }),
+    keep: (list, { addresses }) => copies.write(list, { addresses }, now()),
     isSame: (one, other) => one.addresses.join() === other.addresses.join(),
     onChanged({ name }, { addresses }) {
       log.info(

@@ -1,5 +1,4 @@
-import type { DocumentCopies } from "../addresses/document-copies.ts";
-import { openDocumentCopies } from "../addresses/document-copies.ts";
+import { type DocumentCopies, openDocumentCopies } from "../addresses/document-copies.ts";
 import type { FollowedDocument } from "../addresses/followed-documents.ts";
 import { type IdentifiedKey, readPublicKeys } from "./public-key.ts";
 
@@ -35,27 +34,14 @@ export function parseKeySet(text: string): KeySetContent {
 }
 
 /** Keeps the last good content of sets. */
-export interface KeySetCopies {
-  /** The content and when it was fetched, in Unix milliseconds. Null if there is none, or if it is damaged. */
-  read(set: Pick<KeySet, "id">): (KeySetContent & { readAt: number }) | null;
-  write(set: Pick<KeySet, "id" | "name">, content: KeySetContent, readAt: number): Promise<void>;
-}
+export type KeySetCopies = DocumentCopies<KeySetContent>;
 
 /** Opens the copies in a data directory. */
 export function openKeySetCopies(dataDir: string): KeySetCopies {
-  const copies: DocumentCopies = openDocumentCopies(dataDir, "key-sets");
-  return {
-    read({ id }) {
-      try {
-        const { readAt, text } = JSON.parse(copies.read(id)) as { readAt: string; text: string };
-        const at = Date.parse(readAt);
-        return Number.isNaN(at) ? null : { ...parseKeySet(text), readAt: at };
-      } catch {
-        return null;
-      }
-    },
-    async write({ id, name }, { text }, readAt) {
-      await copies.write(id, { keys: name, readAt: new Date(readAt).toISOString(), text });
-    },
-  };
+  return openDocumentCopies(dataDir, {
+    folder: "key-sets",
+    nameMember: "keys",
+    parse: (text) => parseKeySet((JSON.parse(text) as { text: string }).text),
+    members: ({ text }) => ({ text }),
+  });
 }

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { suite, test } from "node:test";
-import { openAddressCopies } from "../../../src/webhook/addresses/address-copies.ts";
+import { openAddressCopies } from "../../../src/webhook/addresses/address-list.ts";
 import { dir, faults, faultsOf, read, sourceIn } from "../../helpers/config-file.ts";
 import { workingDir } from "../../helpers/working-dir.ts";
 
@@ -83,7 +83,7 @@ suite("allowedAddresses", () => {
     const yaml = `sources:\n  shop: ${withAddresses("file:kept.txt")}\n`;
     const [list] = read(yaml)?.sources[0]?.addressLists ?? [];
     assert.ok(list);
-    await openAddressCopies(dataDir).write(list, { addresses: ["192.0.2.1"], readAt: 0 });
+    await openAddressCopies(dataDir).write(list, { addresses: ["192.0.2.1"] }, 0);
     writeFileSync(place, "");
     assert.match(
       read(yaml, { DATA_DIR: dataDir })?.warnings.join() ?? "",

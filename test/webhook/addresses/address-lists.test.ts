@@ -2,8 +2,7 @@ import assert from "node:assert/strict";
 import { readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { suite, type TestContext, test } from "node:test";
-import { openAddressCopies } from "../../../src/webhook/addresses/address-copies.ts";
-import type { AddressList } from "../../../src/webhook/addresses/address-list.ts";
+import { type AddressList, openAddressCopies } from "../../../src/webhook/addresses/address-list.ts";
 import { createAddressLists } from "../../../src/webhook/addresses/address-lists.ts";
 import { nextReadMs } from "../../../src/webhook/addresses/followed-documents.ts";
 import { recordingLog } from "../../helpers/log.ts";
@@ -111,7 +110,7 @@ suite("lists of addresses", () => {
 
   test("a damaged copy counts as none", async (t) => {
     const { lists, dataDir } = opened(t);
-    await openAddressCopies(dataDir).write(url("a"), { addresses: ["192.0.2.1"], readAt: 0 });
+    await openAddressCopies(dataDir).write(url("a"), { addresses: ["192.0.2.1"] }, 0);
     writeFileSync(join(dataDir, "address-lists", "a.json"), '{"readAt":"1970-01-01T00:00:00.000Z","addr');
     lists.apply([url("a")]);
     assert.equal(lists.find([url("a")], "192.0.2.1"), "unknown");
