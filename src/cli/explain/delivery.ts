@@ -142,7 +142,7 @@ export async function explainDelivery(
   };
 }
 
-/** The body as its signature covers it, and as it is read. One that cannot be decoded stays as it is, with the fault. */
+/** The body as its signature covers it, and as it is read. One that cannot be decoded stays as it is. */
 async function open(source: Source, { method, headers, body }: RawRequest, { target }: SentTo) {
   const bytes = isInQuery(method) ? payloadOfQuery(source, target) : body;
   const contentType = contentTypeOf(method, headers);

@@ -19,7 +19,10 @@ const WAYS = Object.entries(DESCRIBED).map(([kind, { is }]) => `\`${kind}\`, ${i
 const DescribedSchema = v.strictObject(
   {
     token: key(TEXT, "The token that the provider shows or sends, as `env:NAME` or `file:PATH`."),
-    confirm: key(v.literal(true), "Confirms subscriptions of Amazon SNS to the topic of `options`."),
+    confirm: key(
+      v.literal(true),
+      "Confirms the subscription that `options` names, by opening the URL that the provider sends.",
+    ),
     type: key(
       v.picklist(KINDS, `expected ${KINDS.join(", ")}`),
       `What the sender asks by, if no preset does: ${WAYS.join("; ")}.`,
@@ -52,9 +55,9 @@ export function readHandshake(entry: HandshakeEntry, reading: Reading): Handshak
   if (handshake === undefined) return null;
   const provider = providerOf(slug);
   const asked = provider?.handshake;
-  if (asked?.confirms) return readConfirmation(asked.kind, entry, reading);
+  if (asked?.confirms) return readConfirmation(asked.kind, asked.confirms.option, entry, reading);
   if (handshake !== true && handshake.confirm !== undefined)
-    return reading.at("handshake", "confirm").fault("found without the preset aws_sns, expected nothing", "key");
+    return reading.at("handshake", "confirm").fault("found without a preset that asks for it, expected nothing", "key");
   if (handshake !== true && handshake.type !== undefined) return readDescribed(handshake, provider, reading);
   if (asked === undefined) {
     const found = slug === undefined ? "without a preset" : `beside the preset ${slug}, whose provider has none`;
@@ -81,21 +84,20 @@ export function readHandshake(entry: HandshakeEntry, reading: Reading): Handshak
   return withToken({ kind }, token, reading);
 }
 
-/** Without the topic, anybody could subscribe the source to a topic of theirs. */
+/** Without the option, anybody could subscribe the source to something of theirs. */
 function readConfirmation(
   kind: string,
-  { handshake, options }: HandshakeEntry,
+  option: string,
+  { handshake, preset, options }: HandshakeEntry,
   reading: Reading,
 ): HandshakeSettings | null {
   const isRight = typeof handshake === "object" && handshake.confirm === true && Object.keys(handshake).length === 1;
   if (!isRight)
     return reading
       .at("handshake")
-      .fault("found another value than the preset aws_sns takes, expected { confirm: true }");
-  if (options?.topicArn === undefined)
-    return reading
-      .at("handshake", "confirm")
-      .fault("found without options.topicArn, expected the topic to confirm", "key");
+      .fault(`found another value than the preset ${preset} takes, expected { confirm: true }`);
+  if (options?.[option] === undefined)
+    return reading.at("handshake", "confirm").fault(`found without options.${option}, expected what to confirm`, "key");
   return { kind };
 }
 

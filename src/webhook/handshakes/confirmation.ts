@@ -17,27 +17,28 @@ type Confirm = (request: { requestId: string; address: string }, content: Conten
 
 const RETRY_SECONDS = 20;
 
-// Amazon SNS waits 15 seconds for our answer, and the intake 8 for this one.
+// The sender waits for our answer meanwhile, Amazon SNS for 15 seconds, and the intake for 8.
 const TIMEOUT_MS = 6000;
 
 const get = async (url: string) => (await sendRequest({ url, isLocal: false, timeoutMs: TIMEOUT_MS })).status;
 
-/** Confirms subscriptions of Amazon SNS to the topic of the source. Undefined for other handshakes. */
+/** Confirms the subscriptions that the options of a source name. Undefined for other handshakes. */
 export function confirmOf(
   { name, handshake, options }: Source,
   { log, openUrl = get }: ConfirmationParts,
 ): Confirm | undefined {
-  if (!handshakeOf(handshake)?.confirms) return undefined;
+  const { confirms } = handshakeOf(handshake) ?? {};
+  if (!confirms) return undefined;
   return async ({ requestId, address }, content) => {
-    if (content.member("Type") !== "SubscriptionConfirmation") return;
+    const url = confirms.urlIn(content, options?.[confirms.option]);
+    if (url === undefined) return;
     const about = { source: name, requestId, address };
     const refuse = (error: string) =>
       log.warn(
         { event: "subscription_not_confirmed", ...about, error },
-        "open the SubscribeURL of the event, or subscribe again",
+        "open the URL in the event, or subscribe again",
       );
-    const url = content.member("SubscribeURL");
-    if (!isConfirmationUrl(url, options?.topicArn)) return refuse("its SubscribeURL is not one of Amazon SNS");
+    if (url === null) return refuse("its URL is not one of the provider that confirms this subscription only");
     const status = await openUrl(url).catch((error: unknown) => {
       refuse(describeError(error));
       return 0;
@@ -47,17 +48,4 @@ export function confirmOf(
     if (status === 0 || status >= 500)
       throw new AppError("intake_paused", { reason: "subscription_not_confirmed", retryAfterSeconds: RETRY_SECONDS });
   };
-}
-
-const HOST = /^sns\.[a-z0-9-]{1,40}\.amazonaws\.com(?:\.cn)?$/;
-
-/** Whether a URL confirms a subscription to a topic at Amazon SNS, and does nothing else. */
-export function isConfirmationUrl(text: unknown, topicArn: string | undefined): text is string {
-  const url = typeof text === "string" ? URL.parse(text) : null;
-  if (url === null || url.protocol !== "https:" || !HOST.test(url.host)) return false;
-  const { username, password, pathname, searchParams } = url;
-  const isPlain = username === "" && password === "" && pathname === "/";
-  const actions = searchParams.getAll("Action");
-  const topics = searchParams.getAll("TopicArn");
-  return isPlain && actions.join() === "ConfirmSubscription" && topics.join() === topicArn;
 }

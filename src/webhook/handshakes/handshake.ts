@@ -84,8 +84,16 @@ export interface Handshake {
     /** Where a payload is only a challenge. Undefined: deliveries are JSON, and no challenge is an object or array. */
     challengeIn?(content: Content): string | undefined;
   };
-  /** Whether the server opens the URL of a subscription to confirm it. */
-  confirms?: true;
+  /** Set if the server confirms a new subscription by opening a URL, which a delivery brings. */
+  confirms?: Confirmation;
+}
+
+/** How a subscription is confirmed. */
+interface Confirmation {
+  /** The option of the source that says which subscriptions are confirmed. */
+  option: string;
+  /** The URL in a delivery that asks for it; null if it could do anything else, and undefined for other deliveries. */
+  urlIn(content: Content, wanted: string | undefined): string | null | undefined;
 }
 
 /** An answer in plain text. */

@@ -36,6 +36,19 @@ function listed(names: readonly string[]): OwnPart {
   };
 }
 
+const HOST = /^sns\.[a-z0-9-]{1,40}\.amazonaws\.com(?:\.cn)?$/;
+
+/** Whether a URL confirms a subscription to a topic at Amazon SNS, and does nothing else. */
+export function isConfirmationUrl(text: unknown, topicArn: string | undefined): text is string {
+  const url = typeof text === "string" ? URL.parse(text) : null;
+  if (url === null || url.protocol !== "https:" || !HOST.test(url.host)) return false;
+  const { username, password, pathname, searchParams } = url;
+  const isPlain = username === "" && password === "" && pathname === "/";
+  const actions = searchParams.getAll("Action");
+  const topics = searchParams.getAll("TopicArn");
+  return isPlain && actions.join() === "ConfirmSubscription" && topics.join() === topicArn;
+}
+
 export default provider({
   title: "Amazon SNS",
   docs: "https://docs.aws.amazon.com/sns/latest/dg/sns-verify-signature-of-message.html",
@@ -59,7 +72,17 @@ export default provider({
   },
   // The message of a new subscription, whose SubscribeURL is to be opened:
   // https://docs.aws.amazon.com/sns/latest/dg/SendMessageToHttp.confirm.html
-  handshake: { kind: "sns", confirms: true },
+  handshake: {
+    kind: "sns",
+    confirms: {
+      option: "topicArn",
+      urlIn(content, topicArn) {
+        if (content.member("Type") !== "SubscriptionConfirmation") return undefined;
+        const url = content.member("SubscribeURL");
+        return isConfirmationUrl(url, topicArn) ? url : null;
+      },
+    },
+  },
   covers: "part",
   id: ["body:MessageId"],
   type: ["body:Type"],

@@ -3,7 +3,7 @@ import { generateKeyPairSync, sign } from "node:crypto";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { suite, test } from "node:test";
-import { isConfirmationUrl } from "../../../src/webhook/handshakes/confirmation.ts";
+import { isConfirmationUrl } from "../../../src/webhook/providers/aws_sns.ts";
 import { dir, faultsOf, sourceIn } from "../../helpers/config-file.ts";
 import { serveSource } from "../../helpers/serve-source.ts";
 
@@ -139,12 +139,15 @@ test("a URL confirms a subscription only at Amazon SNS, by https, and to the top
 test("a source confirms subscriptions only to a topic that it names", () => {
   assert.deepEqual(sourceIn(ENTRY).handshake, { kind: "sns" });
   const without = "{ preset: aws_sns, keys: [file:sns.pem], handshake: { confirm: true } }";
-  assert.match(faultsOf(without).join(), /^handshake\.confirm: found without options\.topicArn, expected the topic/);
+  assert.match(
+    faultsOf(without).join(),
+    /^handshake\.confirm: found without options\.topicArn, expected what to confirm/,
+  );
   for (const other of ["true", "{ token: env:OTHER }", "{ confirm: true, token: env:OTHER }"])
     assert.match(
       faultsOf(ENTRY.replace("{ confirm: true }", other)).join(),
       /^handshake: found .*expected \{ confirm: true \}/,
     );
   const elsewhere = "{ preset: slack, secrets: [env:SECRET], handshake: { confirm: true } }";
-  assert.match(faultsOf(elsewhere).join(), /^handshake\.confirm: found without the preset aws_sns/);
+  assert.match(faultsOf(elsewhere).join(), /^handshake\.confirm: found without a preset that asks for it/);
 });
