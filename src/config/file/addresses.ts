@@ -1,4 +1,3 @@
-import { createHash } from "node:crypto";
 import { resolve } from "node:path";
 import * as v from "valibot";
 import { blockListOf, parseRange } from "../../lib/address-range.ts";
@@ -6,7 +5,7 @@ import { type AddressList, addressesInFile, openAddressCopies } from "../../webh
 import type { Source } from "../../webhook/source.ts";
 import { duration, LONGEST_WAIT, oneOf } from "../fields.ts";
 import { formatDuration } from "../units.ts";
-import { documentUrl, nameOfUrl } from "./document-url.ts";
+import { documentId, documentUrl, nameOfUrl } from "./document-url.ts";
 import { key, keyOr, listOf, TEXT } from "./fields.ts";
 import type { Reading } from "./reading.ts";
 
@@ -73,7 +72,7 @@ function listIn(item: string, refreshMs: number, reading: Reading): AddressList 
   if (item.startsWith("file:")) {
     const [path = "", member = ""] = item.slice("file:".length).split("#");
     const place = resolve(reading.context.folder, path);
-    return { id: idOf(place, member), name: item, kind: "file", place, member, refreshMs };
+    return { id: documentId(`${place}#${member}`), name: item, kind: "file", place, member, refreshMs };
   }
   const url = documentUrl(item, "the list", reading);
   if (url === null) return null;
@@ -82,7 +81,7 @@ function listIn(item: string, refreshMs: number, reading: Reading): AddressList 
     return reading.fault("found a URL whose fragment is not valid, expected the name of a member after #");
   const name = `${nameOfUrl(url)}${url.hash}`;
   url.hash = "";
-  return { id: idOf(url.href, member), name, kind: "url", place: url.href, member, refreshMs };
+  return { id: documentId(`${url.href}#${member}`), name, kind: "url", place: url.href, member, refreshMs };
 }
 
 function decoded(fragment: string): string | null {
@@ -91,9 +90,4 @@ function decoded(fragment: string): string | null {
   } catch {
     return null;
   }
-}
-
-/** Names the copy of a list. Half of the digest suffices. */
-function idOf(place: string, member: string): string {
-  return createHash("sha256").update(`${place}#${member}`).digest("hex").slice(0, 32);
 }

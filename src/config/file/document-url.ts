@@ -1,3 +1,4 @@
+import { hash } from "node:crypto";
 import { isLoopback } from "../../http/listen.ts";
 import type { Reading } from "./reading.ts";
 
@@ -12,6 +13,11 @@ export function documentUrl(text: string, what: string, reading: Reading): URL |
     return reading.fault(`found http, by which anybody on the way can change ${what}, expected https`);
   }
   return url;
+}
+
+/** Names the copy of a document. Half of the digest suffices. */
+export function documentId(place: string): string {
+  return hash("sha256", place).slice(0, 32);
 }
 
 /** The name of a document in messages and logs. Its query may have a password. */

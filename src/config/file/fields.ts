@@ -1,3 +1,4 @@
+import { resolve } from "node:path";
 import * as v from "valibot";
 
 export const TEXT = v.string("expected text");
@@ -21,6 +22,11 @@ export const COMMAND = v.pipe(
   v.array(textLike(/^[^\0]*$/, "expected text without U+0000"), "expected a program and its arguments"),
   v.check(([program]) => program !== undefined && program !== "", "expected a program and its arguments"),
 );
+
+/** A command whose program, if it has a `/`, is relative to a folder. */
+export function commandIn(folder: string, [program = "", ...words]: readonly string[]): [string, ...string[]] {
+  return [program.includes("/") ? resolve(folder, program) : program, ...words];
+}
 
 /** A key that may be left out. Its meaning is for the JSON Schema. */
 export const key = <const Schema extends v.GenericSchema>(schema: Schema, meaning: string) =>

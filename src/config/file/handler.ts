@@ -4,7 +4,7 @@ import * as v from "valibot";
 import { systemCode } from "../../errors.ts";
 import type { HandlerConfig } from "../../worker/route.ts";
 import { duration, url } from "../fields.ts";
-import { COMMAND, key, textLike } from "./fields.ts";
+import { COMMAND, commandIn, key, textLike } from "./fields.ts";
 import type { Reading } from "./reading.ts";
 import { readSigningKey } from "./secrets.ts";
 import { type Known, shown } from "./shape.ts";
@@ -85,9 +85,7 @@ const READERS: Record<HandlerName, (entry: HandlerEntry, reading: Reading) => Ha
     return url === undefined ? null : { kind: "http", url, key };
   },
   exec({ exec: { command } = {} }, { context: { folder } }) {
-    const [program, ...words] = command ?? [];
-    if (program === undefined) return null;
-    return { kind: "exec", command: [program.includes("/") ? resolve(folder, program) : program, ...words], folder };
+    return command === undefined ? null : { kind: "exec", command: commandIn(folder, command), folder };
   },
   module({ module: { file } = {} }, reading) {
     return file === undefined ? null : { kind: "module", file: readFile(file, reading.at("module", "file")) };

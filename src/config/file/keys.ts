@@ -1,4 +1,3 @@
-import { createHash } from "node:crypto";
 import * as v from "valibot";
 import { providerOf } from "../../webhook/providers/index.ts";
 import { markOf } from "../../webhook/secrets/secret-mark.ts";
@@ -11,7 +10,7 @@ import {
 } from "../../webhook/signature/public-key.ts";
 import { keyTypesOf, type Scheme } from "../../webhook/signature/schemes.ts";
 import type { Options } from "../../webhook/signature/signed-text.ts";
-import { documentUrl, nameOfUrl } from "./document-url.ts";
+import { documentId, documentUrl, nameOfUrl } from "./document-url.ts";
 import { key, listOf, TEXT } from "./fields.ts";
 import type { Reading } from "./reading.ts";
 import { readSecretRef } from "./secrets.ts";
@@ -80,7 +79,7 @@ function readKeySet(text: string, reading: Reading): PublicKey | null {
   if (url === null) return null;
   if (url.hash !== "") return reading.fault("found a URL with a fragment, expected one without");
   const { href: place } = url;
-  const id = createHash("sha256").update(place).digest("hex").slice(0, 32);
+  const id = documentId(place);
   const set: KeySet = { id, name: nameOfUrl(url), kind: "url", place, refreshMs: DEFAULT_REFRESH_MS };
   const keys = openKeySetCopies(reading.context.dataDir).read(set)?.keys ?? [];
   return { name: `url:${set.name}`, mark: markOf(place), keys, set };

@@ -1,7 +1,7 @@
-import { basename, resolve } from "node:path";
+import { basename } from "node:path";
 import * as v from "valibot";
 import type { Notifier } from "../../alerts/notifiers.ts";
-import { COMMAND, key, NAME, NAME_EXPECTATION, TEXT, textLike } from "./fields.ts";
+import { COMMAND, commandIn, key, NAME, NAME_EXPECTATION, TEXT, textLike } from "./fields.ts";
 import type { Reading } from "./reading.ts";
 import { readSecretRef, readSigningKey } from "./secrets.ts";
 import type { Known } from "./shape.ts";
@@ -56,10 +56,8 @@ function readNotifier(entry: NotifierEntry, reading: Reading): Notifier | null {
 }
 
 function execOf({ name, exec }: NotifierEntry, { context: { folder } }: Reading): Notifier | null {
-  const [program, ...words] = exec ?? [];
-  if (program === undefined) return null;
-  const command = [program.includes("/") ? resolve(folder, program) : program, ...words];
-  return { kind: "exec", name: name ?? `exec-${basename(program)}`, command, folder };
+  if (exec === undefined) return null;
+  return { kind: "exec", name: name ?? `exec-${basename(exec[0] ?? "")}`, command: commandIn(folder, exec), folder };
 }
 
 function urlNotifier(kind: "webhook" | "slack" | "ntfy", entry: NotifierEntry, reading: Reading): Notifier | null {
