@@ -51,7 +51,8 @@ export async function runSend(options: SendOptions): Promise<void> {
   const rate = options.rate === undefined ? null : perSecond("--rate", options.rate);
   const environment = readEnvironment();
   const sender = options.preset === undefined ? ofSource(options, readSources(environment)) : ofPreset(options);
-  const body = options.body === undefined ? null : readBody(options.body);
+  const { body: bodyFile } = options;
+  const body = bodyFile === undefined ? null : readGiven("--body", () => readFileSync(bodyFile));
   const { DATA_DIR: dataDir } = readSettings(environment, ["DATA_DIR"]);
   const url = options.to ?? (await probeServer(dataDir, TIMEOUT_MS)).url + sender.path;
   if (!/^https?:$/.test(URL.parse(url)?.protocol ?? "")) {
@@ -194,21 +195,16 @@ function ofPreset({ preset: slug = "", source, secretFile }: SendOptions): Sende
   };
 }
 
-function secretIn(file: string): string {
+const secretIn = (file: string) => readGiven("--secret-file", () => readSecretFile(file));
+
+/** Reads the file of an option. Throws {@link OperatorError}. */
+function readGiven<T>(option: string, read: () => T): T {
   try {
-    return readSecretFile(file);
+    return read();
   } catch (error) {
     throw new OperatorError({
-      found: `--secret-file cannot be read (${systemCode(error)})`,
+      found: `${option} cannot be read (${systemCode(error)})`,
       remedy: "name a readable file",
     });
-  }
-}
-
-function readBody(file: string): Buffer {
-  try {
-    return readFileSync(file);
-  } catch (error) {
-    throw new OperatorError({ found: `--body cannot be read (${systemCode(error)})`, remedy: "name a readable file" });
   }
 }
