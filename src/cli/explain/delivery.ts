@@ -160,11 +160,7 @@ async function open(source: Source, { method, headers, body }: RawRequest, { tar
   }
 }
 
-function verify(source: Source, request: SignedRequest, now: number): Verified | RefusalReason {
-  const verifier = createVerifier(source);
-  const read = verifier.read(request.headers, now);
-  return "reason" in read ? read.reason : verifier.verify(request, read.candidates);
-}
+const verify = (source: Source, request: SignedRequest, now: number) => createVerifier(source).judge(request, now);
 
 const isOfTime = (found: Verified | RefusalReason) => found === "timestamp_too_old" || found === "timestamp_in_future";
 

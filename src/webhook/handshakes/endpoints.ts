@@ -86,7 +86,6 @@ function signatureOf(source: Source, { trustedProxies }: HandshakeParts): (conte
   const verifier = createVerifier(source);
   return ({ request }) => {
     const { headers, method = "" } = request;
-    const read = verifier.read(headers, Date.now());
     const sent = {
       method,
       origin: sentOrigin(request, trustedProxies, source.publicOrigin),
@@ -94,7 +93,7 @@ function signatureOf(source: Source, { trustedProxies }: HandshakeParts): (conte
       headers,
       content: openContent(Buffer.alloc(0), ""),
     };
-    const found = "reason" in read ? read.reason : verifier.verify(sent, read.candidates);
+    const found = verifier.judge(sent, Date.now());
     if (typeof found === "string") throw new AppError("signature_mismatch", { reason: found });
   };
 }
@@ -233,8 +232,7 @@ export function testAnswerOf(source: Source, parts: HandshakeParts) {
   if (!answer || key === undefined) return undefined;
   const verifier = createVerifier({ ...source, secrets: [{ name: key, value: key, mark: "" }] });
   return (context: RequestContext, request: SignedRequest): Answer | null => {
-    const read = verifier.read(request.headers, Date.now());
-    const isTest = "candidates" in read && typeof verifier.verify(request, read.candidates) === "object";
+    const isTest = typeof verifier.judge(request, Date.now()) === "object";
     return isTest ? answer(context, request.content) : null;
   };
 }

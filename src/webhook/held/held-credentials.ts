@@ -4,18 +4,10 @@ import { splitJws } from "../../lib/compact-jws.ts";
 import { trimSpace } from "../../lib/header-value.ts";
 import { storedHeaders } from "../intake/delivered-event.ts";
 import { MAX_TOKEN_LENGTH } from "../signature/jwt.ts";
-import {
-  type BasicScheme,
-  headersOf,
-  isInPath,
-  isSigned,
-  type Scheme,
-  type SignedScheme,
-  type TokenScheme,
-} from "../signature/schemes.ts";
-import { givenIn, writtenWith } from "../signature/shared-secret.ts";
+import { headersOf, isInPath, isSecretField, isSigned, type Scheme, type SignedScheme } from "../signature/schemes.ts";
+import { givenIn, type InHeader, writtenWith } from "../signature/shared-secret.ts";
 import { withoutScheme } from "../signature/signature-items.ts";
-import { parseSignedText } from "../signature/signed-text.ts";
+import { parseSignedText, splitTarget } from "../signature/signed-text.ts";
 import type { Source } from "../source.ts";
 
 /** What of a delivery may hold credentials: its headers as Node has them, and its target. */
@@ -95,8 +87,6 @@ function isToken(schemes: readonly Scheme[], name: string, value: string): boole
   );
 }
 
-type InHeader = BasicScheme | Extract<TokenScheme, { header: string }>;
-
 /** The schemes whose secret is in a header itself. */
 function sharedIn(schemes: readonly Scheme[], header: string): InHeader[] {
   return schemes.filter(
@@ -124,27 +114,17 @@ function keptTarget(schemes: readonly Scheme[], path: string, target: string): s
   return fields.length === 0 ? rest : `${rest}?${fields.join("&")}`;
 }
 
-function isSecretField(schemes: readonly Scheme[], field: string): boolean {
-  const names = schemes.flatMap((scheme) => (scheme.type === "token" && "query" in scheme ? scheme.query : []));
-  const parsed = new URLSearchParams(field);
-  return names.some((name) => parsed.has(name));
-}
-
 /** Changes the secrets in a target, where schemes have them: as the last segment of the path, and as parameters. */
 function withSecretsIn(schemes: readonly Scheme[], target: string, change: (text: string) => string): string {
-  const at = target.indexOf("?");
-  const path = at === -1 ? target : target.slice(0, at);
+  const [path, query] = splitTarget(target);
   const start = path.lastIndexOf("/") + 1;
   const changed = schemes.some(isInPath) ? path.slice(0, start) + change(decoded(path.slice(start))) : path;
-  if (at === -1) return changed;
-  const fields = target
-    .slice(at + 1)
-    .split("&")
-    .map((field) => {
-      if (!isSecretField(schemes, field)) return field;
-      const [[name, value] = ["", ""]] = [...new URLSearchParams(field)];
-      return `${encodeURIComponent(name)}=${change(value)}`;
-    });
+  if (query === undefined) return changed;
+  const fields = query.split("&").map((field) => {
+    if (!isSecretField(schemes, field)) return field;
+    const [[name, value] = ["", ""]] = [...new URLSearchParams(field)];
+    return `${encodeURIComponent(name)}=${change(value)}`;
+  });
   return `${changed}?${fields.join("&")}`;
 }
 

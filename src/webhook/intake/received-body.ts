@@ -1,5 +1,7 @@
 import type { IncomingHttpHeaders } from "node:http";
 import { type Coding, decodeBody } from "../../lib/content-coding.ts";
+import { isSecretField } from "../signature/schemes.ts";
+import { splitTarget } from "../signature/signed-text.ts";
 import { isInQuery, type Source } from "../source.ts";
 import { type Content, FORM, openContent } from "./content.ts";
 
@@ -48,10 +50,7 @@ export function contentTypeOf(method: string, headers: IncomingHttpHeaders): str
 
 /** The query of a delivery without a body, but for the parameters that hold the secret. */
 export function payloadOfQuery({ schemes }: Pick<Source, "schemes">, target = ""): Buffer {
-  const at = target.indexOf("?");
-  const query = at === -1 ? "" : target.slice(at + 1);
-  const secrets = schemes.flatMap((scheme) => (scheme.type === "token" && "query" in scheme ? [scheme.query] : []));
-  const isSecret = (field: string) => secrets.some((name) => new URLSearchParams(field).has(name));
-  const fields = query.split("&").filter((field) => !isSecret(field));
+  const [, query = ""] = splitTarget(target);
+  const fields = query.split("&").filter((field) => !isSecretField(schemes, field));
   return Buffer.from(fields.join("&"), "latin1");
 }

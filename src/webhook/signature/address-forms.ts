@@ -1,6 +1,6 @@
 import { parse, stringify } from "node:querystring";
 import type { AddressForm } from "./schemes.ts";
-import type { SignedRequest } from "./signed-text.ts";
+import { type SignedRequest, splitTarget } from "./signed-text.ts";
 
 /**
  * The request under each address that its sender may have signed: as it was sent and, if it is configured, under the
@@ -28,7 +28,7 @@ function withAndWithoutPort(origin: string): string[] {
 const TARGET_FORMS: Record<AddressForm, (target: string) => string> = {
   port: (target) => target,
   "query-encoded": (target) => {
-    const [path, query] = parts(target);
+    const [path, query] = splitTarget(target);
     return query === undefined ? target : `${path}?${stringify(parse(query))}`;
   },
   normalized: (target) => {
@@ -37,8 +37,3 @@ const TARGET_FORMS: Record<AddressForm, (target: string) => string> = {
   },
   decoded: (target) => target.replace(/%(?:3A|2F|3F|40|21|24|27|28|29|2A|2C|3B)/gi, (sign) => decodeURIComponent(sign)),
 };
-
-function parts(target: string): [path: string, query: string | undefined] {
-  const at = target.indexOf("?");
-  return at === -1 ? [target, undefined] : [target.slice(0, at), target.slice(at + 1)];
-}

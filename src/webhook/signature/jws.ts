@@ -1,11 +1,11 @@
 import { hash } from "node:crypto";
-import { objectIn, splitJws } from "../../lib/compact-jws.ts";
+import { objectIn } from "../../lib/compact-jws.ts";
 import { valueAt } from "../../lib/json-path.ts";
 import type { Content } from "../intake/content.ts";
 import type { VerifiedBy } from "../source.ts";
 import type { BoundScheme, RefusalReason, Verified } from "./bound-scheme.ts";
 import { readChain, rootOf } from "./certificate-chain.ts";
-import { faultOfTimes, holdsClaims, isSignedWith } from "./jwt.ts";
+import { faultOfTimes, holdsClaims, isSignedWith, openToken } from "./jwt.ts";
 import { type JwsScheme, requiredClaims } from "./schemes.ts";
 
 /**
@@ -19,18 +19,13 @@ export function bindJws(scheme: JwsScheme, { keys = [], options }: VerifiedBy): 
     const text = member(scheme.json);
     if (typeof text !== "string") return "no_signature";
     // The body has a limit.
-    const token = splitJws(text, text.length);
-    const header = token && objectIn(token.header);
-    const algorithm = scheme.algorithms.find((accepted) => accepted === header?.alg);
-    const chain = readChain(header?.x5c);
-    // An unknown header that must be understood (RFC 7515, 4.1.11).
-    if (token === null || header === null || algorithm === undefined || chain === null || "crit" in header)
-      return "malformed_signature";
+    const token = openToken(text, text.length, scheme.algorithms);
+    const chain = readChain(token?.header.x5c);
+    if (token === null || chain === null) return "malformed_signature";
     const [first] = chain;
     const secret = keys.find((key) => rootOf(chain, certificatesOf(key), scheme.extensions ?? [], now));
     if (!first || !secret) return "signature_mismatch";
-    if (!isSignedWith(algorithm, first.publicKey, Buffer.from(token.signed), token.signature))
-      return "signature_mismatch";
+    if (!isSignedWith(token.algorithm, first.publicKey, token.signed, token.signature)) return "signature_mismatch";
     const claims = objectIn(token.payload);
     if (claims === null) return "malformed_signature";
     const fault = faultOfTimes(claims, Math.floor(now / 1000), {});

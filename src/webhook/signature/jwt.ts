@@ -35,12 +35,9 @@ export function bindJwt(scheme: JwtScheme, source: VerifiedBy): BoundScheme {
   };
 
   function readToken(text: string, now: number): GenuineToken | RefusalReason {
-    const token = splitJws(text, MAX_TOKEN_LENGTH);
-    const header = token && objectIn(token.header);
-    const algorithm = scheme.algorithms.find((accepted) => accepted === header?.alg);
-    // An unknown header that must be understood (RFC 7515, 4.1.11).
-    if (token === null || header === null || algorithm === undefined || "crit" in header) return "malformed_signature";
-    const secret = credentialOf(algorithm, header.kid, Buffer.from(token.signed), token.signature, source);
+    const token = openToken(text, MAX_TOKEN_LENGTH, scheme.algorithms);
+    if (token === null) return "malformed_signature";
+    const secret = credentialOf(token, source);
     if (secret === undefined) return "signature_mismatch";
     const claims = objectIn(token.payload);
     if (claims === null) return "malformed_signature";
@@ -82,6 +79,25 @@ export function bindJwt(scheme: JwtScheme, source: VerifiedBy): BoundScheme {
   };
 }
 
+/** A token whose header is known. */
+interface OpenToken {
+  algorithm: JwtAlgorithm;
+  header: Record<string, unknown>;
+  signed: Buffer;
+  signature: Buffer;
+  payload: Buffer;
+}
+
+/** Reads the header of a token. Null if it is no token with one of these algorithms. */
+export function openToken(text: string, maxLength: number, algorithms: readonly JwtAlgorithm[]): OpenToken | null {
+  const token = splitJws(text, maxLength);
+  const header = token && objectIn(token.header);
+  const algorithm = algorithms.find((accepted) => accepted === header?.alg);
+  // An unknown header that must be understood (RFC 7515, 4.1.11).
+  if (token === null || header === null || algorithm === undefined || "crit" in header) return null;
+  return { ...token, header, algorithm, signed: Buffer.from(token.signed) };
+}
+
 /** What is wrong with the times of a token at a time in Unix seconds; null if nothing is. */
 export function faultOfTimes(
   { exp, nbf, iat }: Record<string, unknown>,
@@ -121,10 +137,7 @@ const isScalar = (value: unknown) => ["string", "number", "boolean"].includes(ty
 
 /** The secret or key that signed a token. */
 function credentialOf(
-  algorithm: JwtAlgorithm,
-  keyId: unknown,
-  signed: Buffer,
-  signature: Buffer,
+  { algorithm, header, signed, signature }: OpenToken,
   { secrets, keys = [] }: Credentials,
 ): Credential | undefined {
   const digest = digestOf(algorithm);
@@ -137,7 +150,7 @@ function credentialOf(
   return keys.find((publicKey) =>
     publicKey.keys.some(({ key, id }) => {
       // A key with an id is only for tokens that name it.
-      return (id === null || id === keyId) && isSignedWith(algorithm, key, signed, signature);
+      return (id === null || id === header.kid) && isSignedWith(algorithm, key, signed, signature);
     }),
   );
 }

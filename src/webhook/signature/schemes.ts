@@ -260,6 +260,12 @@ export function isInPath(scheme: Scheme): boolean {
   return scheme.type === "token" && "path" in scheme;
 }
 
+/** Whether a field of the query has the secret. */
+export function isSecretField(schemes: readonly Scheme[], field: string): boolean {
+  const parsed = new URLSearchParams(field);
+  return schemes.some((scheme) => scheme.type === "token" && "query" in scheme && parsed.has(scheme.query));
+}
+
 /** The headers in which a scheme looks for signatures, tokens and credentials. */
 export function headersOf(scheme: Scheme): readonly string[] {
   switch (scheme.type) {

@@ -50,7 +50,8 @@ export function bindSharedSecret(scheme: TokenScheme | BasicScheme, secrets: rea
   };
 }
 
-type InHeader = BasicScheme | Extract<TokenScheme, { header: string }>;
+/** A scheme whose secret is in a header. */
+export type InHeader = BasicScheme | Extract<TokenScheme, { header: string }>;
 
 /** The secret in the header of a scheme; null if the header has not its form. */
 export function givenIn(scheme: InHeader, value: string): Buffer | null {

@@ -36,12 +36,14 @@ interface Verifier {
   read(headers: IncomingHttpHeaders, now: number): ReadSignatures;
   /** Returns how the request was signed if one of the signatures is valid, else why none is. */
   verify(request: SignedRequest, candidates: readonly Candidate[]): Verified | RefusalReason;
+  /** Both at once, for a request that was read already. */
+  judge(request: SignedRequest, now: number): Verified | RefusalReason;
 }
 
 /** Creates the verifier of a source. A delivery is genuine if one scheme accepts it. Its methods never throw. */
 export function createVerifier(source: VerifiedBy & Pick<Source, "schemes">): Verifier {
   const bound = source.schemes.map((scheme) => bind(scheme, source));
-  return {
+  const verifier: Verifier = {
     read(headers, now) {
       const candidates: Candidate[] = [];
       let reason: RefusalReason = "no_signature";
@@ -62,7 +64,12 @@ export function createVerifier(source: VerifiedBy & Pick<Source, "schemes">): Ve
       }
       return reason;
     },
+    judge(request, now) {
+      const read = verifier.read(request.headers, now);
+      return "reason" in read ? read.reason : verifier.verify(request, read.candidates);
+    },
   };
+  return verifier;
 }
 
 function bind(scheme: Scheme, source: VerifiedBy): BoundScheme {
