@@ -79,7 +79,6 @@ const PACKAGES: Record<string, RegExp> = {
 /** What the file of a provider may import: what describes providers, and the one that it is another name of. */
 const OF_PROVIDERS = [
   "webhook/provider.ts",
-  "webhook/provider-facts.ts",
   "webhook/handshakes/described.ts",
   "webhook/handshakes/handshake.ts",
   "webhook/signature/schemes.ts",
@@ -89,7 +88,6 @@ const OF_PROVIDERS = [
   "webhook/signature/sorted-form.ts",
   "webhook/intake/content.ts",
   "webhook/samples/template.ts",
-  "webhook/samples/values.ts",
 ];
 const isProvider = (file: string) => file.startsWith("webhook/providers/") && file !== "webhook/providers/index.ts";
 

@@ -1,6 +1,5 @@
 import { needsOfProvider, refusedStatusOf } from "../../src/cli/sources-presets.ts";
-import type { Provider } from "../../src/webhook/provider.ts";
-import { FACT_NAMES, type Fact, type FactValues } from "../../src/webhook/provider-facts.ts";
+import { FACT_NAMES, type Fact, type FactValues, type Provider } from "../../src/webhook/provider.ts";
 import { allProviders } from "../../src/webhook/providers/index.ts";
 import { code, page, table } from "./markdown.ts";
 

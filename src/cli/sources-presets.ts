@@ -1,6 +1,5 @@
 import { OperatorError } from "../errors.ts";
-import type { Provider } from "../webhook/provider.ts";
-import { FACT_NAMES } from "../webhook/provider-facts.ts";
+import { FACT_NAMES, type Provider } from "../webhook/provider.ts";
 import { allProviders, PROVIDER_NAMES, providerOf } from "../webhook/providers/index.ts";
 import { asksForCredentials, needsOf, type Scheme } from "../webhook/signature/schemes.ts";
 import { remedyForName } from "./option-values.ts";

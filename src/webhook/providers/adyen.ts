@@ -1,6 +1,5 @@
-import { provider } from "../provider.ts";
-import { says } from "../provider-facts.ts";
-import { base62, integer, isoSeconds } from "../samples/values.ts";
+import { provider, says } from "../provider.ts";
+import { base62, integer, isoSeconds } from "../samples/template.ts";
 import type { OwnPart } from "../signature/signed-text.ts";
 import { base64OfBody } from "../signature/signing.ts";
 

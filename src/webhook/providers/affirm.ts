@@ -1,5 +1,4 @@
-import { JSON_OR_FORM, provider } from "../provider.ts";
-import { says } from "../provider-facts.ts";
+import { JSON_OR_FORM, provider, says } from "../provider.ts";
 import { timestampedPairs } from "../signature/signing.ts";
 
 export default provider({

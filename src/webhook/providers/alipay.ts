@@ -1,6 +1,5 @@
 import { FORM } from "../intake/content.ts";
-import { provider } from "../provider.ts";
-import { says } from "../provider-facts.ts";
+import { provider, says } from "../provider.ts";
 import type { OwnPart } from "../signature/signed-text.ts";
 import { keySignature } from "../signature/signing.ts";
 

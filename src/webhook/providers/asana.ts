@@ -1,6 +1,5 @@
 import { inHeader, withHeaders } from "../handshakes/handshake.ts";
-import { provider } from "../provider.ts";
-import { says } from "../provider-facts.ts";
+import { provider, says } from "../provider.ts";
 import { hmacOfBody } from "../signature/signing.ts";
 
 const SECRET = "x-hook-secret";

@@ -1,6 +1,5 @@
 import { hash } from "node:crypto";
-import { provider } from "../provider.ts";
-import { says } from "../provider-facts.ts";
+import { provider, says } from "../provider.ts";
 import type { RequestLine } from "../signature/schemes.ts";
 import { queryOf } from "../signature/signed-text.ts";
 

@@ -1,5 +1,4 @@
-import { provider } from "../provider.ts";
-import { says } from "../provider-facts.ts";
+import { provider, says } from "../provider.ts";
 
 export default provider({
   title: "Auth0 log streams",

@@ -1,7 +1,6 @@
 import { randomUUID } from "node:crypto";
-import { provider } from "../provider.ts";
-import { says } from "../provider-facts.ts";
-import { integer, iso } from "../samples/values.ts";
+import { provider, says } from "../provider.ts";
+import { integer, iso } from "../samples/template.ts";
 import type { OwnPart } from "../signature/signed-text.ts";
 import { keySignature } from "../signature/signing.ts";
 

@@ -1,7 +1,6 @@
 import { randomUUID } from "node:crypto";
-import { provider } from "../provider.ts";
-import { says } from "../provider-facts.ts";
-import { hex, iso } from "../samples/values.ts";
+import { provider, says } from "../provider.ts";
+import { hex, iso } from "../samples/template.ts";
 
 export default provider({
   title: "Azure DevOps",

@@ -1,7 +1,6 @@
 import { consent } from "../handshakes/described.ts";
 import { inMember, json } from "../handshakes/handshake.ts";
-import { provider } from "../provider.ts";
-import { says } from "../provider-facts.ts";
+import { provider, says } from "../provider.ts";
 import { BEARER_TOKEN } from "../signature/signing.ts";
 
 export default provider({

@@ -1,6 +1,5 @@
-import { provider } from "../provider.ts";
-import { says } from "../provider-facts.ts";
-import { hex, integer, messageId, seconds } from "../samples/values.ts";
+import { provider, says } from "../provider.ts";
+import { hex, integer, messageId, seconds } from "../samples/template.ts";
 import { standardWebhooks } from "../signature/signing.ts";
 
 export default provider({

@@ -1,7 +1,6 @@
 import { hasOnly } from "../handshakes/handshake.ts";
 import type { Content } from "../intake/content.ts";
-import { provider } from "../provider.ts";
-import { says } from "../provider-facts.ts";
+import { provider, says } from "../provider.ts";
 import { hmacOfBody } from "../signature/signing.ts";
 
 const isTest = (content: Content) => hasOnly(content, "test") && content.member("test") === true;

@@ -1,10 +1,8 @@
 import { createHmac, hash } from "node:crypto";
 import { inQuery, text } from "../handshakes/handshake.ts";
 import { FORM } from "../intake/content.ts";
-import { provider } from "../provider.ts";
-import { says } from "../provider-facts.ts";
-import type { SampleEvent } from "../samples/template.ts";
-import { base62, isoSeconds } from "../samples/values.ts";
+import { provider, says } from "../provider.ts";
+import { base62, isoSeconds, type SampleEvent } from "../samples/template.ts";
 import { hmacOfBody } from "../signature/signing.ts";
 
 const paymentXml = ({ type, now }: SampleEvent) =>

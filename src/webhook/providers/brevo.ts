@@ -1,6 +1,5 @@
-import { provider } from "../provider.ts";
-import { says } from "../provider-facts.ts";
-import { integer, isoSeconds, seconds } from "../samples/values.ts";
+import { provider, says } from "../provider.ts";
+import { integer, isoSeconds, seconds } from "../samples/template.ts";
 import { BEARER_TOKEN } from "../signature/signing.ts";
 
 export default provider({

@@ -1,6 +1,5 @@
-import { provider } from "../provider.ts";
-import { says } from "../provider-facts.ts";
-import { integer, seconds, upperBase36 } from "../samples/values.ts";
+import { provider, says } from "../provider.ts";
+import { integer, seconds, upperBase36 } from "../samples/template.ts";
 import { hmacOfBody } from "../signature/signing.ts";
 
 export default provider({

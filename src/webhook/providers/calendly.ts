@@ -1,7 +1,6 @@
 import { randomUUID } from "node:crypto";
-import { provider } from "../provider.ts";
-import { says } from "../provider-facts.ts";
-import { iso } from "../samples/values.ts";
+import { provider, says } from "../provider.ts";
+import { iso } from "../samples/template.ts";
 import { timestampedPairs } from "../signature/signing.ts";
 
 const MINUTE_MS = 60_000;

@@ -1,6 +1,5 @@
-import { provider } from "../provider.ts";
-import { says } from "../provider-facts.ts";
-import { base62, messageId } from "../samples/values.ts";
+import { provider, says } from "../provider.ts";
+import { base62, messageId } from "../samples/template.ts";
 import { standardSchemes } from "../signature/signing.ts";
 
 export default provider({

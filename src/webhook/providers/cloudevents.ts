@@ -1,8 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { consent } from "../handshakes/described.ts";
-import { provider } from "../provider.ts";
-import { says } from "../provider-facts.ts";
-import { integer, iso } from "../samples/values.ts";
+import { provider, says } from "../provider.ts";
+import { integer, iso } from "../samples/template.ts";
 import { BEARER_TOKEN } from "../signature/signing.ts";
 
 export default provider({

@@ -1,7 +1,6 @@
 import querystring from "node:querystring";
-import { provider } from "../provider.ts";
-import { says } from "../provider-facts.ts";
-import { base62, hex, integer, iso } from "../samples/values.ts";
+import { provider, says } from "../provider.ts";
+import { base62, hex, integer, iso } from "../samples/template.ts";
 import { headerText, type OwnPart } from "../signature/signed-text.ts";
 import { timestamped } from "../signature/signing.ts";
 

@@ -1,6 +1,5 @@
-import { JSON_OR_FORM, provider } from "../provider.ts";
-import { says } from "../provider-facts.ts";
-import { integer } from "../samples/values.ts";
+import { JSON_OR_FORM, provider, says } from "../provider.ts";
+import { integer } from "../samples/template.ts";
 import { BEARER_TOKEN } from "../signature/signing.ts";
 
 export default provider({

@@ -1,5 +1,5 @@
 import { provider } from "../provider.ts";
-import { integer, seconds } from "../samples/values.ts";
+import { integer, seconds } from "../samples/template.ts";
 import { SECRET_IN_URL } from "../signature/signing.ts";
 
 export default provider({

@@ -1,7 +1,6 @@
 import { FORM, MULTIPART } from "../intake/content.ts";
-import { provider } from "../provider.ts";
-import { says } from "../provider-facts.ts";
-import { hex, seconds } from "../samples/values.ts";
+import { provider, says } from "../provider.ts";
+import { hex, seconds } from "../samples/template.ts";
 import { hmacOfBody } from "../signature/signing.ts";
 
 export default provider({

@@ -1,8 +1,7 @@
 import { hash } from "node:crypto";
 import { inQuery, json } from "../handshakes/handshake.ts";
 import { openContent } from "../intake/content.ts";
-import { provider } from "../provider.ts";
-import { says } from "../provider-facts.ts";
+import { provider, says } from "../provider.ts";
 import type { OwnFormat } from "../signature/signed-text.ts";
 import { keySignature } from "../signature/signing.ts";
 

@@ -1,7 +1,6 @@
 import { hash, randomUUID } from "node:crypto";
-import { provider } from "../provider.ts";
-import { says } from "../provider-facts.ts";
-import { base62, integer } from "../samples/values.ts";
+import { provider, says } from "../provider.ts";
+import { base62, integer } from "../samples/template.ts";
 import { keySignature } from "../signature/signing.ts";
 
 const DOCS = "https://fal.ai/docs/documentation/model-apis/inference/webhooks";

@@ -1,7 +1,6 @@
 import { randomUUID } from "node:crypto";
-import { JSON_OR_FORM, provider } from "../provider.ts";
-import { says } from "../provider-facts.ts";
-import { hex, isoSeconds, seconds } from "../samples/values.ts";
+import { JSON_OR_FORM, provider, says } from "../provider.ts";
+import { hex, isoSeconds, seconds } from "../samples/template.ts";
 import { hmacOfBody } from "../signature/signing.ts";
 
 export default provider({

@@ -1,6 +1,5 @@
 import { FORM } from "../intake/content.ts";
-import { JSON_OR_FORM, provider } from "../provider.ts";
-import { says } from "../provider-facts.ts";
+import { JSON_OR_FORM, provider, says } from "../provider.ts";
 import { hmacOfBody } from "../signature/signing.ts";
 
 export default provider({

@@ -1,7 +1,6 @@
 import { randomUUID } from "node:crypto";
-import { provider } from "../provider.ts";
-import { says } from "../provider-facts.ts";
-import { base62, integer } from "../samples/values.ts";
+import { provider, says } from "../provider.ts";
+import { base62, integer } from "../samples/template.ts";
 
 const PUSH = "https://developers.google.com/workspace/drive/api/guides/push";
 

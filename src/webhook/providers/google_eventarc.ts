@@ -1,6 +1,5 @@
-import { provider } from "../provider.ts";
-import { says } from "../provider-facts.ts";
-import { hex, integer, iso } from "../samples/values.ts";
+import { provider, says } from "../provider.ts";
+import { hex, integer, iso } from "../samples/template.ts";
 import { GOOGLE_KEYS, GOOGLE_OPTIONS, googleToken } from "../signature/signing.ts";
 
 const RETRIES = "https://cloud.google.com/eventarc/docs/retry-events";

@@ -1,6 +1,5 @@
-import { provider } from "../provider.ts";
-import { says } from "../provider-facts.ts";
-import { hex, iso } from "../samples/values.ts";
+import { provider, says } from "../provider.ts";
+import { hex, iso } from "../samples/template.ts";
 import { BEARER_TOKEN, hmacOfBody, timestamped } from "../signature/signing.ts";
 
 export default provider({

@@ -1,5 +1,4 @@
-import { provider } from "../provider.ts";
-import { says } from "../provider-facts.ts";
+import { provider, says } from "../provider.ts";
 import { bytesOf, headerText, type OwnPart } from "../signature/signed-text.ts";
 import { timestampedPairs } from "../signature/signing.ts";
 

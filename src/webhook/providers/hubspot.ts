@@ -1,6 +1,5 @@
-import { provider } from "../provider.ts";
-import { says } from "../provider-facts.ts";
-import { integer } from "../samples/values.ts";
+import { provider, says } from "../provider.ts";
+import { integer } from "../samples/template.ts";
 import { hmacOfBody, timestamped } from "../signature/signing.ts";
 
 export default provider({

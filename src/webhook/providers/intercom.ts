@@ -1,8 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { isThere } from "../handshakes/handshake.ts";
-import { provider } from "../provider.ts";
-import { says } from "../provider-facts.ts";
-import { hex, integer, seconds } from "../samples/values.ts";
+import { provider, says } from "../provider.ts";
+import { hex, integer, seconds } from "../samples/template.ts";
 import { hmacOfBody } from "../signature/signing.ts";
 
 export default provider({

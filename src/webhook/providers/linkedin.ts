@@ -1,6 +1,5 @@
 import { hmacOf, inQuery, json } from "../handshakes/handshake.ts";
-import { provider } from "../provider.ts";
-import { says } from "../provider-facts.ts";
+import { provider, says } from "../provider.ts";
 import { hmacOfBody } from "../signature/signing.ts";
 
 // Its signatures are of `hmacsha256=` and the body, with the same secret. So a challenge has no `=`; it is a UUID.

@@ -1,6 +1,5 @@
-import { provider } from "../provider.ts";
-import { says } from "../provider-facts.ts";
-import { base62, seconds } from "../samples/values.ts";
+import { provider, says } from "../provider.ts";
+import { base62, seconds } from "../samples/template.ts";
 
 export default provider({
   title: "LiveKit",

@@ -1,8 +1,7 @@
 import { isThere } from "../handshakes/handshake.ts";
 import { FORM } from "../intake/content.ts";
-import { provider } from "../provider.ts";
-import { says } from "../provider-facts.ts";
-import { hex, isoSeconds } from "../samples/values.ts";
+import { provider, says } from "../provider.ts";
+import { hex, isoSeconds } from "../samples/template.ts";
 import { SECRET_IN_URL } from "../signature/signing.ts";
 
 const GUIDE = "https://mailchimp.com/developer/marketing/guides/sync-audience-data-webhooks/";

@@ -1,7 +1,6 @@
 import { MULTIPART } from "../intake/content.ts";
-import { JSON_OR_FORM, provider } from "../provider.ts";
-import { says } from "../provider-facts.ts";
-import { base64url, hex, seconds } from "../samples/values.ts";
+import { JSON_OR_FORM, provider, says } from "../provider.ts";
+import { base64url, hex, seconds } from "../samples/template.ts";
 import { hmacOfBody } from "../signature/signing.ts";
 
 export default provider({

@@ -1,5 +1,4 @@
-import { provider } from "../provider.ts";
-import { says } from "../provider-facts.ts";
+import { provider, says } from "../provider.ts";
 import { headerText, type OwnPart, queryOf } from "../signature/signed-text.ts";
 import { timestampedPairs } from "../signature/signing.ts";
 

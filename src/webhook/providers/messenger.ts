@@ -1,6 +1,5 @@
-import type { Provider } from "../provider.ts";
-import { says } from "../provider-facts.ts";
-import { base62 } from "../samples/values.ts";
+import { type Provider, says } from "../provider.ts";
+import { base62 } from "../samples/template.ts";
 import meta from "./meta.ts";
 
 export default {

@@ -1,6 +1,5 @@
 import { hasOnly, inMember, json } from "../handshakes/handshake.ts";
-import { provider } from "../provider.ts";
-import { says } from "../provider-facts.ts";
+import { provider, says } from "../provider.ts";
 
 export default provider({
   title: "monday.com",

@@ -1,7 +1,6 @@
 import { PRINTABLE, text, withChallenge } from "../handshakes/handshake.ts";
-import { provider } from "../provider.ts";
-import { says } from "../provider-facts.ts";
-import { base62, iso } from "../samples/values.ts";
+import { provider, says } from "../provider.ts";
+import { base62, iso } from "../samples/template.ts";
 
 const TOKEN = "validationToken";
 

@@ -1,9 +1,8 @@
 import { randomUUID } from "node:crypto";
 import { hasOnly } from "../handshakes/handshake.ts";
 import type { Content } from "../intake/content.ts";
-import { provider } from "../provider.ts";
-import { says } from "../provider-facts.ts";
-import { iso } from "../samples/values.ts";
+import { provider, says } from "../provider.ts";
+import { iso } from "../samples/template.ts";
 import { hmacOfBody } from "../signature/signing.ts";
 
 // E.g. `secret_` and 43 letters and digits.

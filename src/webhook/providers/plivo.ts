@@ -1,9 +1,8 @@
 import { randomUUID } from "node:crypto";
 import { parse } from "node:querystring";
 import { FORM } from "../intake/content.ts";
-import { provider } from "../provider.ts";
-import { says } from "../provider-facts.ts";
-import { isoSeconds } from "../samples/values.ts";
+import { provider, says } from "../provider.ts";
+import { isoSeconds } from "../samples/template.ts";
 import { base64OfBody } from "../signature/signing.ts";
 import { SORTED_FORM } from "../signature/sorted-form.ts";
 

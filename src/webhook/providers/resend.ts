@@ -1,7 +1,6 @@
 import { randomUUID } from "node:crypto";
-import { provider } from "../provider.ts";
-import { says } from "../provider-facts.ts";
-import { iso, messageId } from "../samples/values.ts";
+import { provider, says } from "../provider.ts";
+import { iso, messageId } from "../samples/template.ts";
 import { standardWebhooks } from "../signature/signing.ts";
 
 export default provider({

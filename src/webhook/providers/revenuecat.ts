@@ -1,6 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { provider } from "../provider.ts";
-import { says } from "../provider-facts.ts";
+import { provider, says } from "../provider.ts";
 import { BEARER_TOKEN, timestampedPairs } from "../signature/signing.ts";
 
 export default provider({

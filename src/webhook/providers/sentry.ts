@@ -1,5 +1,4 @@
-import { provider } from "../provider.ts";
-import { says } from "../provider-facts.ts";
+import { provider, says } from "../provider.ts";
 import { hmacOfBody } from "../signature/signing.ts";
 
 export default provider({

@@ -1,7 +1,6 @@
 import { randomUUID } from "node:crypto";
-import { provider } from "../provider.ts";
-import { says } from "../provider-facts.ts";
-import { base62, iso } from "../samples/values.ts";
+import { provider, says } from "../provider.ts";
+import { base62, iso } from "../samples/template.ts";
 import { base64OfBody } from "../signature/signing.ts";
 
 export default provider({

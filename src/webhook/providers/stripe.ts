@@ -1,7 +1,6 @@
 import { randomUUID } from "node:crypto";
-import { provider } from "../provider.ts";
-import { says } from "../provider-facts.ts";
-import { base62, seconds } from "../samples/values.ts";
+import { provider, says } from "../provider.ts";
+import { base62, seconds } from "../samples/template.ts";
 import { timestampedPairs } from "../signature/signing.ts";
 
 export default provider({

@@ -1,8 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { FORM } from "../intake/content.ts";
-import { provider } from "../provider.ts";
-import { says } from "../provider-facts.ts";
-import { hex, isoSeconds } from "../samples/values.ts";
+import { provider, says } from "../provider.ts";
+import { hex, isoSeconds } from "../samples/template.ts";
 import { base64OfBody } from "../signature/signing.ts";
 import { SORTED_FORM } from "../signature/sorted-form.ts";
 

@@ -1,6 +1,5 @@
 import { inMember, text } from "../handshakes/handshake.ts";
-import { provider } from "../provider.ts";
-import { says } from "../provider-facts.ts";
+import { provider, says } from "../provider.ts";
 import { timestamped } from "../signature/signing.ts";
 
 export default provider({

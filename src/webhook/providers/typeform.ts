@@ -1,6 +1,5 @@
-import { provider } from "../provider.ts";
-import { says } from "../provider-facts.ts";
-import { hex, isoSeconds, ulid } from "../samples/values.ts";
+import { provider, says } from "../provider.ts";
+import { hex, isoSeconds, ulid } from "../samples/template.ts";
 import { base64OfBody } from "../signature/signing.ts";
 
 const MINUTE_MS = 60_000;

@@ -1,5 +1,5 @@
 import { provider } from "../provider.ts";
-import { base64url, iso } from "../samples/values.ts";
+import { base64url, iso } from "../samples/template.ts";
 import { hmacOfBody } from "../signature/signing.ts";
 
 export default provider({

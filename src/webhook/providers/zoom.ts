@@ -1,8 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { hmacOf, inMember, json } from "../handshakes/handshake.ts";
-import { provider } from "../provider.ts";
-import { says } from "../provider-facts.ts";
-import { hex, integer, isoSeconds } from "../samples/values.ts";
+import { provider, says } from "../provider.ts";
+import { hex, integer, isoSeconds } from "../samples/template.ts";
 import { timestamped } from "../signature/signing.ts";
 
 export default provider({

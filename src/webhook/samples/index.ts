@@ -4,8 +4,7 @@ import { FORM, MULTIPART } from "../intake/content.ts";
 import type { Provider } from "../provider.ts";
 import { providerOf } from "../providers/index.ts";
 import type { Place } from "../signature/schemes.ts";
-import type { Sample, SampleEvent, Template } from "./template.ts";
-import { iso, messageId, seconds } from "./values.ts";
+import { iso, messageId, type Sample, type SampleEvent, seconds, type Template } from "./template.ts";
 
 export type { Sample } from "./template.ts";
 
