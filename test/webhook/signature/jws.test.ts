@@ -4,7 +4,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { suite, test } from "node:test";
 import { openContent } from "../../../src/webhook/intake/content.ts";
-import { readChain } from "../../../src/webhook/signature/certificate-chain.ts";
+import { readChain } from "../../../src/webhook/signature/jws.ts";
 import { createVerifier } from "../../../src/webhook/signature/signature.ts";
 import type { Source } from "../../../src/webhook/source.ts";
 import { dir, faultsOf, sourceIn } from "../../helpers/config-file.ts";
