@@ -104,7 +104,7 @@ export function deferContinue(request: IncomingMessage, response: ServerResponse
 }
 
 /** Sends the `100 Continue` that the sender of a body waits for, if it still does. */
-export function allowBody(request: IncomingMessage): void {
+function allowBody(request: IncomingMessage): void {
   if (request.headers.expect === undefined) return;
   awaitingContinue.get(request)?.writeContinue();
   awaitingContinue.delete(request);
@@ -248,4 +248,25 @@ export async function refuseBody(request: IncomingMessage): Promise<void> {
   if (!/^[ \t\r\n]*(?:\{[ \t\r\n]*\}[ \t\r\n]*)?$/.test(body.toString("latin1"))) {
     throw new AppError("validation_failed", { errors: [{ path: "", message: "must be empty" }] });
   }
+}
+
+/**
+ * Copies the body of a request while it arrives, whoever reads it, and also one that its sender sends only after `100
+ * Continue`. Call in the turn in which Node hands over the request. `take` returns the part of a chunk to keep, or null
+ * to drop the copy. Returns a function that returns the copy so far; null if it was dropped.
+ */
+export function copyBody(request: IncomingMessage, take: (chunk: Buffer) => Buffer | null): () => Buffer | null {
+  let chunks: Buffer[] | null = [];
+  const push = request.push;
+  // Not by the event `data`, whose listener would take the body from the handler.
+  request.push = (chunk: Buffer | null, encoding) => {
+    if (chunk !== null && chunks !== null) {
+      const part = take(chunk);
+      if (part === null) chunks = null;
+      else chunks.push(part);
+    }
+    return push.call(request, chunk, encoding);
+  };
+  allowBody(request);
+  return () => chunks && Buffer.concat(chunks);
 }

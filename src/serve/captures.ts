@@ -3,7 +3,7 @@ import type { IncomingMessage, RequestListener, Server } from "node:http";
 import { join } from "node:path";
 import { sourcesOf } from "../config/sources.ts";
 import { systemCode } from "../errors.ts";
-import { copyBody } from "../http/copy-body.ts";
+import { copyBody } from "../http/body.ts";
 import { clientAddress, NOBODY } from "../http/proxies.ts";
 import { pathOf } from "../http/router.ts";
 import { isoTime } from "../lib/iso-time.ts";
