@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
-import { keepsCookie } from "../../../src/auth/browser/reached-origin.ts";
+import { keepsCookie } from "../../../src/auth/browser/guard.ts";
 
 const rules = (origin: string, cookieDomain?: string) => ({ origin, base: "", allowedOrigins: [], cookieDomain });
 
