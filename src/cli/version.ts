@@ -3,14 +3,15 @@ import { createReadStream, readFileSync } from "node:fs";
 import { pipeline } from "node:stream/promises";
 import packageJson from "../../package.json" with { type: "json" };
 import { OperatorError, systemCode } from "../errors.ts";
-import { COMMAND } from "../platform/checkout.ts";
+import { COMMAND, readComponents } from "../platform/checkout.ts";
 import { printData, printJson } from "./output.ts";
+import { printTable } from "./table.ts";
 
 /** How this program compares with a release. `changed`: it has the version of the release, but other bytes. */
-export type Comparison = "same" | "changed" | "newer" | "older";
+type Comparison = "same" | "changed" | "newer" | "older";
 
 /** What a provenance file says of a release. */
-export interface ReleaseFacts {
+interface ReleaseFacts {
   version: string;
   /** SHA-256 of its files and programs, by name. */
   digests: Record<string, string>;
@@ -81,4 +82,23 @@ async function digestOf(file: string): Promise<string> {
   const hash = createHash("sha256");
   await pipeline(createReadStream(file), hash);
   return hash.digest("hex");
+}
+
+/** Lists the packages in this program. With `full`, prints the full licence texts. */
+export function runLicenses({ full, json }: { full?: boolean; json?: boolean }): void {
+  const components = readComponents();
+  if (json) {
+    printJson(
+      components.map(({ name, version, license, text }) => ({ name, version, license, ...(full ? { text } : {}) })),
+    );
+  } else if (full) {
+    for (const { name, version, license, text } of components) {
+      printData(`== ${name} ${version}: ${license}\n\n${text || "(the package has no licence file)"}\n`);
+    }
+  } else {
+    printTable(
+      ["PACKAGE", "VERSION", "LICENCE"],
+      components.map(({ name, version, license }) => [name, version, license]),
+    );
+  }
 }

@@ -14,7 +14,7 @@ export function addShellCommands(program: Command): void {
     .description("List the packages in this program and their licences")
     .option("--full", "Print the full licence texts")
     .option("--json", "Print a JSON array")
-    .action(async (options) => (await import("../licenses.ts")).runLicenses(options));
+    .action(async (options) => (await import("../version.ts")).runLicenses(options));
   program
     .command("completion")
     .description("Print the completion script of a shell")
