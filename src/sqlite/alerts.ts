@@ -5,11 +5,6 @@ import { atomic, type Database } from "./database.ts";
 
 type MessageRow = Omit<QueuedMessage, "message"> & { message: string };
 
-/** The oldest message of each notifier. */
-const NEXT_MESSAGES = `
-SELECT id, notifier, message, attempts, due_at AS dueAt FROM alert_messages
-WHERE id IN (SELECT min(id) FROM alert_messages GROUP BY notifier) ORDER BY id`;
-
 /** The synchronous form of the alert store in the SQLite file. */
 export function sqliteAlerts(database: Database): SyncPort<AlertStore> {
   const alerts = database.prepare<[], string>("SELECT record FROM alerts ORDER BY id").pluck();
@@ -21,7 +16,10 @@ export function sqliteAlerts(database: Database): SyncPort<AlertStore> {
   const addMessage = database.prepare(
     "INSERT INTO alert_messages (notifier, message, attempts, due_at) VALUES (?, ?, 0, ?)",
   );
-  const nextMessages = database.prepare<[], MessageRow>(NEXT_MESSAGES);
+  // The oldest message of each notifier.
+  const nextMessages = database.prepare<[], MessageRow>(`
+    SELECT id, notifier, message, attempts, due_at AS dueAt FROM alert_messages
+    WHERE id IN (SELECT min(id) FROM alert_messages GROUP BY notifier) ORDER BY id`);
   const removeMessage = database.prepare("DELETE FROM alert_messages WHERE id = ?");
   const delayMessage = database.prepare("UPDATE alert_messages SET attempts = attempts + 1, due_at = ? WHERE id = ?");
   const addSilence = database.prepare("INSERT INTO alert_silences (id, name, until, silence) VALUES (?, ?, ?, ?)");

@@ -16,7 +16,6 @@ import {
 import { numbered } from "../events/free-number.ts";
 import type { Appended, NewEvent } from "../events/store.ts";
 import { atomic, type Database } from "./database.ts";
-import * as sql from "./events-sql.ts";
 import { freeNumbers } from "./free-numbers.ts";
 import { statWriter } from "./stats.ts";
 
@@ -29,16 +28,39 @@ interface StoredRow {
 
 /** Stores batches of deliveries, each batch in one transaction. */
 export function eventAppend(database: Database): (batch: NewEvent[]) => Appended[] {
-  const insert = database.prepare(sql.APPEND);
-  const addContents = database.prepare(sql.ADD_CONTENTS);
-  const storedRow = database.prepare<unknown[], StoredRow>(sql.STORED);
-  const sameBytes = database.prepare<unknown[], SameBytes>(sql.SAME_BYTES);
-  const forgetBytes = database.prepare(sql.FORGET_BYTES);
+  const insert = database.prepare(`
+    INSERT INTO events (source, event_id, type, received_at, size, bytes_sha256) VALUES (?, ?, ?, ?, ?, ?)
+    ON CONFLICT DO NOTHING`);
+  const addContents = database.prepare(`
+    INSERT INTO contents (event, address, headers, content_type, secret, payload_crc32, payload)
+    VALUES (?, ?, ?, ?, ?, ?, ?)`);
+  const storedRow = database.prepare<unknown[], StoredRow>(`
+    SELECT id, bytes_sha256 AS bytesSha256, payload
+    FROM events LEFT JOIN contents ON contents.event = events.id WHERE event_id = ? AND source = ?`);
+  const sameBytes = database.prepare<unknown[], SameBytes>(`
+    SELECT id, event_id AS eventId, received_at AS receivedAt
+    FROM events WHERE bytes_sha256 = ? AND source = ? AND bytes_sha256 IS NOT NULL`);
+  // Gives the digest to a later event with the same bytes.
+  const forgetBytes = database.prepare("UPDATE events SET bytes_sha256 = NULL WHERE id = ?");
   const freeNumberOf = freeNumbers(database);
-  const addConflict = database.prepare(sql.ADD_CONFLICT);
-  const countConflict = database.prepare(sql.COUNT_CONFLICT);
-  const addRepeat = database.prepare<unknown[], { number: number; deliveries: number }>(sql.ADD_REPEAT);
-  const dropRepeats = database.prepare(sql.DROP_REPEATS);
+  const addConflict = database.prepare(`
+    INSERT INTO conflicts (event, payload_sha256, payload_crc32, payload, type, secret, content_type, headers,
+      address, first_at, last_at, deliveries)
+    VALUES (@event, @payloadSha256, @payloadCrc32, @payload, @type, @secret, @contentType, @headers, @address,
+      @receivedAt, @receivedAt, 1)
+    ON CONFLICT (event, payload_sha256) DO UPDATE SET last_at = max(last_at, excluded.last_at),
+      deliveries = deliveries + 1`);
+  const countConflict = database.prepare("UPDATE tally SET conflicts = conflicts + 1");
+  // Returns nothing if the event is removed.
+  const addRepeat = database.prepare<unknown[], { number: number; deliveries: number }>(`
+    INSERT INTO repeats (event, number, event_id, type, secret, content_type, headers, address, first_at, last_at,
+      deliveries)
+    SELECT event, coalesce((SELECT max(number) FROM repeats WHERE event = @event), 0) + 1, @eventId, @type, @secret,
+      @contentType, @headers, @address, @receivedAt, @receivedAt, 1
+    FROM contents WHERE event = @event
+    ON CONFLICT (event, event_id) DO UPDATE SET last_at = max(last_at, excluded.last_at), deliveries = deliveries + 1
+    RETURNING number, deliveries`);
+  const dropRepeats = database.prepare("DELETE FROM repeats WHERE event = ? AND number <= ?");
   const stats = statWriter(database);
 
   function isInserted(event: NewEvent, eventId: string): boolean {

@@ -6,7 +6,7 @@ import type { ClaimRequest, DeadLetteredJob, EventStore, UnreadableJob } from ".
 import type { SyncPort } from "./async-store.ts";
 import { atomic, type Database } from "./database.ts";
 import { type EventTally, eventTally, type TallyMoves } from "./event-tally.ts";
-import * as sql from "./events-sql.ts";
+import { promotion } from "./ordering.ts";
 import { eventReader } from "./stored-event.ts";
 
 type EventName = Pick<DeadLetteredJob, "source" | "eventId" | "type">;
@@ -20,6 +20,13 @@ interface DueRow {
   claimedAt: number | null;
 }
 
+/** True while a claim is held: event, route, owner, attempt. */
+const HELD = "event = ? AND route = ? AND status = 'queued' AND lease_owner = ? AND attempts = ?";
+
+const RENEW = `UPDATE jobs SET due_at = ? WHERE ${HELD}`;
+
+const ADD_DEAD_LETTER = "INSERT INTO dead_letters (event, route, failed_at, reason, unreadable) VALUES (?, ?, ?, ?, ?)";
+
 /** Claims of jobs: lease, renew, settle and release, each in one transaction. */
 export interface EventClaims extends SyncPort<Pick<EventStore, "claim" | "renew" | "settle" | "release">> {
   /** Ends all leases, whose workers must be dead, and waits longer than any policy allows. Returns how many. */
@@ -28,11 +35,19 @@ export interface EventClaims extends SyncPort<Pick<EventStore, "claim" | "renew"
 
 /** Prepares the claims of a database. `reader` is the connection that reads the events. */
 export function eventClaims(database: Database, reader: Database): EventClaims {
-  const isPaused = database.prepare(sql.IS_PAUSED);
-  const nextDue = database.prepare(sql.NEXT_DUE).pluck();
-  const renew = database.prepare(sql.RENEW);
-  const release = database.prepare(sql.RELEASE);
-  const releaseAll = database.prepare(sql.RELEASE_ALL);
+  const isPaused = database.prepare("SELECT 1 FROM paused_routes WHERE route = ?");
+  // Or when its lease ends.
+  const nextDue = database.prepare("SELECT min(due_at) FROM jobs WHERE route = ? AND due_at IS NOT NULL").pluck();
+  const renew = database.prepare(RENEW);
+  const release = database.prepare(`
+    UPDATE jobs SET attempts = attempts - 1, due_at = (SELECT min(received_at, ?) FROM events WHERE id = event),
+      lease_owner = NULL, claimed_at = NULL
+    WHERE ${HELD}`);
+  // Makes jobs due that are leased, or that wait longer than any retry does because the clock was wrong. They keep
+  // their place before later events.
+  const releaseAll = database.prepare(`
+    UPDATE jobs SET due_at = (SELECT min(received_at, @now) FROM events WHERE id = event)
+    WHERE status = 'queued' AND due_at > @now AND (lease_owner IS NOT NULL OR due_at > @now + @longestWaitMs)`);
   const tally = eventTally(database, reader);
   const readNextDue = (route: string) => nextDue.get(route) as number | null;
 
@@ -69,13 +84,24 @@ export function eventClaims(database: Database, reader: Database): EventClaims {
 
 /** Leases due jobs. Jobs with expired leases are queued again or dead-lettered. Unreadable events are set aside. */
 function prepareLeasing(database: Database, reader: Database, tally: EventTally, endAttempt: EndAttempt) {
-  const due = database.prepare<unknown[], DueRow>(sql.DUE);
-  const lease = database.prepare(sql.LEASE);
-  const renew = database.prepare(sql.RENEW);
-  const setAside = database.prepare(sql.SET_ASIDE);
+  // Due jobs and expired leases.
+  const due = database.prepare<unknown[], DueRow>(`
+    SELECT event, attempts, attempts_before_replay AS attemptsBeforeReplay, is_replay AS isReplay,
+      lease_owner AS leaseOwner, claimed_at AS claimedAt
+    FROM jobs WHERE route = ? AND due_at <= ? ORDER BY due_at LIMIT +?`);
+  // The attempt is counted here: a handler that kills the process must still use one up.
+  const lease = database.prepare(`
+    UPDATE jobs SET attempts = attempts + 1, lease_owner = ?, claimed_at = ?, due_at = ?
+    WHERE event = ? AND route = ? AND status = 'queued'`);
+  const renew = database.prepare(RENEW);
+  // Ends a job whose event cannot be read, leased or not.
+  const setAside = database.prepare(`
+    UPDATE jobs SET status = 'failed', due_at = NULL, lease_owner = NULL, claimed_at = NULL, ended_at = ?,
+      last_error = ?, in_line = in_line AND ?
+    WHERE event = ? AND route = ? AND status = 'queued'`);
   const endedJob = prepareEndedJob(database);
-  const promoteNext = preparePromotion(database);
-  const addDeadLetter = database.prepare(sql.ADD_DEAD_LETTER);
+  const promote = promotion(database);
+  const addDeadLetter = database.prepare(ADD_DEAD_LETTER);
   const readEvent = eventReader(reader);
 
   return (request: ClaimRequest) => {
@@ -99,7 +125,7 @@ function prepareLeasing(database: Database, reader: Database, tally: EventTally,
     function setAsideJob(event: number, eventId: string | null, fault: string, moves: TallyMoves): void {
       setAside.run(now, fault, blocks ? 1 : 0, event, route);
       addDeadLetter.run(event, route, now, fault, 1);
-      promoteNext(route, endedJob(event, route).orderingKey, now);
+      promote(route, endedJob(event, route).orderingKey, now);
       moves.job(route, "queued", "failed");
       moves.event(event, "queued", tally.statusOf(event));
       unreadable.push({ event, eventId, route, error: fault });
@@ -142,11 +168,16 @@ function prepareLeasing(database: Database, reader: Database, tally: EventTally,
 type EndAttempt = (settlement: Settlement, outcome: AttemptOutcome, moves: TallyMoves) => boolean;
 
 function prepareEndAttempt(database: Database, tally: EventTally): EndAttempt {
-  const settle = database.prepare(sql.SETTLE);
+  const settle = database.prepare(`
+    UPDATE jobs SET status = ?, due_at = ?, lease_owner = NULL, claimed_at = NULL, ended_at = ?, last_error = ?,
+      attempts_before_replay = attempts_before_replay + ?, in_line = in_line AND ?
+    WHERE ${HELD}`);
   const endedJob = prepareEndedJob(database);
-  const promoteNext = preparePromotion(database);
-  const addAttempt = database.prepare(sql.ADD_ATTEMPT);
-  const addDeadLetter = database.prepare(sql.ADD_DEAD_LETTER);
+  const promote = promotion(database);
+  const addAttempt = database.prepare(`
+    INSERT INTO attempts (event, route, attempt, started_at, finished_at, outcome, error, response)
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?)`);
+  const addDeadLetter = database.prepare(ADD_DEAD_LETTER);
 
   return ({ event, route, owner, attempt, next, startedAt, finishedAt, error, response }, outcome, moves) => {
     const { status, dueAt, isFree, staysInLine } = afterAttempt(next);
@@ -157,7 +188,7 @@ function prepareEndAttempt(database: Database, tally: EventTally): EndAttempt {
     moves.attempt(event, { route, outcome: OUTCOME_OF[next.to], at: finishedAt, isReplay: isReplay === 1 });
     if (next.to === "failed") addDeadLetter.run(event, route, finishedAt, next.reason, 0);
     if (next.to === "queued") return true;
-    promoteNext(route, orderingKey, finishedAt);
+    promote(route, orderingKey, finishedAt);
     moves.job(route, "queued", next.to);
     moves.event(event, "queued", tally.statusOf(event));
     return true;
@@ -171,14 +202,9 @@ interface EndedJob {
 
 /** Reads what the end of an attempt needs of its job. */
 function prepareEndedJob(database: Database): (event: number, route: string) => EndedJob {
-  const ended = database.prepare<unknown[], EndedJob>(sql.ENDED);
+  // A `RETURNING` in the statement before would build a temporary table.
+  const ended = database.prepare<unknown[], EndedJob>(
+    "SELECT ordering_key AS orderingKey, is_replay AS isReplay FROM jobs WHERE event = ? AND route = ?",
+  );
   return (event, route) => ended.get(event, route) as EndedJob;
-}
-
-/** Gives the turn of an ended job, if it has an ordering key, to the next one of its key. */
-function preparePromotion(database: Database): (route: string, orderingKey: string | null, now: number) => void {
-  const promote = database.prepare(sql.PROMOTE);
-  return (route, orderingKey, now) => {
-    if (orderingKey !== null) promote.run({ route, orderingKey, now });
-  };
 }

@@ -4,7 +4,7 @@ import type { EventPayload, EventStore, UnroutedEvent } from "../events/store.ts
 import type { SyncPort } from "./async-store.ts";
 import { atomic, type Database } from "./database.ts";
 import { eventTally } from "./event-tally.ts";
-import * as sql from "./events-sql.ts";
+import { ROUTED_TO } from "./events-sql.ts";
 import { statWriter } from "./stats.ts";
 import { eventReader, type Origin } from "./stored-event.ts";
 
@@ -15,14 +15,32 @@ type FanOutPort = Pick<EventStore, "unrouted" | "payloads" | "addJobs">;
  * `reader` is the connection that reads payloads.
  */
 export function eventFanOut(database: Database, reader: Database): SyncPort<FanOutPort> {
-  const unrouted = database.prepare<unknown[], UnroutedEvent>(sql.UNROUTED);
+  const unrouted = database.prepare<unknown[], UnroutedEvent>(`
+    SELECT id, source, type, received_at AS receivedAt FROM events WHERE id > (SELECT routed_to FROM tally)
+    ORDER BY id LIMIT +?`);
   const readEvent = eventReader(reader);
-  const routedTo = database.prepare(sql.ROUTED_TO).pluck();
-  const addJob = database.prepare(sql.ADD_JOB);
-  const addJobInLine = database.prepare(sql.ADD_JOB_IN_LINE);
-  const addToIndexes = [...sql.INDEX_ROUTED, sql.INDEX_MINUTES].map((text) => database.prepare(text));
-  const countEvents = database.prepare(sql.TALLY_ROUTED);
-  const originsOfUnrouted = database.prepare<unknown[], Origin>(sql.ORIGINS_OF_UNROUTED);
+  const routedTo = database.prepare(ROUTED_TO).pluck();
+  const addJob = database.prepare("INSERT INTO jobs (event, route, status, due_at) VALUES (?, ?, 'queued', ?)");
+  // It is due if no job of the key is before it.
+  const addJobInLine = database.prepare(`
+    INSERT INTO jobs (event, route, status, ordering_key, in_line, due_at)
+    VALUES (@event, @route, 'queued', @orderingKey, 1, CASE WHEN NOT EXISTS (
+      SELECT 1 FROM jobs WHERE route = +@route AND ordering_key = +@orderingKey AND in_line = 1) THEN @dueAt END)`);
+  const addToIndexes = ["type", "source"].map((column) =>
+    database.prepare(`
+      INSERT INTO events_by_${column} (${column}, event) SELECT ${column}, id FROM events WHERE id > ? AND id <= ?`),
+  );
+  const addMinutes = database.prepare(`
+    INSERT INTO events_by_minute (minute, first_event)
+    SELECT received_at / 60000 AS minute, min(id) FROM events WHERE id > ? AND id <= ? GROUP BY minute
+    ON CONFLICT DO NOTHING`);
+  // An unrouted event is processed.
+  const countEvents = database.prepare(`
+    UPDATE tally SET routed_to = @upTo, queued = queued + @queued, unrouted = unrouted + @unrouted,
+      processed = processed + @unrouted, processed_bytes = processed_bytes + @unroutedBytes`);
+  const originsOfUnrouted = database.prepare<unknown[], Origin>(`
+    SELECT source, received_at AS receivedAt, size FROM events
+    WHERE id > ? AND id <= ? AND NOT EXISTS (SELECT 1 FROM jobs WHERE jobs.event = events.id)`);
   const stats = statWriter(database);
   const tally = eventTally(database);
 
@@ -64,7 +82,7 @@ export function eventFanOut(database: Database, reader: Database): SyncPort<FanO
           moves.job(job.route, null, "queued");
         }
       });
-      for (const statement of addToIndexes) statement.run(mark, upTo);
+      for (const statement of [...addToIndexes, addMinutes]) statement.run(mark, upTo);
       const queued = new Set(jobs.map(({ event }) => event)).size;
       const unrouted = upTo - mark - queued;
       countEvents.run({ upTo, queued, unrouted, unroutedBytes: unrouted === 0 ? 0 : countUnrouted(mark, upTo) });

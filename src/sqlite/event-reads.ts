@@ -10,13 +10,17 @@ import {
 } from "../events/detail.ts";
 import { MAX_CONFLICT_BYTES } from "../events/limits.ts";
 import { matchesError } from "../events/matches-error.ts";
-import type { Backlog, EventDetail, EventFilter, EventStore } from "../events/store.ts";
+import { searchWindows, WINDOW } from "../events/search-window.ts";
+import type { Backlog, EventDetail, EventFilter, EventPage, EventStore } from "../events/store.ts";
 import { listPage } from "../events/summary.ts";
 import type { SyncPort } from "./async-store.ts";
 import type { Database } from "./database.ts";
-import { payloadSearch } from "./event-search.ts";
-import * as sql from "./events-sql.ts";
+import { EVENT, ROUTED_TO, UNREADABLE, USED_BYTES } from "./events-sql.ts";
 import * as lists from "./lists-sql.ts";
+
+const JOB_IN_LIST = `
+  route, status, attempts, ordering_key AS orderingKey, due_at AS dueAt, lease_owner IS NOT NULL AS leased,
+  ended_at AS endedAt, last_error AS lastError`;
 
 /** Queries on stored events. Each reads one snapshot. */
 type EventReads = SyncPort<Pick<EventStore, "list" | "get" | "backlog">>;
@@ -26,11 +30,25 @@ export function eventReads(database: Database): EventReads {
   database.function("matches_error", { deterministic: true }, (error: string | null, part: string) =>
     Number(matchesError(error, part)),
   );
-  const backlog = database.prepare<unknown[], Backlog>(sql.BACKLOG);
-  const get = database.prepare<unknown[], DetailRow>(sql.GET);
-  const jobs = database.prepare<[number], ListedJobRow>(sql.JOBS);
+  // An event before fan-out is queued.
+  const backlog = database.prepare<unknown[], Backlog>(`
+    SELECT queued + (SELECT coalesce(max(id), 0) FROM events) - routed_to AS queued, processed, failed, unrouted,
+      conflicts, (${UNREADABLE}) AS unreadable,
+      (SELECT received_at FROM events WHERE id = coalesce(
+        (SELECT min(event) FROM jobs WHERE status = 'queued' AND status <> 'processed'),
+        (SELECT min(id) FROM events WHERE id > routed_to))) AS oldestQueuedAt,
+      (SELECT coalesce(max(id), 0) FROM events) - removed AS ids,
+      ${USED_BYTES} AS bytes
+    FROM tally`);
+  const get = database.prepare<unknown[], DetailRow>(`
+    SELECT ${EVENT}, address, secret, headers, content_type AS contentType, payload
+    FROM events JOIN contents ON contents.event = events.id
+    WHERE event_id = @eventId AND (@source IS NULL OR source = @source) ORDER BY source`);
+  const jobs = database.prepare<[number], ListedJobRow>(
+    `SELECT ${JOB_IN_LIST} FROM jobs WHERE event = ? ORDER BY route`,
+  );
   const detail = details(database);
-  const routedTo = database.prepare(sql.ROUTED_TO).pluck();
+  const routedTo = database.prepare(ROUTED_TO).pluck();
 
   const list = database.transaction((filter: EventFilter) => {
     const rows = (text: string, limit: number) => database.prepare<unknown[], EventRow>(text).all({ ...filter, limit });
@@ -57,13 +75,42 @@ export function eventReads(database: Database): EventReads {
   };
 }
 
+/** Lists the events whose payloads contain a text. `list` lists those of a window. */
+function payloadSearch(database: Database, list: (filter: EventFilter) => EventPage) {
+  const oldestListed = database.prepare<{ since: number | null }, number>(lists.OLDEST_LISTED).pluck();
+  const newestEvent = database.prepare<[], number>("SELECT coalesce(max(id), 0) FROM events").pluck();
+
+  return (filter: EventFilter): EventPage => {
+    const oldest = oldestListed.get({ since: filter.since ?? null }) as number;
+    const windows = searchWindows(filter, { oldest, newest: newestEvent.get() as number });
+    let step = windows.next();
+    while (!step.done) {
+      const from = Math.max(step.value.oldest, step.value.before - WINDOW);
+      step = windows.next({ from, page: list(step.value.filterFrom(from)) });
+    }
+    return step.value;
+  };
+}
+
 /** Prepares the reading of what belongs to an event. It has no jobs before fan-out. */
 function details(database: Database): (row: DetailRow, isRouted: boolean) => EventDetail {
-  const jobs = database.prepare<[number], DetailJob>(sql.JOBS_IN_DETAIL);
-  const history = database.prepare<[number], DetailAttempt>(sql.HISTORY);
-  const conflicts = database.prepare<[number], ConflictRow & { id: number; bytes: number }>(sql.CONFLICTS);
-  const repeats = database.prepare<[number], RepeatRow>(sql.REPEATS);
-  const conflictPayload = database.prepare<[number], Buffer>(sql.CONFLICT_PAYLOAD).pluck();
+  const jobs = database.prepare<[number], DetailJob>(`
+    SELECT ${JOB_IN_LIST}, failed_at AS failedAt, dead_letters.reason AS failReason, discarded_at AS discardedAt,
+      discards.reason AS discardReason
+    FROM jobs LEFT JOIN dead_letters USING (event, route) LEFT JOIN discards USING (event, route)
+    WHERE event = ? ORDER BY route`);
+  const history = database.prepare<[number], DetailAttempt>(`
+    SELECT route, attempt, started_at AS startedAt, finished_at AS finishedAt, outcome, error, response
+    FROM attempts WHERE event = ? ORDER BY route, attempt`);
+  const conflicts = database.prepare<[number], ConflictRow & { id: number; bytes: number }>(`
+    SELECT rowid AS id, lower(hex(payload_sha256)) AS payloadSha256, deliveries, first_at AS firstAt, last_at AS lastAt,
+      address, length(payload) AS bytes
+    FROM conflicts WHERE event = ? ORDER BY first_at, payload_sha256`);
+  const repeats = database.prepare<[number], RepeatRow>(`
+    SELECT number, event_id AS eventId, type, deliveries, first_at AS firstAt, last_at AS lastAt, address, headers,
+      replayed_as AS replayedAs
+    FROM repeats WHERE event = ? ORDER BY number`);
+  const conflictPayload = database.prepare<[number], Buffer>("SELECT payload FROM conflicts WHERE rowid = ?").pluck();
 
   /** Oldest first. Payloads beyond the size limit are null. */
   function conflictsOf(event: number): ConflictRow[] {

@@ -1,37 +1,81 @@
+import { DIGEST_PREFIX } from "../events/event.ts";
 import { numbered } from "../events/free-number.ts";
-import { isReplayable } from "../events/open-job-page.ts";
+import { isDiscardable, isReplayable } from "../events/open-job-page.ts";
 import type { EventName, EventStore } from "../events/store.ts";
 import type { SyncPort } from "./async-store.ts";
 import { atomic, type Database } from "./database.ts";
-import * as sql from "./events-sql.ts";
 import { freeNumbers } from "./free-numbers.ts";
-import { type ChangeJob, jobChanges } from "./job-changes.ts";
-import { jobRequeue } from "./requeue.ts";
+import { type ChangeJob, jobChanges, jobRequeue, REMOVE_DEAD_LETTER } from "./job-changes.ts";
+import { promotion } from "./ordering.ts";
 
-type ReplayPort = Pick<EventStore, "replay" | "replayAll" | "replayConflict" | "replayRepeat">;
+type ReplayPort = Pick<
+  EventStore,
+  "replay" | "replayAll" | "replayConflict" | "replayRepeat" | "discard" | "discardAll"
+>;
 
 /**
- * Queues failed jobs again: those of one event, or those that match a filter. Makes events of what is kept beside one.
+ * Queues failed jobs again, or discards jobs: those of one event, or those that match a filter. Makes events of what is
+ * kept beside one.
  */
 export function eventReplay(database: Database): SyncPort<ReplayPort> {
-  const replayConflict = database.prepare(sql.REPLAY_CONFLICT);
-  const addConflictContents = database.prepare(sql.REPLAY_CONFLICT_CONTENTS);
-  const repeatOf = database.prepare<unknown[], { event: number; number: number }>(sql.REPEAT);
-  const replayRepeat = database.prepare(sql.REPLAY_REPEAT);
-  const addRepeatContents = database.prepare(sql.REPLAY_REPEAT_CONTENTS);
-  const repeatReplayed = database.prepare(sql.REPEAT_REPLAYED);
+  // `@conflict` counts from 1.
+  const replayConflict = database.prepare(`
+    INSERT INTO events (source, event_id, type, received_at, size)
+    SELECT @source, '${DIGEST_PREFIX}' || lower(hex(payload_sha256)), type, @now,
+      length(payload) + octet_length(headers)
+    FROM conflicts WHERE event = (SELECT id FROM events WHERE event_id = @eventId AND source = @source)
+    ORDER BY first_at, payload_sha256 LIMIT 1 OFFSET @conflict - 1
+    ON CONFLICT DO NOTHING`);
+  const addConflictContents = database.prepare(`
+    INSERT INTO contents (event, secret, address, headers, content_type, payload_crc32, payload)
+    SELECT @event, secret, address, headers, content_type, payload_crc32, payload
+    FROM conflicts WHERE event = (SELECT id FROM events WHERE event_id = @eventId AND source = @source)
+    ORDER BY first_at, payload_sha256 LIMIT 1 OFFSET @conflict - 1`);
+  const repeatOf = database.prepare<unknown[], { event: number; number: number }>(`
+    SELECT repeats.event, number FROM repeats JOIN events ON id = repeats.event
+    WHERE events.event_id = ? AND source = ? AND repeats.event_id = ? AND replayed_as IS NULL`);
+  const replayRepeat = database.prepare(`
+    INSERT INTO events (source, event_id, type, received_at, size)
+    SELECT source, @eventId, repeats.type, @now, length(payload) + octet_length(repeats.headers)
+    FROM repeats JOIN contents USING (event) JOIN events ON id = event WHERE event = @event AND number = @number
+    ON CONFLICT DO NOTHING`);
+  const addRepeatContents = database.prepare(`
+    INSERT INTO contents (event, secret, address, headers, content_type, payload_crc32, payload)
+    SELECT @added, repeats.secret, repeats.address, repeats.headers, repeats.content_type, payload_crc32, payload
+    FROM repeats JOIN contents USING (event) WHERE event = @event AND number = @number`);
+  const repeatReplayed = database.prepare("UPDATE repeats SET replayed_as = ? WHERE event = ? AND number = ?");
+  const discard = database.prepare(
+    "UPDATE jobs SET status = 'discarded', due_at = NULL, in_line = 0, ended_at = ? WHERE event = ? AND route = ?",
+  );
+  const addDiscard = database.prepare(`
+    INSERT INTO discards (event, route, discarded_at, reason) VALUES (?, ?, ?, ?)
+    ON CONFLICT DO UPDATE SET discarded_at = excluded.discarded_at, reason = excluded.reason`);
+  const removeDeadLetter = database.prepare(REMOVE_DEAD_LETTER);
+  const promote = promotion(database);
   const freeNumberOf = freeNumbers(database);
   const requeue = jobRequeue(database);
-  const changes = jobChanges(database, isReplayable);
+  const replayable = jobChanges(database, isReplayable);
+  const discardable = jobChanges(database, isDiscardable);
 
   const replaying =
     (now: number): ChangeJob =>
     (event, job, moves) =>
       requeue(event, job, job.orderingKey, now, moves);
+  const discarding =
+    (reason: string, now: number): ChangeJob =>
+    (event, { route, status, orderingKey }, moves) => {
+      discard.run(now, event, route);
+      addDiscard.run(event, route, now, reason);
+      removeDeadLetter.run(event, route);
+      promote(route, orderingKey, now);
+      moves.job(route, status, "discarded");
+    };
 
   return {
-    replay: (name, now) => changes.ofEvent(name, replaying(now)),
-    replayAll: (filter, now, page) => changes.ofPage(filter, page, replaying(now)),
+    replay: (name, now) => replayable.ofEvent(name, replaying(now)),
+    replayAll: (filter, now, page) => replayable.ofPage(filter, page, replaying(now)),
+    discard: (name, reason, now) => discardable.ofEvent(name, discarding(reason, now)),
+    discardAll: (filter, reason, now, page) => discardable.ofPage(filter, page, discarding(reason, now)),
     replayConflict: atomic(database, (event: EventName, conflict: number, now: number) => {
       const { changes: added, lastInsertRowid } = replayConflict.run({ ...event, conflict, now });
       if (added > 0) addConflictContents.run({ ...event, conflict, event: lastInsertRowid });

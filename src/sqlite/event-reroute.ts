@@ -3,52 +3,61 @@ import type { EventName, EventStore, UnroutedEvent } from "../events/store.ts";
 import type { SyncPort } from "./async-store.ts";
 import { atomic, type Database } from "./database.ts";
 import { eventTally, type TallyMoves } from "./event-tally.ts";
-import * as sql from "./events-sql.ts";
-import { type ChangeableJob, jobRequeue } from "./requeue.ts";
+import { jobFinder, jobRequeue } from "./job-changes.ts";
+import { promotion } from "./ordering.ts";
 
 /** Gives events to the present routes anew, for a forced replay. */
 export function eventReroute(database: Database): SyncPort<Pick<EventStore, "reroute" | "rerouted" | "addRerouted">> {
-  const find = database.prepare(sql.FIND).pluck();
-  const reroute = database.prepare(sql.REROUTE);
-  const rerouted = database.prepare<unknown[], UnroutedEvent>(sql.REROUTED);
-  const remove = database.prepare(sql.REMOVE_REROUTE);
-  const jobsOf = database.prepare<[number], ChangeableJob>(sql.JOBS_TO_CHANGE);
-  const hasJobs = database.prepare(sql.JOB_STATUSES);
-  const countRerouted = database.prepare(sql.TALLY_REROUTED);
-  const addJob = database.prepare(sql.ADD_REPLAYED_JOB);
-  const promote = database.prepare(sql.PROMOTE);
+  const { eventOf, jobsOf } = jobFinder(database);
+  // Gives an event to the present routes, unless it is removed, waits for fan-out or is queued.
+  const reroute = database.prepare(`
+    INSERT INTO reroutes (event) SELECT @event WHERE @event <= (SELECT routed_to FROM tally)
+      AND EXISTS (SELECT 1 FROM contents WHERE event = @event)
+      AND (NOT EXISTS (SELECT 1 FROM jobs WHERE event = @event)
+        OR EXISTS (SELECT 1 FROM jobs WHERE event = @event AND status <> 'queued'))
+    ON CONFLICT DO NOTHING`);
+  const rerouted = database.prepare<unknown[], UnroutedEvent>(`
+    SELECT id, source, type, received_at AS receivedAt
+    FROM reroutes JOIN events ON id = event ORDER BY event LIMIT +?`);
+  const remove = database.prepare("DELETE FROM reroutes WHERE event = ?");
+  const countRerouted = database.prepare("UPDATE tally SET unrouted = unrouted - 1");
+  // `@dueAt` is null if it waits in line.
+  const addJob = database.prepare(`
+    INSERT INTO jobs (event, route, status, is_replay, ordering_key, in_line, due_at)
+    VALUES (@event, @route, 'queued', 1, @orderingKey, @orderingKey IS NOT NULL, @dueAt)`);
+  const promote = promotion(database);
   const requeue = jobRequeue(database);
   const tally = eventTally(database);
 
   /** Queues a job, which may be an ended one. */
   function queue({ event, route, orderingKey }: NewJob, now: number, moves: TallyMoves): void {
-    const job = jobsOf.all(event).find((known) => known.route === route);
+    const job = jobsOf(event).find((known) => known.route === route);
     if (job?.status === "queued") return;
     if (job) {
       requeue(event, job, orderingKey, now, moves);
       return;
     }
     addJob.run({ event, route, orderingKey, dueAt: orderingKey === null ? now : null });
-    if (orderingKey !== null) promote.run({ route, orderingKey, now });
+    promote(route, orderingKey, now);
     moves.job(route, null, "queued");
   }
 
   return {
-    reroute({ eventId, source }: EventName) {
-      const event = find.get(eventId, source) as number | undefined;
+    reroute(name: EventName) {
+      const event = eventOf(name);
       return event !== undefined && reroute.run({ event }).changes === 1;
     },
     rerouted: (limit) => rerouted.all(limit),
     addRerouted: atomic(database, (events: number[], jobs: NewJob[], now: number) => {
       const statuses = new Map(events.map((event) => [event, tally.statusOf(event)]));
-      const unrouted = events.filter((event) => hasJobs.get(event) === undefined);
+      const unrouted = events.filter((event) => jobsOf(event).length === 0);
       tally.count((moves) => {
         for (const job of jobs) queue(job, now, moves);
         for (const [event, before] of statuses) {
           moves.event(event, before, tally.statusOf(event));
           remove.run(event);
         }
-        for (const event of unrouted) if (hasJobs.get(event) !== undefined) countRerouted.run();
+        for (const event of unrouted) if (jobsOf(event).length > 0) countRerouted.run();
       });
     }),
   };

@@ -10,14 +10,21 @@ import {
 } from "../events/purge-choice.ts";
 import { addTaken, BYTES_BESIDE_PAYLOAD, NOTHING_TAKEN } from "../events/retention.ts";
 import type { EventStore, PurgedPage, PurgeRequest } from "../events/store.ts";
-import { createTimeline, type PlausibleTime } from "../events/timeline.ts";
+import {
+  COMPARED_AFTER,
+  COMPARED_BEFORE,
+  COMPARED_LATER,
+  createTimeline,
+  type PlausibleTime,
+} from "../events/timeline.ts";
+import { TABLES_OF_EVENT } from "../lib/tables.ts";
 import type { SyncPort } from "./async-store.ts";
 import { atomic, type Database } from "./database.ts";
 import { type EventTally, eventTally, type TallyMoves } from "./event-tally.ts";
-import { PROMOTE } from "./events-sql.ts";
+import { USED_BYTES } from "./events-sql.ts";
+import { promotion } from "./ordering.ts";
 import { type PurgeRoom, purgeRoom } from "./purge-room.ts";
 import { isSpaceLow } from "./reserve.ts";
-import * as sql from "./retention-sql.ts";
 import { statRemoval } from "./stats.ts";
 
 // A large file with fewer free pages keeps them for new events.
@@ -73,8 +80,19 @@ type Position = ReturnType<typeof positionOf>;
 function timelineOf(
   database: Database,
 ): (rows: readonly PurgeRow[], now: number) => (receivedAt: number) => PlausibleTime {
-  const later = database.prepare<[number], number | null>(sql.LATER).pluck();
-  const earlier = database.prepare<[number, number], number | null>(sql.EARLIER).pluck();
+  // The newest time of events after a page.
+  const later = database
+    .prepare<[number], number | null>(`
+      SELECT max(received_at) FROM (
+        SELECT received_at FROM events WHERE id >= ? + ${COMPARED_AFTER} ORDER BY id LIMIT ${COMPARED_LATER})`)
+    .pluck();
+  // The newest time of events before a page that is not after a time.
+  const earlier = database
+    .prepare<[number, number], number | null>(`
+      SELECT max(received_at) FROM (
+        SELECT received_at FROM events WHERE id < ? ORDER BY id DESC LIMIT ${COMPARED_BEFORE})
+      WHERE received_at <= ?`)
+    .pluck();
   return ([first], now) => {
     const event = first?.event ?? 0;
     const after = later.get(event) as number | null;
@@ -83,11 +101,19 @@ function timelineOf(
   };
 }
 
+const ENDED_JOBS = "SELECT route, status, ended_at AS endedAt, ordering_key AS orderingKey FROM jobs WHERE event = ?";
+
 /** Finds and removes the next events. */
 function contentsPurge(database: Database, room: PurgeRoom) {
-  const totals = database.prepare<[], Omit<TotalsRow, "bytesPerEvent"> & { routedTo: number }>(sql.TOTALS);
-  const candidates = database.prepare<unknown[], PurgeRow>(sql.CANDIDATES);
-  const jobs = database.prepare<[number], JobRow>(sql.ENDED_JOBS);
+  const totals = database.prepare<[], Omit<TotalsRow, "bytesPerEvent"> & { routedTo: number }>(`
+    SELECT processed, processed_bytes AS processedBytes, failed, failed_bytes AS failedBytes, routed_to AS routedTo,
+      ${USED_BYTES} AS databaseBytes
+    FROM tally`);
+  const candidates = database.prepare<unknown[], PurgeRow>(`
+    SELECT contents.event, received_at AS receivedAt, size AS bytes
+    FROM contents CROSS JOIN events ON id = contents.event
+    WHERE contents.event > ? AND contents.event <= ? ORDER BY contents.event LIMIT +?`);
+  const jobs = database.prepare<[number], JobRow>(ENDED_JOBS);
   const timeline = timelineOf(database);
   const remove = contentsRemoval(database);
 
@@ -112,11 +138,21 @@ function contentsPurge(database: Database, room: PurgeRoom) {
 
 /** Removes events with their jobs, and keeps the counts right. */
 function contentsRemoval(database: Database): (events: readonly Expired<JobRow>[], now: number) => void {
-  const removeFromIndexes = sql.REMOVE_FROM_INDEXES.map((text) => database.prepare(text));
-  const removals = sql.REMOVE_CONTENTS.map((text) => database.prepare(text));
-  const promote = database.prepare(PROMOTE);
-  const removeMinutes = database.prepare(sql.REMOVE_MINUTES);
-  const countRemoved = database.prepare(sql.TALLY_REMOVED);
+  const removeFromIndexes = ["type", "source"].map((column) =>
+    database.prepare(`
+      DELETE FROM events_by_${column}
+      WHERE event = @event AND ${column} = (SELECT ${column} FROM events WHERE id = @event)`),
+  );
+  const removals = TABLES_OF_EVENT.map((table) => database.prepare(`DELETE FROM ${table} WHERE event = ?`));
+  const promote = promotion(database);
+  // A clock that was set back must not hide later events.
+  const removeMinutes = database.prepare(`
+    DELETE FROM events_by_minute
+    WHERE minute < (SELECT received_at / 60000 FROM events WHERE id = (SELECT min(event) FROM contents))
+      AND first_event < (SELECT min(event) FROM contents)`);
+  const countRemoved = database.prepare(`
+    UPDATE tally SET processed = processed - ?, processed_bytes = processed_bytes - ?, failed = failed - ?,
+      failed_bytes = failed_bytes - ?, unrouted = unrouted - ?`);
   const tally: EventTally = eventTally(database);
 
   function removeOne({ event, jobs }: Expired<JobRow>, now: number, moves: TallyMoves): void {
@@ -125,7 +161,7 @@ function contentsRemoval(database: Database): (events: readonly Expired<JobRow>[
     for (const { route, status, orderingKey } of jobs) {
       moves.removed(route, status);
       // A dead letter may have kept the later jobs of its ordering key waiting.
-      if (status === "failed" && orderingKey !== null) promote.run({ route, orderingKey, now });
+      if (status === "failed") promote(route, orderingKey, now);
     }
   }
 
@@ -142,11 +178,14 @@ function contentsRemoval(database: Database): (events: readonly Expired<JobRow>[
 
 /** Finds and removes the next ids whose events are removed. */
 function idsPurge(database: Database, room: PurgeRoom) {
-  const oldIds = database.prepare<unknown[], PurgeRow & { hasContents: number }>(sql.OLD_IDS);
-  const jobs = database.prepare<[number], JobRow>(sql.ENDED_JOBS);
+  const oldIds = database.prepare<unknown[], PurgeRow & { hasContents: number }>(`
+    SELECT id AS event, received_at AS receivedAt, size AS bytes,
+      EXISTS (SELECT 1 FROM contents WHERE event = id) AS hasContents
+    FROM events WHERE id > ? AND id < (SELECT max(id) FROM events) ORDER BY id LIMIT +?`);
+  const jobs = database.prepare<[number], JobRow>(ENDED_JOBS);
   const timeline = timelineOf(database);
-  const removeId = database.prepare(sql.REMOVE_ID);
-  const countRemoved = database.prepare(sql.TALLY_REMOVED_IDS);
+  const removeId = database.prepare("DELETE FROM events WHERE id = ?");
+  const countRemoved = database.prepare("UPDATE tally SET removed = removed + ?");
 
   return (request: PurgeRequest, position: Position): PageWork => {
     const { now, isDryRun = false } = request;

@@ -2,7 +2,6 @@ import { type JobStatus, type Status, statusOf } from "../events/event.ts";
 import { createMoves, type Differences, EVENTS, MEMBERS } from "../events/moves.ts";
 import type { Outcome } from "../events/stats.ts";
 import type { Database } from "./database.ts";
-import * as sql from "./events-sql.ts";
 import { statWriter } from "./stats.ts";
 import { originReader } from "./stored-event.ts";
 
@@ -35,11 +34,16 @@ export interface EventTally {
 
 /** Prepares the tally of a database. `reader` is the connection that reads the sizes of events. */
 export function eventTally(database: Database, reader = database): EventTally {
-  const statuses = database.prepare(sql.JOB_STATUSES).pluck();
+  const statuses = database.prepare<[number], JobStatus>("SELECT status FROM jobs WHERE event = ?").pluck();
   const originOf = originReader(reader);
   const stats = statWriter(database);
-  const addEvents = database.prepare(sql.TALLY_MOVED);
-  const addJobs = database.prepare(sql.TALLY_JOBS);
+  const addEvents = database.prepare(`
+    UPDATE tally SET queued = queued + ?, processed = processed + ?, failed = failed + ?,
+      processed_bytes = processed_bytes + ?, failed_bytes = failed_bytes + ?`);
+  const addJobs = database.prepare(`
+    INSERT INTO route_tally (route, queued, processed, failed, discarded) VALUES (?, ?, ?, ?, ?)
+    ON CONFLICT (route) DO UPDATE SET queued = queued + excluded.queued, processed = processed + excluded.processed,
+      failed = failed + excluded.failed, discarded = discarded + excluded.discarded`);
 
   return {
     statusOf: (event) => statusOf(statuses.all(event) as JobStatus[]),

@@ -4,7 +4,6 @@ import type { SyncPort } from "./async-store.ts";
 import type { Database } from "./database.ts";
 import { eventAppend } from "./event-append.ts";
 import { type EventClaims, eventClaims } from "./event-claims.ts";
-import { eventDiscard } from "./event-discard.ts";
 import { eventFanOut } from "./event-fan-out.ts";
 import { eventReads } from "./event-reads.ts";
 import { eventReplay } from "./event-replay.ts";
@@ -31,7 +30,6 @@ export function sqliteEvents(database: Database, reader = database): SqliteEvent
     ...eventClaims(database, reader),
     ...eventReplay(database),
     ...eventReroute(database),
-    ...eventDiscard(database),
     ...eventRetention(database),
     ...eventRoutes(database),
     ...eventReads(database),

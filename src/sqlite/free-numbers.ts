@@ -1,11 +1,10 @@
 import { freeNumber, numbered } from "../events/free-number.ts";
 import type { EventName } from "../events/store.ts";
 import type { Database } from "./database.ts";
-import { IS_TAKEN } from "./events-sql.ts";
 
 /** Prepares the search for a number that is free behind an id that is taken. */
 export function freeNumbers(database: Database): (event: EventName) => number {
-  const isTaken = database.prepare(IS_TAKEN);
+  const isTaken = database.prepare("SELECT 1 FROM events WHERE event_id = ? AND source = ?");
 
   return ({ eventId, source }) => {
     const search = freeNumber();

@@ -11,41 +11,29 @@ import {
 import type { SyncPort } from "./async-store.ts";
 import { atomic, type Database } from "./database.ts";
 
-const ADD = `
-INSERT INTO held (source, reason, method, origin, target, headers, media_type, address, received_at, body)
-VALUES (@source, @reason, @method, @origin, @target, @headers, @mediaType, @address, @receivedAt, @body)`;
-
-/** Adds to the numbers of a source: source, deliveries, bytes. */
-const COUNT = `
-INSERT INTO held_tally (source, count, bytes) VALUES (?, ?, ?)
-ON CONFLICT (source) DO UPDATE SET count = count + excluded.count, bytes = bytes + excluded.bytes`;
-
-/** The oldest deliveries of a source: source. */
-const OLDEST = `
-SELECT id, received_at AS receivedAt, length(body) AS bytes, tally.count AS allCount, tally.bytes AS allBytes
-FROM held JOIN held_tally AS tally USING (source) WHERE source = ? ORDER BY id LIMIT ${MAX_COMPARED_HELD}`;
-
-/** The deliveries of a source from before a time: source, time. */
-const EXPIRED = `
-SELECT id, length(body) AS bytes FROM held WHERE source = ? AND received_at < ?`;
-
-const LIST = `
-SELECT id, source, reason, media_type AS mediaType, address, received_at AS receivedAt, length(body) AS bytes FROM held
-WHERE id > @after AND (@source IS NULL OR source = @source) AND received_at >= @since ORDER BY id LIMIT @limit`;
-
-const READ = `
-SELECT id, source, reason, method, origin, target, headers, media_type AS mediaType, address, received_at AS receivedAt, body
-FROM held WHERE id = ?`;
-
 /** The synchronous form of the store of refused deliveries. */
 export function sqliteHeld(database: Database): SyncPort<HeldStore> {
-  const add = database.prepare(ADD);
-  const count = database.prepare(COUNT);
-  const oldest = database.prepare<[string], OldHeld>(OLDEST);
-  const expired = database.prepare<unknown[], Pick<HeldSummary, "id" | "bytes">>(EXPIRED);
+  const add = database.prepare(`
+    INSERT INTO held (source, reason, method, origin, target, headers, media_type, address, received_at, body)
+    VALUES (@source, @reason, @method, @origin, @target, @headers, @mediaType, @address, @receivedAt, @body)`);
+  const count = database.prepare(`
+    INSERT INTO held_tally (source, count, bytes) VALUES (?, ?, ?)
+    ON CONFLICT (source) DO UPDATE SET count = count + excluded.count, bytes = bytes + excluded.bytes`);
+  const oldest = database.prepare<[string], OldHeld>(`
+    SELECT id, received_at AS receivedAt, length(body) AS bytes, tally.count AS allCount, tally.bytes AS allBytes
+    FROM held JOIN held_tally AS tally USING (source) WHERE source = ? ORDER BY id LIMIT ${MAX_COMPARED_HELD}`);
+  const expired = database.prepare<unknown[], Pick<HeldSummary, "id" | "bytes">>(
+    "SELECT id, length(body) AS bytes FROM held WHERE source = ? AND received_at < ?",
+  );
   const sources = database.prepare<[], string>("SELECT source FROM held_tally WHERE count > 0 ORDER BY source").pluck();
-  const list = database.prepare<unknown[], HeldSummary>(LIST);
-  const read = database.prepare<unknown[], HeldDelivery & { id: number }>(READ);
+  const list = database.prepare<unknown[], HeldSummary>(`
+    SELECT id, source, reason, media_type AS mediaType, address, received_at AS receivedAt, length(body) AS bytes
+    FROM held WHERE id > @after AND (@source IS NULL OR source = @source) AND received_at >= @since
+    ORDER BY id LIMIT @limit`);
+  const read = database.prepare<unknown[], HeldDelivery & { id: number }>(`
+    SELECT id, source, reason, method, origin, target, headers, media_type AS mediaType, address,
+      received_at AS receivedAt, body
+    FROM held WHERE id = ?`);
   const sizeOf = database.prepare<unknown[], { source: string; bytes: number }>(
     "SELECT source, length(body) AS bytes FROM held WHERE id = ?",
   );

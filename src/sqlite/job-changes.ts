@@ -1,10 +1,32 @@
+import type { JobStatus } from "../events/event.ts";
 import { isStillFound } from "../events/open-job-page.ts";
 import type { CountedPage, EventName, JobFilter, PageRequest } from "../events/store.ts";
 import { atomic, type Database } from "./database.ts";
 import { eventTally, type TallyMoves } from "./event-tally.ts";
-import * as sql from "./events-sql.ts";
 import { openJobPages } from "./open-job-pages.ts";
-import type { ChangeableJob } from "./requeue.ts";
+import { promotion } from "./ordering.ts";
+
+/** A job that a replay or a discard may change. */
+interface ChangeableJob {
+  route: string;
+  status: JobStatus;
+  orderingKey: string | null;
+  leaseOwner: string | null;
+}
+
+/** Prepares what finds an event by its name, and its jobs. */
+export function jobFinder(database: Database) {
+  const find = database
+    .prepare<[string, string], number>("SELECT id FROM events WHERE event_id = ? AND source = ?")
+    .pluck();
+  const jobs = database.prepare<[number], ChangeableJob>(
+    "SELECT route, status, ordering_key AS orderingKey, lease_owner AS leaseOwner FROM jobs WHERE event = ?",
+  );
+  return {
+    eventOf: ({ eventId, source }: EventName) => find.get(eventId, source) as number | undefined,
+    jobsOf: (event: number) => jobs.all(event),
+  };
+}
 
 /** Changes one job, and records its move. The move of its event is recorded by the caller. */
 export type ChangeJob = (event: number, job: ChangeableJob, moves: TallyMoves) => void;
@@ -19,8 +41,7 @@ interface JobChanges {
 
 /** Prepares changes of jobs that `isChangeable`. */
 export function jobChanges(database: Database, isChangeable: (job: ChangeableJob) => boolean): JobChanges {
-  const find = database.prepare(sql.FIND).pluck();
-  const jobsOf = database.prepare<[number], ChangeableJob>(sql.JOBS_TO_CHANGE);
+  const { eventOf, jobsOf } = jobFinder(database);
   const tally = eventTally(database);
   const pageOf = openJobPages(database);
 
@@ -31,7 +52,7 @@ export function jobChanges(database: Database, isChangeable: (job: ChangeableJob
       tally.count((moves) =>
         events.map((event) => {
           const before = tally.statusOf(event);
-          const jobs = jobsOf.all(event).filter((job) => isChangeable(job) && isChosen(event, job));
+          const jobs = jobsOf(event).filter((job) => isChangeable(job) && isChosen(event, job));
           for (const job of jobs) change(event, job, moves);
           if (jobs.length > 0) moves.event(event, before, tally.statusOf(event));
           return jobs.length;
@@ -40,8 +61,8 @@ export function jobChanges(database: Database, isChangeable: (job: ChangeableJob
   );
 
   return {
-    ofEvent({ eventId, source }, change) {
-      const event = find.get(eventId, source) as number | undefined;
+    ofEvent(name, change) {
+      const event = eventOf(name);
       if (event === undefined) return 0;
       const [count = 0] = changeJobs([event], () => true, change);
       return count;
@@ -52,5 +73,29 @@ export function jobChanges(database: Database, isChangeable: (job: ChangeableJob
       const counts = changeJobs([...events.keys()], isFound, change);
       return { count: counts.filter((count) => count > 0).length, next };
     },
+  };
+}
+
+export const REMOVE_DEAD_LETTER = "DELETE FROM dead_letters WHERE event = ? AND route = ?";
+
+/** Queues an ended job of an event again, with an ordering key. The move of the event is not recorded. */
+type Requeue = (event: number, job: ChangeableJob, orderingKey: string | null, now: number, moves: TallyMoves) => void;
+
+/** Prepares the replay of a job. */
+export function jobRequeue(database: Database): Requeue {
+  // `@dueAt` is null if it waits in line.
+  const requeue = database.prepare(`
+    UPDATE jobs SET status = 'queued', ordering_key = @orderingKey, in_line = @orderingKey IS NOT NULL, due_at = @dueAt,
+      is_replay = 1, attempts_before_replay = attempts
+    WHERE event = @event AND route = @route`);
+  const promote = promotion(database);
+  const removeDeadLetter = database.prepare(REMOVE_DEAD_LETTER);
+
+  return (event, { route, status, orderingKey: earlierKey }, orderingKey, now, moves) => {
+    requeue.run({ event, route, orderingKey, dueAt: orderingKey === null ? now : null });
+    removeDeadLetter.run(event, route);
+    // A job that gets another key leaves the line of its earlier one.
+    for (const key of new Set([orderingKey, earlierKey])) promote(route, key, now);
+    moves.job(route, status, "queued");
   };
 }

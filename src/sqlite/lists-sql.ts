@@ -69,6 +69,3 @@ function conditionsOf(filter: EventFilter, event: string, bounds: { lower: strin
 /** The oldest event that can be listed since a time, or at all when it is null. */
 export const OLDEST_LISTED = `
 SELECT max((SELECT coalesce(min(event), 0) FROM contents), coalesce(${FIRST_SINCE}, 0))`;
-
-/** The newest event. */
-export const NEWEST = `SELECT coalesce(max(id), 0) FROM events`;

@@ -3,40 +3,6 @@ import { asAsync, type SyncPort } from "./async-store.ts";
 import { atomic, type Database } from "./database.ts";
 import { createMetadata } from "./metadata.ts";
 
-/** The live session of a user: user, now. */
-const FIND = `
-SELECT sid, expires_at AS expiresAt, network, user_agent AS userAgent FROM sessions WHERE user_id = ? AND expires_at > ?`;
-
-/** Writes a user's session in place of any earlier one. */
-const REPLACE = `
-INSERT INTO sessions (user_id, sid, expires_at, network, user_agent)
-VALUES (@userId, @sid, @expiresAt, @network, @userAgent)
-ON CONFLICT (user_id) DO UPDATE SET sid = excluded.sid, expires_at = excluded.expires_at, network = excluded.network,
-  user_agent = excluded.user_agent`;
-
-/** Prolongs a live session if it still has this sid, so that a login in between is not touched. */
-const EXTEND_IF = `
-UPDATE sessions SET expires_at = max(expires_at, @expiresAt) WHERE user_id = @userId AND sid = @sid AND expires_at > @now`;
-
-/** Deletes a live session if it still has this sid, so that a login in between stays alive. */
-const REMOVE_IF = `DELETE FROM sessions WHERE user_id = @userId AND sid = @sid AND expires_at > @now`;
-
-/** Deletes a user's session. The expiry tells whether it was live. */
-const REMOVE = `DELETE FROM sessions WHERE user_id = @userId RETURNING expires_at`;
-
-/** Stores which login superseded a session, until that session would have expired. */
-const SUPERSEDE = `
-INSERT INTO supersessions (user_id, sid, at, network, user_agent, expires_at)
-VALUES (@userId, @sid, @at, @network, @userAgent, @expiresAt)
-ON CONFLICT (user_id, sid) DO NOTHING`;
-
-/** Which login superseded a session: user, sid, now. */
-const SUPERSESSION = `
-SELECT at, network, user_agent AS userAgent FROM supersessions WHERE user_id = ? AND sid = ? AND expires_at > ?`;
-
-/** Deletes the supersessions of sessions that would have expired: now. */
-const FORGET = `DELETE FROM supersessions WHERE expires_at <= ?`;
-
 /** Keeps sessions in the SQLite file. The next read sees a revocation by another process. */
 export function createEmbeddedSessionStore(database: Database, now: () => number = Date.now): SessionStore {
   return asAsync<SessionStore>(embeddedSessions(database, now));
@@ -44,14 +10,34 @@ export function createEmbeddedSessionStore(database: Database, now: () => number
 
 /** The synchronous form of the embedded session store. */
 export function embeddedSessions(database: Database, now: () => number = Date.now): SyncPort<SessionStore> {
-  const find = database.prepare<[string, number], SessionRow>(FIND);
-  const replace = database.prepare(REPLACE);
-  const extendIf = database.prepare(EXTEND_IF);
-  const removeIf = database.prepare(REMOVE_IF);
-  const remove = database.prepare<{ userId: string }, { expires_at: number }>(REMOVE);
-  const supersede = database.prepare(SUPERSEDE);
-  const supersession = database.prepare<[string, string, number], { at: number } & LoginOrigin>(SUPERSESSION);
-  const forget = database.prepare(FORGET);
+  const find = database.prepare<[string, number], SessionRow>(`
+    SELECT sid, expires_at AS expiresAt, network, user_agent AS userAgent FROM sessions
+    WHERE user_id = ? AND expires_at > ?`);
+  const replace = database.prepare(`
+    INSERT INTO sessions (user_id, sid, expires_at, network, user_agent)
+    VALUES (@userId, @sid, @expiresAt, @network, @userAgent)
+    ON CONFLICT (user_id) DO UPDATE SET sid = excluded.sid, expires_at = excluded.expires_at,
+      network = excluded.network, user_agent = excluded.user_agent`);
+  // Prolongs a live session if it still has this sid, so that a login in between is not touched.
+  const extendIf = database.prepare(`
+    UPDATE sessions SET expires_at = max(expires_at, @expiresAt)
+    WHERE user_id = @userId AND sid = @sid AND expires_at > @now`);
+  // Deletes a live session if it still has this sid, so that a login in between stays alive.
+  const removeIf = database.prepare(
+    "DELETE FROM sessions WHERE user_id = @userId AND sid = @sid AND expires_at > @now",
+  );
+  // The expiry tells whether it was live.
+  const remove = database.prepare<{ userId: string }, { expires_at: number }>(
+    "DELETE FROM sessions WHERE user_id = @userId RETURNING expires_at",
+  );
+  const supersede = database.prepare(`
+    INSERT INTO supersessions (user_id, sid, at, network, user_agent, expires_at)
+    VALUES (@userId, @sid, @at, @network, @userAgent, @expiresAt)
+    ON CONFLICT (user_id, sid) DO NOTHING`);
+  const supersession = database.prepare<[string, string, number], { at: number } & LoginOrigin>(
+    "SELECT at, network, user_agent AS userAgent FROM supersessions WHERE user_id = ? AND sid = ? AND expires_at > ?",
+  );
+  const forget = database.prepare("DELETE FROM supersessions WHERE expires_at <= ?");
   const metadata = createMetadata(database);
 
   const replaceLive = atomic(database, (userId: string, sid: string, ttlSeconds: number, origin?: LoginOrigin) => {

@@ -16,52 +16,34 @@ import type { SyncPort } from "./async-store.ts";
 import { atomic, type Database } from "./database.ts";
 import { statWriter } from "./stats.ts";
 
-/** Adds the counts of a source. */
-const ADD = `
-INSERT INTO source_counts (source, received, refused) VALUES (@source, @received, @refused)
-ON CONFLICT (source) DO UPDATE SET received = received + excluded.received, refused = refused + excluded.refused`;
-
-/** Sets when a source has received last. */
-const SET_TIME = `UPDATE source_counts SET last_received_at = @lastReceivedAt WHERE source = @source`;
-
-/** Sets when a secret was used. */
-const SET_USE = `
-INSERT OR REPLACE INTO source_secrets (source, name, mark, first_used_at, last_used_at)
-VALUES (@source, @name, @mark, @firstUsedAt, @lastUsedAt)`;
-
-/** Adds refused deliveries: source, reason, number. */
-const REFUSE = `
-INSERT INTO source_refusals (source, reason, count) VALUES (?, ?, ?)
-ON CONFLICT (source, reason) DO UPDATE SET count = count + excluded.count`;
-
-/** The refused deliveries of all sources, the most frequent reason first. */
-const REFUSALS = "SELECT source, reason, count FROM source_refusals ORDER BY source, count DESC, reason";
-
-/** All sources. */
-const LIST = `
-SELECT source, received, refused, last_received_at AS lastReceivedAt FROM source_counts ORDER BY source`;
-
-/** The secrets of all sources, the last used first. */
-const SECRETS = `
-SELECT source, name, mark, first_used_at AS firstUsedAt, last_used_at AS lastUsedAt FROM source_secrets
-ORDER BY source, last_used_at DESC, name`;
-
-/** Keeps a secret unless its source has too many: key, value, the range of the source's keys, most. */
-const KEEP_SECRET = `
-INSERT INTO metadata (key, value) SELECT @key, @value
-WHERE (SELECT count(*) FROM metadata WHERE key > @from AND key < @to) < @most ON CONFLICT DO NOTHING`;
-
 /** The synchronous form of the source store in the SQLite file. */
 export function sqliteSources(database: Database): SyncPort<SourceStore> {
-  const add = database.prepare(ADD);
+  const add = database.prepare(`
+    INSERT INTO source_counts (source, received, refused) VALUES (@source, @received, @refused)
+    ON CONFLICT (source) DO UPDATE SET received = received + excluded.received, refused = refused + excluded.refused`);
   const stats = statWriter(database);
-  const setTime = database.prepare(SET_TIME);
-  const setUse = database.prepare(SET_USE);
-  const refuse = database.prepare(REFUSE);
-  const counts = database.prepare<[], CountsRow>(LIST);
-  const refusals = database.prepare<[], RefusalRow>(REFUSALS);
-  const secrets = database.prepare<[], SecretUse>(SECRETS);
-  const keepSecret = database.prepare(KEEP_SECRET);
+  const setTime = database.prepare(
+    "UPDATE source_counts SET last_received_at = @lastReceivedAt WHERE source = @source",
+  );
+  const setUse = database.prepare(`
+    INSERT OR REPLACE INTO source_secrets (source, name, mark, first_used_at, last_used_at)
+    VALUES (@source, @name, @mark, @firstUsedAt, @lastUsedAt)`);
+  const refuse = database.prepare(`
+    INSERT INTO source_refusals (source, reason, count) VALUES (?, ?, ?)
+    ON CONFLICT (source, reason) DO UPDATE SET count = count + excluded.count`);
+  const counts = database.prepare<[], CountsRow>(
+    "SELECT source, received, refused, last_received_at AS lastReceivedAt FROM source_counts ORDER BY source",
+  );
+  const refusals = database.prepare<[], RefusalRow>(
+    "SELECT source, reason, count FROM source_refusals ORDER BY source, count DESC, reason",
+  );
+  const secrets = database.prepare<[], SecretUse>(`
+    SELECT source, name, mark, first_used_at AS firstUsedAt, last_used_at AS lastUsedAt FROM source_secrets
+    ORDER BY source, last_used_at DESC, name`);
+  // Keeps a secret unless its source has too many.
+  const keepSecret = database.prepare(`
+    INSERT INTO metadata (key, value) SELECT @key, @value
+    WHERE (SELECT count(*) FROM metadata WHERE key > @from AND key < @to) < @most ON CONFLICT DO NOTHING`);
   const hasKey = database.prepare<[string], number>("SELECT 1 FROM metadata WHERE key = ?").pluck();
   const keptSecrets = database
     .prepare<[string, string], string>("SELECT value FROM metadata WHERE key > ? AND key < ?")

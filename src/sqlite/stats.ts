@@ -40,11 +40,6 @@ SELECT at, 'processed' AS outcome, slot, sum(count) AS count FROM latency_${step
 const sums = (step: Step) => `
 SELECT source, route, outcome, sum(count) AS count FROM stats_${step} WHERE ${CHOSEN} GROUP BY source, route, outcome`;
 
-/** The attempts of each route by the minute, since a minute: the minute. */
-const ATTEMPTS = `
-SELECT at, route, sum(count) AS "all", coalesce(sum(count) FILTER (WHERE outcome <> 'processed'), 0) AS failed
-FROM stats_minutes WHERE at >= ? AND outcome IN ('processed', 'retried', 'dead_lettered') GROUP BY at, route ORDER BY at, route`;
-
 /**
  * Removes counts before a time, at most an hour or a day of them, because deliveries wait: the time, the most
  * milliseconds.
@@ -96,7 +91,10 @@ export function statRemoval(database: Database): (now: number) => void {
 
 /** Prepares the reads of counts. */
 export function statReads(database: Database): SyncPort<Pick<EventStore, "stats" | "attemptsSince">> {
-  const attempts = database.prepare<unknown[], RouteAttempts>(ATTEMPTS);
+  const attempts = database.prepare<unknown[], RouteAttempts>(`
+    SELECT at, route, sum(count) AS "all", coalesce(sum(count) FILTER (WHERE outcome <> 'processed'), 0) AS failed
+    FROM stats_minutes WHERE at >= ? AND outcome IN ('processed', 'retried', 'dead_lettered')
+    GROUP BY at, route ORDER BY at, route`);
 
   return {
     stats: database.transaction(({ step, source, route, since, until }) => {

@@ -2,7 +2,6 @@ import { crc32 } from "node:zlib";
 import { systemCode } from "../errors.ts";
 import type { ClaimedJob } from "../events/job.ts";
 import type { Database } from "./database.ts";
-import * as sql from "./events-sql.ts";
 
 /** The parts of an event that routing and an attempt need. */
 type StoredEvent = Pick<
@@ -18,7 +17,10 @@ const UNREADABLE = /^SQLITE_(?:CORRUPT|IOERR_(?:READ|SHORT_READ|CORRUPTFS|DATA))
 
 /** Reads events by number and verifies their checksum. Throws when SQLite fails for a reason other than damage. */
 export function eventReader(reader: Database): (event: number) => Reading {
-  const get = reader.prepare<unknown[], StoredEvent & { payloadCrc32: number }>(sql.EVENT_OF_JOB);
+  const get = reader.prepare<unknown[], StoredEvent & { payloadCrc32: number }>(`
+    SELECT source, event_id AS eventId, type, content_type AS contentType, received_at AS receivedAt, headers,
+      payload_crc32 AS payloadCrc32, payload
+    FROM contents JOIN events ON events.id = contents.event WHERE contents.event = ?`);
 
   return (event) => {
     try {
@@ -46,7 +48,9 @@ const UNKNOWN: Origin = { source: "", receivedAt: 0, size: 0 };
 
 /** Reads the origin of an event by number. Its members are empty if they cannot be read. */
 export function originReader(reader: Database): (event: number) => Origin {
-  const get = reader.prepare<unknown[], Origin>(sql.ORIGIN);
+  const get = reader.prepare<unknown[], Origin>(
+    "SELECT source, received_at AS receivedAt, size FROM events WHERE id = ?",
+  );
 
   return (event) => {
     try {

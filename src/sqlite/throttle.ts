@@ -14,57 +14,8 @@ import { withAttemptsInFlight } from "./throttle-attempts.ts";
 
 // Failures later than now are ignored. After the clock is set back, they would count until it reaches their time again.
 
-/**
- * The time of the failure that keeps a bucket full: bucket, start of the window, now, limit - 1. The bucket is below
- * its limit once this failure leaves the window. `+?` keeps SQLite from planning the statement again for each value.
- */
-const BOUNDARY = `
-SELECT at FROM login_failures WHERE bucket = +? AND at > ? AND at <= ? ORDER BY at DESC LIMIT 1 OFFSET +?`;
-
-/** Adds a failure. */
-const ADD = `INSERT INTO login_failures (bucket, at) VALUES (?, ?)`;
-
-/** Deletes up to 100 failures from before the window: quick, and far more than a failed login adds. */
-const FORGET = `DELETE FROM login_failures WHERE id IN (SELECT id FROM login_failures WHERE at <= ? ORDER BY at LIMIT 100)`;
-
-/** Stores when an address last logged in with an e-mail. */
-const REMEMBER = `
-INSERT INTO known_addresses (bucket, last_login_at) VALUES (?, ?)
-ON CONFLICT (bucket) DO UPDATE SET last_login_at = excluded.last_login_at`;
-
-/** A row if an address logged in at or after a time. */
-const IS_KNOWN = `SELECT 1 FROM known_addresses WHERE bucket = ? AND last_login_at >= ?`;
-
-/** Deletes addresses whose last login was before a time. */
-const FORGET_KNOWN = `DELETE FROM known_addresses WHERE last_login_at < ?`;
-
-/** How many failures of a bucket are in the window: bucket, its start, now. */
-const FAILURES = `SELECT count(*) FROM login_failures WHERE bucket = ? AND at > ? AND at <= ?`;
-
 /** Excludes the buckets of e-mails and addresses, which count every failure again. */
 const OF_PAIRS = `bucket NOT LIKE '%:%'`;
-
-/** All failures in the window, each counted once, and the number of their buckets: start of the window, now. */
-const TOTALS = `
-SELECT count(*) AS failures, count(DISTINCT bucket) AS buckets
-FROM login_failures WHERE at > ? AND at <= ? AND ${OF_PAIRS}`;
-
-/**
- * Deletes the failures of a pair from a bucket that others share. Each has an id after that of the pair's failure: the
- * one of the e-mail follows it, then those of the networks.
- */
-const CLEAR_SHARED = `
-DELETE FROM login_failures
-WHERE bucket = @shared AND id - @distance IN (SELECT id FROM login_failures WHERE bucket = @pair)`;
-
-/** Empties a bucket. */
-const CLEAR = `DELETE FROM login_failures WHERE bucket = ?`;
-
-/** How many failures {@link CLEAR_ALL} deletes, each counted once. */
-const COUNT_ALL = `SELECT count(*) FROM login_failures WHERE ${OF_PAIRS}`;
-
-/** Empties every bucket. */
-const CLEAR_ALL = `DELETE FROM login_failures`;
 
 /** Keeps the counts in the SQLite file, so that they outlive a restart. */
 export function createSqliteThrottleStore(database: Database): ThrottleStore {
@@ -74,18 +25,37 @@ export function createSqliteThrottleStore(database: Database): ThrottleStore {
 
 /** The synchronous form of the failure store in the SQLite file. */
 export function sqliteFailures(database: Database): SyncPort<FailureStore> {
-  const boundary = database.prepare<unknown[], number>(BOUNDARY).pluck();
-  const add = database.prepare(ADD);
-  const forget = database.prepare(FORGET);
-  const remember = database.prepare(REMEMBER);
-  const isKnown = database.prepare(IS_KNOWN);
-  const failures = database.prepare(FAILURES).pluck();
-  const totals = database.prepare<number[], Totals>(TOTALS);
-  const clearShared = database.prepare(CLEAR_SHARED);
-  const clear = database.prepare(CLEAR);
-  const forgetKnown = database.prepare(FORGET_KNOWN);
-  const countAll = database.prepare(COUNT_ALL).pluck();
-  const clearAll = database.prepare(CLEAR_ALL);
+  // The time of the failure that keeps a bucket full: the bucket is below its limit once this failure leaves the
+  // window. `+?` keeps SQLite from planning the statement again for each value.
+  const boundary = database
+    .prepare<unknown[], number>(
+      "SELECT at FROM login_failures WHERE bucket = +? AND at > ? AND at <= ? ORDER BY at DESC LIMIT 1 OFFSET +?",
+    )
+    .pluck();
+  const add = database.prepare("INSERT INTO login_failures (bucket, at) VALUES (?, ?)");
+  // Deletes up to 100 failures from before the window: quick, and far more than a failed login adds.
+  const forget = database.prepare(
+    "DELETE FROM login_failures WHERE id IN (SELECT id FROM login_failures WHERE at <= ? ORDER BY at LIMIT 100)",
+  );
+  const remember = database.prepare(`
+    INSERT INTO known_addresses (bucket, last_login_at) VALUES (?, ?)
+    ON CONFLICT (bucket) DO UPDATE SET last_login_at = excluded.last_login_at`);
+  const isKnown = database.prepare("SELECT 1 FROM known_addresses WHERE bucket = ? AND last_login_at >= ?");
+  const failures = database
+    .prepare("SELECT count(*) FROM login_failures WHERE bucket = ? AND at > ? AND at <= ?")
+    .pluck();
+  const totals = database.prepare<number[], Totals>(`
+    SELECT count(*) AS failures, count(DISTINCT bucket) AS buckets
+    FROM login_failures WHERE at > ? AND at <= ? AND ${OF_PAIRS}`);
+  // Deletes the failures of a pair from a bucket that others share. Each has an id after that of the pair's failure:
+  // the one of the e-mail follows it, then those of the networks.
+  const clearShared = database.prepare(`
+    DELETE FROM login_failures
+    WHERE bucket = @shared AND id - @distance IN (SELECT id FROM login_failures WHERE bucket = @pair)`);
+  const clear = database.prepare("DELETE FROM login_failures WHERE bucket = ?");
+  const forgetKnown = database.prepare("DELETE FROM known_addresses WHERE last_login_at < ?");
+  const countAll = database.prepare(`SELECT count(*) FROM login_failures WHERE ${OF_PAIRS}`).pluck();
+  const clearAll = database.prepare("DELETE FROM login_failures");
 
   const fullUntil = ({ bucket, limit }: Bucket, now: number) =>
     boundary.get(bucket, now - WINDOW_MS, now, limit - 1) ?? null;

@@ -1,6 +1,8 @@
+import assert from "node:assert/strict";
 import { readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { DATABASE_FILE, type Database, openDatabase } from "../../src/sqlite/database.ts";
+import { sqliteEvents } from "../../src/sqlite/events.ts";
 import { type Cleanup, tempDir } from "./temp-dir.ts";
 
 /** A new database in its own directory. Both are removed when the test ends. */
@@ -14,6 +16,25 @@ export function tempDatabase(
   const dataDir = tempDir(context);
   database = openDatabase(dataDir, options);
   return { database, dataDir };
+}
+
+/** The statement of the event store that has this text. */
+export function statementWith(database: Database, part: string): string {
+  const texts: string[] = [];
+  const recorded = new Proxy(database, {
+    get(target, name) {
+      const value = Reflect.get(target, name);
+      if (typeof value !== "function") return value;
+      return (...args: unknown[]) => {
+        if (name === "prepare") texts.push(String(args[0]));
+        return value.apply(target, args);
+      };
+    },
+  });
+  sqliteEvents(recorded);
+  const found = texts.find((text) => text.includes(part));
+  assert.ok(found, `a statement with ${part}`);
+  return found;
 }
 
 /**

@@ -9,8 +9,6 @@ const PAYLOADS = ["contents", "conflicts"].map((table) => ({
   one: `SELECT rowid AS id, event, payload_crc32 AS crc, payload FROM ${table} WHERE rowid = ?`,
 }));
 
-const NAME = "SELECT event_id AS eventId, source FROM events WHERE id = ?";
-
 interface PayloadRow {
   id: number;
   event: number;
@@ -29,7 +27,7 @@ interface Mismatches {
 export function findMismatches(database: Database, copyFile: string): Mismatches {
   const copy = new Sqlite(copyFile, { readonly: true, fileMustExist: true });
   try {
-    const name = copy.prepare<[number], EventName>(NAME);
+    const name = copy.prepare<[number], EventName>("SELECT event_id AS eventId, source FROM events WHERE id = ?");
     const found: Mismatches = { events: [], isCopyWrong: false };
     for (const { all, one } of PAYLOADS) {
       const original = database.prepare<[number], PayloadRow>(one);

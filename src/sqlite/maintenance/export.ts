@@ -199,9 +199,6 @@ function decodeBooleans({ columns: kinds }: ExportedTable, columns: unknown[][])
   }
 }
 
-/** The name of an event. */
-const NAME = "SELECT event_id AS eventId, source FROM events WHERE id = ?";
-
 function requireChecksum(
   database: Database,
   dataDir: string,
@@ -211,7 +208,12 @@ function requireChecksum(
   const names = Object.keys(columns);
   if (crc32(row[names.indexOf("payload")] as Uint8Array) === row[names.length]) return;
   const event = row[names.indexOf("event")];
-  const name = database.prepare<[unknown], { eventId: string; source: string }>(NAME).get(event);
+  // The name of an event.
+  const name = database
+    .prepare<[unknown], { eventId: string; source: string }>(
+      "SELECT event_id AS eventId, source FROM events WHERE id = ?",
+    )
+    .get(event);
   const found = `the stored bytes of event ${name?.eventId} of source ${name?.source} do not match their checksum`;
   const remedy = `restore a backup from before ${onIt(dataDir)}, or run the server there until retention has removed the event`;
   throw new OperatorError({ found, remedy }, 1);
