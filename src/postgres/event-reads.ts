@@ -9,11 +9,11 @@ import {
 } from "../events/detail.ts";
 import { MAX_CONFLICT_BYTES } from "../events/limits.ts";
 import { matchesError } from "../events/matches-error.ts";
+import { type Listed, searchWindows, WINDOW } from "../events/search-window.ts";
 import type { EventDetail, EventFilter, EventPage, EventStore } from "../events/store.ts";
 import { type ListedEvent, listPage } from "../events/summary.ts";
 import type { Postgres, Queries } from "./connection.ts";
-import { readListed, searchPayloads } from "./event-search.ts";
-import { EVENT, listStatements } from "./lists-sql.ts";
+import { EVENT, LISTED, listStatements } from "./lists-sql.ts";
 import { integers } from "./values.ts";
 
 /** A row that belongs to an event. */
@@ -155,4 +155,39 @@ async function getIn(queries: Queries, eventId: string, source: string | undefin
       repeats: repeatsOf(row.id),
     }),
   );
+}
+
+// One statement must end within the time limit of the connection, also on a slow disk.
+const WINDOW_BYTES = 64 * 1024 * 1024;
+
+/** The first event of a window: before this event, from this one on, events, bytes. One event always fits. */
+const WINDOW_START = `
+SELECT min(event) AS start FROM (
+  SELECT event, row_number() OVER newest AS nth, sum(size) OVER newest AS bytes
+  FROM (SELECT event FROM authserve.contents WHERE event < $1 AND event >= $2 ORDER BY event DESC LIMIT $3) AS earlier,
+    LATERAL (SELECT size FROM authserve.events WHERE id = event LIMIT 1) AS found
+  WINDOW newest AS (ORDER BY event DESC ROWS UNBOUNDED PRECEDING)) AS sized
+WHERE nth = 1 OR bytes <= $4`;
+
+/** The oldest event that a filter can list, and the newest one. */
+export async function readListed(queries: Queries, { since }: EventFilter): Promise<Listed> {
+  const [row] = await queries.rows<Listed>(LISTED, [since ?? null]);
+  return row as Listed;
+}
+
+/** Lists the events whose payloads contain a text. `list` lists those of a window. */
+async function searchPayloads(
+  queries: Queries,
+  filter: EventFilter,
+  list: (filter: EventFilter) => Promise<EventPage>,
+): Promise<EventPage> {
+  const windows = searchWindows(filter, await readListed(queries, filter));
+  let step = windows.next();
+  while (!step.done) {
+    const { before, oldest, filterFrom } = step.value;
+    const [window] = await queries.rows<{ start: number | null }>(WINDOW_START, [before, oldest, WINDOW, WINDOW_BYTES]);
+    const from = window?.start ?? oldest;
+    step = windows.next({ from, page: await list(filterFrom(from)) });
+  }
+  return step.value;
 }

@@ -3,14 +3,72 @@ import { createMoves } from "../events/moves.ts";
 import { chooseEvents, chooseIds, type Expired, type PurgeRow, positionOf } from "../events/purge-choice.ts";
 import { endOf } from "../events/retention.ts";
 import type { Backlog, EventStore, PurgedPage, PurgeRequest } from "../events/store.ts";
-import { createTimeline, type PlausibleTime, type TimesAround } from "../events/timeline.ts";
+import {
+  COMPARED_AFTER,
+  COMPARED_BEFORE,
+  COMPARED_LATER,
+  createTimeline,
+  type PlausibleTime,
+  type TimesAround,
+} from "../events/timeline.ts";
+import { TABLES_OF_EVENT } from "../lib/tables.ts";
 import type { Postgres, Queries } from "./connection.ts";
 import { BYTES_PER_EVENT, type EventTally, TOTALS, writeMoves } from "./event-tally.ts";
-import { type JobRow, lockJobs } from "./job-rows.ts";
+import { type JobRow, LOCK_CONTENTS, lockJobs } from "./job-rows.ts";
 import { lockLines, promote } from "./ordering.ts";
-import * as sql from "./retention-sql.ts";
 import { removeOldStats } from "./stats.ts";
 import { integers } from "./values.ts";
+
+/**
+ * The next events with contents, oldest first, and whether they are before their fan-out: after this event, limit. Each
+ * is looked up by itself: a join in order would read all identities between two events with contents.
+ */
+export const CANDIDATES = `
+SELECT event, received_at AS "receivedAt", size AS bytes,
+  (SELECT count(*) FROM authserve.unrouted WHERE unrouted.event = first.event) > 0 AS "isUnrouted"
+FROM (SELECT event FROM authserve.contents WHERE event > $1 ORDER BY event LIMIT $2) AS first,
+  LATERAL (SELECT * FROM authserve.events WHERE id = event LIMIT 1) AS found
+ORDER BY event`;
+
+/** The newest times of events after a page, and before it if they are not after those: its first event, now. */
+const TIMES_AROUND = `
+SELECT later, (
+  SELECT max(received_at) FROM (
+    SELECT received_at FROM authserve.events WHERE id < $1 ORDER BY id DESC LIMIT ${COMPARED_BEFORE}) AS before
+  WHERE received_at <= least($2, later)) AS earlier
+FROM (SELECT max(received_at) AS later FROM (
+  SELECT received_at FROM authserve.events WHERE id >= $1 + ${COMPARED_AFTER} ORDER BY id LIMIT ${COMPARED_LATER}) AS after) AS found`;
+
+/** The statuses and ends of events' jobs: events. */
+const ENDED_JOBS = `
+SELECT event, status, ended_at AS "endedAt" FROM authserve.jobs WHERE event = ANY($1::bigint[])`;
+
+/**
+ * Locks forced replays of events until the end of the transaction: events. One that is running adds jobs: then this
+ * waits, and the statement after it sees the jobs.
+ */
+const LOCK_REROUTES = `
+SELECT event FROM authserve.reroutes WHERE event = ANY($1::bigint[]) ORDER BY event FOR UPDATE`;
+
+/** Remove events with all but their identities: events. */
+const REMOVE_CONTENTS = TABLES_OF_EVENT.map(
+  (table) => `DELETE FROM authserve.${table} WHERE event = ANY($1::bigint[])`,
+);
+
+/** Removes minutes before that of the oldest event. A clock that was set back must not hide later events. */
+const REMOVE_MINUTES = `
+DELETE FROM authserve.events_by_minute
+WHERE minute < (SELECT received_at / 60000 FROM authserve.events WHERE id = (SELECT min(event) FROM authserve.contents))
+  AND first_event < (SELECT min(event) FROM authserve.contents)`;
+
+/** The next ids, oldest first, but not the newest: after this one, limit. */
+export const OLD_IDS = `
+SELECT id AS event, received_at AS "receivedAt", size AS bytes,
+  (SELECT count(*) FROM authserve.contents WHERE contents.event = id) > 0 AS "hasContents"
+FROM authserve.events WHERE id > $1 AND id <> (SELECT max(id) FROM authserve.events) ORDER BY id LIMIT $2`;
+
+/** Removes identities. Another purge may have removed some: events. */
+const REMOVE_IDS = `DELETE FROM authserve.events WHERE id = ANY($1::bigint[])`;
 
 type PageWork = Omit<PurgedPage, "fruitlessMs">;
 type Position = ReturnType<typeof positionOf>;
@@ -38,7 +96,7 @@ export function eventRetention(postgres: Postgres, tally: EventTally): Pick<Even
 async function purgeContents(postgres: Postgres, request: PurgeRequest, position: Position): Promise<PageWork> {
   const [found] = await postgres.rows<Totals>(TOTALS);
   const totals = { ...(found as Totals), databaseBytes: (found as Totals).bytes, bytesPerEvent: BYTES_PER_EVENT };
-  const rows = await postgres.rows<PurgeRow & { isUnrouted: boolean }>(sql.CANDIDATES, [
+  const rows = await postgres.rows<PurgeRow & { isUnrouted: boolean }>(CANDIDATES, [
     position.after,
     MAX_COMPARED_EVENTS,
   ]);
@@ -59,7 +117,7 @@ async function readTimeline(
   [first]: readonly PurgeRow[],
   now: number,
 ): Promise<(receivedAt: number) => PlausibleTime> {
-  const [around] = await queries.rows<TimesAround>(sql.TIMES_AROUND, [first?.event ?? 0, Math.round(now)]);
+  const [around] = await queries.rows<TimesAround>(TIMES_AROUND, [first?.event ?? 0, Math.round(now)]);
   return createTimeline(around as TimesAround, now);
 }
 
@@ -67,7 +125,7 @@ async function readEndedJobs(
   queries: Queries,
   events: readonly PurgeRow[],
 ): Promise<(event: number) => readonly EndedJob[]> {
-  const rows = await queries.rows<EndedJob>(sql.ENDED_JOBS, [integers(events.map(({ event }) => event))]);
+  const rows = await queries.rows<EndedJob>(ENDED_JOBS, [integers(events.map(({ event }) => event))]);
   const byEvent = Map.groupBy(rows, ({ event }) => event);
   return (event) => byEvent.get(event) ?? [];
 }
@@ -81,10 +139,10 @@ async function removeContents(postgres: Postgres, found: readonly Expired[], now
   const ids = found.map(({ event }) => event);
   return postgres.transaction(async (queries) => {
     lockLines(queries, ids);
-    void queries.run(sql.LOCK_REROUTES, [integers(ids)]);
+    void queries.run(LOCK_REROUTES, [integers(ids)]);
     const [jobs, there] = await Promise.all([
       lockJobs(queries, ids),
-      queries.rows<{ event: number }>(sql.LOCK_CONTENTS, [integers(ids)]),
+      queries.rows<{ event: number }>(LOCK_CONTENTS, [integers(ids)]),
     ]);
     const jobsOf = Map.groupBy(jobs, ({ event }) => event);
     const isThere = new Set(there.map(({ event }) => event));
@@ -94,11 +152,11 @@ async function removeContents(postgres: Postgres, found: readonly Expired[], now
     });
     const removedJobs = removed.flatMap(({ event }) => jobsOf.get(event) ?? []);
     const removedIds = integers(removed.map(({ event }) => event));
-    for (const text of sql.REMOVE_CONTENTS) void queries.run(text, [removedIds]);
+    for (const text of REMOVE_CONTENTS) void queries.run(text, [removedIds]);
     // A dead letter may have kept the later jobs of its ordering key waiting.
     promote(queries, blockedLines(removedJobs), now);
     countRemoved(queries, removed, removedJobs);
-    void queries.run(sql.REMOVE_MINUTES);
+    void queries.run(REMOVE_MINUTES);
     return removed;
   });
 }
@@ -118,10 +176,7 @@ function countRemoved(queries: Queries, removed: readonly Expired[], jobs: reado
 
 /** Finds and removes the next ids whose events are removed. */
 async function purgeIds(postgres: Postgres, request: PurgeRequest, position: Position): Promise<PageWork> {
-  const rows = await postgres.rows<PurgeRow & { hasContents: boolean }>(sql.OLD_IDS, [
-    position.after,
-    MAX_COMPARED_EVENTS,
-  ]);
+  const rows = await postgres.rows<PurgeRow & { hasContents: boolean }>(OLD_IDS, [position.after, MAX_COMPARED_EVENTS]);
   const timeOf = await readTimeline(postgres, rows, request.now);
   const jobsOf = request.isDryRun ? await readEndedJobs(postgres, rows) : () => [];
   const { ids, next } = chooseIds(rows, { timeOf, jobsOf }, request, position, null);
@@ -131,7 +186,7 @@ async function purgeIds(postgres: Postgres, request: PurgeRequest, position: Pos
 async function removeIds(postgres: Postgres, ids: readonly number[]): Promise<number> {
   if (ids.length === 0) return 0;
   return postgres.transaction(async (queries) => {
-    const removed = await queries.run(sql.REMOVE_IDS, [integers(ids)]);
+    const removed = await queries.run(REMOVE_IDS, [integers(ids)]);
     const moves = createMoves();
     moves.idsRemoved(removed);
     writeMoves(queries, moves);

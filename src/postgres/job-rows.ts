@@ -144,3 +144,7 @@ const columnsOfJobs = (rows: readonly JobRow[]) =>
     endedAt: integers,
     lastError: texts,
   });
+
+/** Locks the contents of events until the end of the transaction. Another purge may have removed some: events. */
+export const LOCK_CONTENTS = `
+SELECT event FROM authserve.contents WHERE event = ANY($1::bigint[]) ORDER BY event FOR UPDATE`;

@@ -3,7 +3,7 @@ import { numbered } from "../events/free-number.ts";
 import type { EventName, NewEvent } from "../events/store.ts";
 import type { Postgres, Queries } from "./connection.ts";
 import { freeNumberOf } from "./free-number-of.ts";
-import { LOCK_CONTENTS } from "./retention-sql.ts";
+import { LOCK_CONTENTS } from "./job-rows.ts";
 import { columnsOf, integers, texts } from "./values.ts";
 
 /**
