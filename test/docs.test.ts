@@ -6,7 +6,7 @@ import * as v from "valibot";
 import packageJson from "../package.json" with { type: "json" };
 import { PAGES, REFERENCE_DIR } from "../scripts/docs/pages.ts";
 import { SETTING_GROUPS } from "../src/config/settings.ts";
-import { TABLES } from "../src/lib/tables.ts";
+import { TABLES } from "../src/storage/tables.ts";
 import { LOG_EVENTS } from "../src/log-events.ts";
 import { allProviders } from "../src/webhook/providers/index.ts";
 

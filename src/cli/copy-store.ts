@@ -1,7 +1,7 @@
-import type { CopiedRows, CopiedTable, Position } from "../lib/copied-table.ts";
 import type { ImportedStore } from "../postgres/maintenance/import.ts";
 import type { ExportedStore } from "../sqlite/maintenance/export.ts";
 import type { ExportedTable } from "../sqlite/maintenance/export-tables.ts";
+import type { CopiedRows, CopiedTable, Position } from "../storage/tables.ts";
 
 /** Tables that are copied at once: while the database writes rows of one, those of the other are read. */
 export const LANES = 2;

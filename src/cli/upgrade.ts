@@ -3,11 +3,11 @@ import { misspelledNames, readEnvironment } from "../config/env-file.ts";
 import { readConfigFile } from "../config/file/config-file.ts";
 import { DATABASE_SETTING_NAMES, type DatabaseSettings, type Environment, readSettings } from "../config/settings.ts";
 import { type Fault, SettingsError } from "../errors.ts";
-import { newestVersion } from "../lib/schema-steps.ts";
 import type { NodeRecord } from "../nodes/store.ts";
 import type { DatabaseAddress } from "../postgres/address.ts";
 import { isLockHeld } from "../sqlite/data-dir.ts";
 import { faultOfSchema, SCHEMA } from "../sqlite/schema.ts";
+import { newestVersion } from "../storage/schema-steps.ts";
 import { readPostgres, versionFinding } from "./checks/database.ts";
 import { checkDatabase } from "./checks/disk.ts";
 import { type Finding, ok, printFindings, warning, wrong, wrongSettings } from "./checks/finding.ts";
@@ -19,7 +19,7 @@ interface StoreSchema {
   /** 0 if there is none yet. */
   schema: number;
   newest: number;
-  /** The steps that the database keeps, see lib/schema-steps.ts. */
+  /** The steps that the database keeps, see storage/schema-steps.ts. */
   recorded: readonly string[];
   /** Why this version cannot use it. */
   fault: Fault | null;

@@ -11,7 +11,7 @@ import {
   type PlausibleTime,
   type TimesAround,
 } from "../events/timeline.ts";
-import { TABLES_OF_EVENT } from "../lib/tables.ts";
+import { TABLES_OF_EVENT } from "../storage/tables.ts";
 import type { Postgres, Queries } from "./connection.ts";
 import { BYTES_PER_EVENT, type EventTally, TOTALS, writeMoves } from "./event-tally.ts";
 import { type JobRow, LOCK_CONTENTS, lockJobs } from "./job-rows.ts";

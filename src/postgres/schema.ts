@@ -1,5 +1,12 @@
 import { OperatorError } from "../errors.ts";
-import { changedStep, digestsOf, remedyOfNewer, STEPS_KEY, stepsToRecord } from "../lib/schema-steps.ts";
+import {
+  changedStep,
+  digestsOf,
+  faultOfNewer,
+  type SchemaFault,
+  STEPS_KEY,
+  stepsToRecord,
+} from "../storage/schema-steps.ts";
 import type { Postgres, Queries } from "./connection.ts";
 
 /**
@@ -213,7 +220,7 @@ const STEPS: readonly string[] = [
  */
 export const SCHEMA = STEPS.length;
 
-/** A digest of each step. A database keeps those that made it, see lib/schema-steps.ts. */
+/** A digest of each step. A database keeps those that made it, see storage/schema-steps.ts. */
 export const STEP_DIGESTS: readonly string[] = digestsOf(STEPS);
 
 /** Any number that no other program in this database locks. */
@@ -261,10 +268,10 @@ WHERE attrelid = to_regclass('authserve.source_secrets') AND attname = 'mark' AN
 export interface FoundSchema {
   /** 0 if there is none. */
   version: number;
-  /** Its steps as it keeps them, see lib/schema-steps.ts; none if it is from before they were kept. */
+  /** Its steps as it keeps them, see storage/schema-steps.ts; none if it is from before they were kept. */
   steps: readonly string[];
   /** Why this version cannot use it, with the remedy. Null when it can. */
-  fault: { found: string; remedy: string } | null;
+  fault: SchemaFault | null;
 }
 
 /** Reads which schema the database has. */
@@ -272,8 +279,7 @@ export async function readSchema(queries: Queries): Promise<FoundSchema> {
   const version = await schemaVersion(queries);
   if (version > SCHEMA) {
     const steps = await recordedSteps(queries);
-    const found = `has schema ${version} and this version knows up to ${SCHEMA}`;
-    return { version, steps, fault: { found, remedy: remedyOfNewer(steps) } };
+    return { version, steps, fault: faultOfNewer(version, SCHEMA, steps) };
   }
   if (version === 0) return { version, steps: [], fault: null };
   const [first] = await queries.rows<{ count: number }>(IS_FIRST_STEP_OURS);
@@ -288,7 +294,7 @@ async function recordedSteps(queries: Queries): Promise<readonly string[]> {
   return recorded === undefined ? [] : JSON.parse(recorded.value);
 }
 
-function otherStep(step: number): { found: string; remedy: string } {
+function otherStep(step: number): SchemaFault {
   const remedy =
     "run the authserve that made it, or begin anew with DROP SCHEMA authserve CASCADE in the database, which deletes all of it";
   return { found: `has another schema ${step} than this version`, remedy };

@@ -1,7 +1,7 @@
 import { AppError, describeError } from "../errors.ts";
 import { trialEvent } from "../events/trial-event.ts";
-import type { StoreFault, StorePart } from "../lib/store-fault.ts";
-import { tablesIn } from "../lib/tables.ts";
+import type { StoreFault, StorePart } from "../storage/faults.ts";
+import { tablesIn } from "../storage/tables.ts";
 import { type Postgres, type Queries, sqlState } from "./connection.ts";
 import { addNew } from "./event-append.ts";
 import { FULL, READ_ONLY } from "./sql-states.ts";

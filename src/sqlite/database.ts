@@ -2,7 +2,7 @@ import { chmodSync, closeSync, existsSync, lstatSync, openSync, readlinkSync, re
 import { dirname, join, resolve } from "node:path";
 import Sqlite from "better-sqlite3";
 import { AppError, describeError, exitCodeOf, OperatorError, systemCode } from "../errors.ts";
-import { stepsToRecord } from "../lib/schema-steps.ts";
+import { stepsToRecord } from "../storage/schema-steps.ts";
 import { causeOf, isLockHeld, prepareDataDir, remedyOfUnwritable } from "./data-dir.ts";
 import {
   APPLICATION_ID,

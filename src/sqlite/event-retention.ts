@@ -17,7 +17,7 @@ import {
   createTimeline,
   type PlausibleTime,
 } from "../events/timeline.ts";
-import { TABLES_OF_EVENT } from "../lib/tables.ts";
+import { TABLES_OF_EVENT } from "../storage/tables.ts";
 import type { SyncPort } from "./async-store.ts";
 import { atomic, type Database } from "./database.ts";
 import { type EventTally, eventTally, type TallyMoves } from "./event-tally.ts";

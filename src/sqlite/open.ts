@@ -1,7 +1,7 @@
 import { describeError } from "../errors.ts";
 import type { EventStore, PurgedPage, PurgeRequest } from "../events/store.ts";
-import type { StoreChecks } from "../lib/store-fault.ts";
 import type { Log } from "../log.ts";
+import type { StoreChecks } from "../storage/faults.ts";
 import { holdDataDir } from "./data-dir.ts";
 import { type Database, type OpenOptions, openDatabase, openForCommands } from "./database.ts";
 import { eventRetention } from "./event-retention.ts";

@@ -1,4 +1,4 @@
-import { changedStep, digestsOf, remedyOfNewer, STEPS_KEY } from "../lib/schema-steps.ts";
+import { changedStep, digestsOf, faultOfNewer, type SchemaFault, STEPS_KEY } from "../storage/schema-steps.ts";
 
 /**
  * The schema as numbered steps. All times are Unix milliseconds. A `CHECK` lists states with `OR`, because SQLite
@@ -197,7 +197,7 @@ const FIRST_SCHEMA = 15;
 /** The schema of this version, compared with `PRAGMA user_version`. Never edit a released step: add a new one. */
 export const SCHEMA = FIRST_SCHEMA + STEPS.length - 1;
 
-/** A digest of each step. A database keeps those that made it, see lib/schema-steps.ts. */
+/** A digest of each step. A database keeps those that made it, see storage/schema-steps.ts. */
 export const STEP_DIGESTS: readonly string[] = digestsOf(STEPS);
 
 /** The steps that bring a file with this schema up to date. An empty file has schema 0. */
@@ -216,14 +216,8 @@ INSERT INTO metadata (key, value) VALUES ('${STEPS_KEY}', ?) ON CONFLICT (key) D
  * The fault of a schema that this version cannot read, with its remedy. Null when it can. `recorded`: the digests of
  * its steps.
  */
-export function faultOfSchema(
-  schema: number,
-  recorded: readonly string[] = [],
-): { found: string; remedy: string } | null {
-  if (schema > SCHEMA) {
-    const found = `has schema ${schema} and this version knows up to ${SCHEMA}`;
-    return { found, remedy: remedyOfNewer(recorded) };
-  }
+export function faultOfSchema(schema: number, recorded: readonly string[] = []): SchemaFault | null {
+  if (schema > SCHEMA) return faultOfNewer(schema, SCHEMA, recorded);
   if (schema !== 0 && schema < FIRST_SCHEMA) {
     const found = `has schema ${schema}, of a version before the first release, which is not supported`;
     return { found, remedy: "start with an empty DATA_DIR" };

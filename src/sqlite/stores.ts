@@ -3,7 +3,7 @@ import type { SessionStore } from "../auth/sessions.ts";
 import type { FailureStore, ThrottleStore } from "../auth/throttle/store.ts";
 import type { EventStore, NewEvent } from "../events/store.ts";
 import { withWakeUps } from "../events/wake-ups.ts";
-import { checksOf, type StoreChecks } from "../lib/store-fault.ts";
+import { checksOf, type StoreChecks } from "../storage/faults.ts";
 import type { HeldStore } from "../webhook/held/held-store.ts";
 import type { SourceStore } from "../webhook/intake/source-store.ts";
 import { sqliteAlerts } from "./alerts.ts";

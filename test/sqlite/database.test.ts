@@ -16,7 +16,7 @@ import { join } from "node:path";
 import { suite, type TestContext, test } from "node:test";
 import Sqlite from "better-sqlite3";
 import { OperatorError } from "../../src/errors.ts";
-import { changedStep, stepsToRecord } from "../../src/lib/schema-steps.ts";
+import { changedStep, stepsToRecord } from "../../src/storage/schema-steps.ts";
 import { lockDataDir } from "../../src/sqlite/data-dir.ts";
 import { DATABASE_FILE, openDatabase } from "../../src/sqlite/database.ts";
 import { readSteps } from "../../src/sqlite/maintenance/inspect.ts";

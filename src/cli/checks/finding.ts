@@ -1,5 +1,5 @@
 import { SettingsError } from "../../errors.ts";
-import type { StoreFault } from "../../lib/store-fault.ts";
+import type { StoreFault } from "../../storage/faults.ts";
 import { counted, printData, say } from "../output.ts";
 import { styled } from "../table.ts";
 

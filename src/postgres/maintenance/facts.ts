@@ -1,5 +1,5 @@
-import type { StoreFault } from "../../lib/store-fault.ts";
 import type { NodeRecord } from "../../nodes/store.ts";
+import type { StoreFault } from "../../storage/faults.ts";
 import { connectPostgres, type Postgres, type PostgresOptions, type ServerFacts } from "../connection.ts";
 import { readNewest } from "../event-reads.ts";
 import { createPostgresNodeStore } from "../nodes.ts";

@@ -1,12 +1,6 @@
 import { createHash } from "node:crypto";
 import { OperatorError } from "../../errors.ts";
-import {
-  type ColumnKind,
-  type CopiedRows,
-  type CopiedTable,
-  keyValues,
-  type Position,
-} from "../../lib/copied-table.ts";
+import { type ColumnKind, type CopiedRows, type CopiedTable, keyValues, type Position } from "../../storage/tables.ts";
 import type { Postgres, Queries } from "../connection.ts";
 import { booleans, bytes, integers, texts } from "../values.ts";
 import { EMPTY_IT, readMigration, writeMigration } from "./migration.ts";

@@ -1,5 +1,5 @@
 import { LONGEST_WAIT_MS } from "../../events/job.ts";
-import { type StoredTable, tablesIn } from "../../lib/tables.ts";
+import { type StoredTable, tablesIn } from "../../storage/tables.ts";
 
 /** How the rows of a table are read that SQLite has in another form. */
 interface Reading {

@@ -3,8 +3,14 @@ import { existsSync } from "node:fs";
 import { crc32 } from "node:zlib";
 import Sqlite from "better-sqlite3";
 import { describeError, OperatorError } from "../../errors.ts";
-import { type CopiedRows, keyValues, type Position, positionOf } from "../../lib/copied-table.ts";
-import { type StoredTable, tablesIn } from "../../lib/tables.ts";
+import {
+  type CopiedRows,
+  keyValues,
+  type Position,
+  positionOf,
+  type StoredTable,
+  tablesIn,
+} from "../../storage/tables.ts";
 import { AlreadyServedError, lockDataDir } from "../data-dir.ts";
 import { DATABASE_FILE, type Database, databaseFile, RESTORING_SUFFIX } from "../database.ts";
 import { faultOfSchema, SCHEMA } from "../schema.ts";

@@ -14,7 +14,7 @@ export interface Inspection {
   isOurs: boolean;
   /** Number of its last migration. */
   schema: number;
-  /** Its steps as it keeps them, see lib/schema-steps.ts; none if it is from before they were kept. */
+  /** Its steps as it keeps them, see storage/schema-steps.ts; none if it is from before they were kept. */
   steps: readonly string[];
   /** Uses a write-ahead log (WAL). A live database does, a backup does not. */
   inWalMode: boolean;

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { suite, test } from "node:test";
 import { OperatorError } from "../../../src/errors.ts";
-import { stepsToRecord } from "../../../src/lib/schema-steps.ts";
+import { stepsToRecord } from "../../../src/storage/schema-steps.ts";
 import { type Postgres, sqlState } from "../../../src/postgres/connection.ts";
 import { postgresEvents } from "../../../src/postgres/events.ts";
 import { prepareSchema, readSchema, SCHEMA, STEP_DIGESTS, schemaVersion } from "../../../src/postgres/schema.ts";

@@ -1,5 +1,5 @@
 import { AppError } from "../errors.ts";
-import { coalesce } from "./coalesce.ts";
+import { coalesce } from "../lib/coalesce.ts";
 
 /** A part of the stores, with tables of its own. */
 export type StorePart = "events" | "sessions" | "throttle" | "sources" | "held" | "alerts" | "nodes";

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
 import packageJson from "../../package.json" with { type: "json" };
-import { changedStep, digestsOf, remedyOfNewer, stepsToRecord } from "../../src/lib/schema-steps.ts";
 import { STEP_DIGESTS as POSTGRES } from "../../src/postgres/schema.ts";
 import { STEP_DIGESTS as SQLITE } from "../../src/sqlite/schema.ts";
+import { changedStep, digestsOf, faultOfNewer, stepsToRecord } from "../../src/storage/schema-steps.ts";
 
 suite("the steps of the schemas", () => {
   // A step that databases have been made with must stay as it is. Add the digest of a new step at the end.
@@ -32,7 +32,7 @@ suite("the steps of the schemas", () => {
     assert.equal(stepsToRecord(["a"], ["a"]), `["a ${version}"]`);
     assert.equal(stepsToRecord(["a 0.0.1"], ["a", "b"]), `["a 0.0.1","b ${version}"]`);
     assert.equal(stepsToRecord(["a 0.0.1"], ["a"]), null);
-    assert.equal(remedyOfNewer(["a 0.2.0", "b 0.4.0"]), "run authserve 0.4.0 or newer");
-    assert.equal(remedyOfNewer(["a"]), "run the newer authserve");
+    assert.equal(faultOfNewer(17, 16, ["a 0.2.0", "b 0.4.0"]).remedy, "run authserve 0.4.0 or newer");
+    assert.equal(faultOfNewer(17, 16, ["a"]).remedy, "run the newer authserve");
   });
 });

@@ -7,6 +7,12 @@ import packageJson from "../../package.json" with { type: "json" };
  */
 export const STEPS_KEY = "schema_steps";
 
+/** Why this version cannot use a schema, with the remedy. */
+export interface SchemaFault {
+  found: string;
+  remedy: string;
+}
+
 /** A digest of each step of a schema. Comments and white space do not count. */
 export function digestsOf(steps: readonly string[]): string[] {
   return steps.map((step) => {
@@ -36,10 +42,13 @@ export function stepsToRecord(recorded: readonly string[], digests: readonly str
 /** The version that made the newest step. Undefined if that was before versions were kept. */
 export const newestVersion = (recorded: readonly string[]) => versionOf(recorded.at(-1) ?? "");
 
-/** What to do about a database whose schema is newer than that of this version. */
-export function remedyOfNewer(recorded: readonly string[]): string {
+/** The fault of a database whose schema is newer than that of this version, `known`. */
+export function faultOfNewer(schema: number, known: number, recorded: readonly string[]): SchemaFault {
   const version = newestVersion(recorded);
-  return version === undefined ? "run the newer authserve" : `run authserve ${version} or newer`;
+  return {
+    found: `has schema ${schema} and this version knows up to ${known}`,
+    remedy: version === undefined ? "run the newer authserve" : `run authserve ${version} or newer`,
+  };
 }
 
 const digestOf = (step: string) => step.split(" ")[0];

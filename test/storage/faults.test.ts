@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
-import { checksOf, type StoreFault } from "../../src/lib/store-fault.ts";
+import { checksOf, type StoreFault } from "../../src/storage/faults.ts";
 import { failsWith } from "../helpers/fails-with.ts";
 
 const LOCKED: StoreFault = { part: "held", found: "the session 7 locks authserve.held", remedy: "end it" };
