@@ -6,8 +6,8 @@ import * as v from "valibot";
 import packageJson from "../package.json" with { type: "json" };
 import { PAGES, REFERENCE_DIR } from "../scripts/docs/pages.ts";
 import { SETTING_GROUPS } from "../src/config/settings.ts";
-import { TABLES } from "../src/storage/tables.ts";
 import { LOG_EVENTS } from "../src/log-events.ts";
+import { TABLES } from "../src/storage/tables.ts";
 import { allProviders } from "../src/webhook/providers/index.ts";
 
 const ROOT = join(import.meta.dirname, "..");

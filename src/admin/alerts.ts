@@ -1,4 +1,5 @@
 import * as v from "valibot";
+import { LONGEST_SILENCE_MS } from "../events/limits.ts";
 import type { Endpoint } from "../http/endpoint.ts";
 import { isoTime } from "../lib/iso-time.ts";
 import { type AdminGuard, changeEndpoint, count, cursor, fieldError, readEndpoint, text, timestamp } from "./api.ts";
@@ -37,8 +38,6 @@ export const AlertItem = v.object({
 });
 
 export const AlertsAnswer = v.object({ items: v.array(AlertItem), cursor });
-
-const LONGEST_SILENCE_MS = 365 * 86_400_000;
 
 const SilenceBody = v.object({
   name: v.optional(v.pipe(text, v.description("Default: every alert."))),

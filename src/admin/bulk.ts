@@ -1,25 +1,9 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { AppError } from "../errors.ts";
+import type { Action } from "../events/actions.ts";
 import { eachPage, type TakePage } from "../events/counted-pages.ts";
-import type {
-  CountedPage,
-  EventDetail,
-  EventFilter,
-  EventName,
-  EventStore,
-  JobFilter,
-  PageRequest,
-} from "../events/store.ts";
-import type { Untaken } from "../events/untaken.ts";
+import type { CountedPage, EventDetail, EventFilter, EventStore, JobFilter } from "../events/store.ts";
 import { defined } from "../lib/defined.ts";
-
-/** What is done to events. Each method returns the number of jobs, or of events, that it has changed. */
-export interface Action {
-  one(event: EventName): Promise<number>;
-  page(filter: JobFilter, page: PageRequest): Promise<CountedPage>;
-  /** Why `one` has changed nothing. */
-  whyNot(event: EventDetail): Untaken;
-}
 
 /** Selects events for an action. A search looks into payloads. */
 interface BulkFilter extends JobFilter, Pick<EventFilter, "search"> {}
@@ -39,7 +23,7 @@ const SEARCH_PAGE = 100;
 // Deliveries get their turn between two pages.
 const PAUSE_MS = 20;
 
-type BulkStore = Pick<EventStore, "list" | "get" | "count">;
+type BulkStore = Pick<EventStore, "list" | "count">;
 
 /** Takes the events that match a filter, or only counts them, for a limited time. */
 export async function takeFiltered(
@@ -73,39 +57,6 @@ async function takeFound(
   // It may have been taken meanwhile, or wait without a job.
   for (const event of items) if ((await action.one(event)) > 0) count++;
   return { count, next: older };
-}
-
-/** Takes events by id. Those that cannot be taken are refused, each with the reason. */
-export async function takeNamed(
-  events: BulkStore,
-  action: Action,
-  ids: readonly string[],
-  source: string | undefined,
-): Promise<BulkResult> {
-  const taken: BulkResult = { matched: 0, refused: [], cursor: null };
-  for (const eventId of new Set(ids)) {
-    const reason = await takeOne(events, action, eventId, source);
-    if (reason === null) taken.matched++;
-    else taken.refused.push({ eventId, reason });
-  }
-  return taken;
-}
-
-async function takeOne(
-  events: BulkStore,
-  action: Action,
-  eventId: string,
-  source: string | undefined,
-): Promise<Untaken | null> {
-  try {
-    const event = await findEvent(events, eventId, source);
-    return (await action.one(event)) > 0 ? null : action.whyNot(event);
-  } catch (error) {
-    if (!(error instanceof AppError)) throw error;
-    if (error.code === "not_found") return "there is no such event";
-    if (error.code === "ambiguous_event") return "several sources have this id: name one";
-    throw error;
-  }
 }
 
 /** The event with this id. Throws `not_found`, and `ambiguous_event` if several sources have the id. */

@@ -1,10 +1,9 @@
 import * as v from "valibot";
+import { type Action, discarding, discardReasonOf, replaying, takeNamed } from "../events/actions.ts";
 import { JOB_CURSOR, LIST_CURSOR } from "../events/cursors.ts";
-import { discardReasonOf } from "../events/discard-reason.ts";
 import { STATUSES } from "../events/event.ts";
 import { detailJson, payloadJson, summaryJson } from "../events/json.ts";
 import type { EventStore } from "../events/store.ts";
-import { whyNotDiscarded, whyNotReplayed } from "../events/untaken.ts";
 import type { Endpoint } from "../http/endpoint.ts";
 import { readQuery } from "../http/fields.ts";
 import { defined } from "../lib/defined.ts";
@@ -22,7 +21,7 @@ import {
   text,
   timestamp,
 } from "./api.ts";
-import { type Action, type BulkResult, findEvent, takeFiltered, takeNamed } from "./bulk.ts";
+import { type BulkResult, findEvent, takeFiltered } from "./bulk.ts";
 import { JobItem } from "./jobs.ts";
 
 export interface EventParts extends AdminGuard {
@@ -188,12 +187,7 @@ export function eventEndpoints(parts: EventParts): Endpoint[] {
       response: TakenAnswer,
       async change(body) {
         if (body.filter?.status === "queued") throw fieldError("filter.status", "must be failed");
-        const action: Action = {
-          one: (event) => events.replay(event, now()),
-          page: (filter, page) => events.replayAll(filter, now(), page),
-          whyNot: whyNotReplayed,
-        };
-        return take(parts, action, body);
+        return take(parts, replaying(events, now), body);
       },
     }),
     changeEndpoint(parts, {
@@ -202,20 +196,13 @@ export function eventEndpoints(parts: EventParts): Endpoint[] {
       request: DiscardBody,
       limitBytes: SELECTION_LIMIT,
       response: TakenAnswer,
-      async change({ reason, ...body }) {
-        const action: Action = {
-          one: (event) => events.discard(event, reason, now()),
-          page: (filter, page) => events.discardAll(filter, reason, now(), page),
-          whyNot: whyNotDiscarded,
-        };
-        return take(parts, action, body);
-      },
+      change: ({ reason, ...body }) => take(parts, discarding(events, reason, now), body),
     }),
   ];
 }
 
 /** Takes the events of a request, by id or by filter. */
-function take(
+async function take(
   { events }: EventParts,
   action: Action,
   { ids, source, filter, dryRun = false, cursor: from }: v.InferOutput<typeof ReplayBody>,
@@ -231,5 +218,9 @@ function take(
     return takeFiltered(events, action, { filter: whole, cursor: from, dryRun });
   }
   if (dryRun || from !== undefined) throw fieldError(dryRun ? "dryRun" : "cursor", "is for a filter");
-  return takeNamed(events, action, ids, source);
+  const taken = await takeNamed(action, ids, async (eventId) => {
+    const [event, ...others] = await events.get(eventId, source);
+    return others.length > 0 ? "several sources have this id: name one" : (event ?? "there is no such event");
+  });
+  return { ...taken, cursor: null };
 }

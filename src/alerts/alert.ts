@@ -65,9 +65,6 @@ export interface Silence {
   until: number;
 }
 
-/** A longer silence is a mistake. */
-export const LONGEST_SILENCE_MS = 365 * 86_400_000;
-
 /** The id of an alert: the same for the same name and labels. */
 export function alertId({ name, labels }: Pick<Condition, "name" | "labels">): string {
   const sorted = Object.entries(labels).sort(([a], [b]) => (a < b ? -1 : 1));

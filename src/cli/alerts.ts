@@ -1,12 +1,13 @@
 import { randomUUID } from "node:crypto";
 import { hostname } from "node:os";
-import { ALERTS, type AlertName, type AlertRecord, alertNameOf, LONGEST_SILENCE_MS } from "../alerts/alert.ts";
+import { ALERTS, type AlertName, type AlertRecord, alertNameOf } from "../alerts/alert.ts";
 import { listAlerts } from "../alerts/list.ts";
 import { createNotify, type Notifier } from "../alerts/notifiers.ts";
 import { readEnvironment } from "../config/env-file.ts";
 import { handlerEnvironment, readConfigFile } from "../config/file/config-file.ts";
 import { readSettings } from "../config/settings.ts";
 import { describeError, OperatorError } from "../errors.ts";
+import { LONGEST_SILENCE_MS } from "../events/limits.ts";
 import { isoTime } from "../lib/iso-time.ts";
 import { nearest } from "../lib/nearest.ts";
 import { durationOption } from "./option-values.ts";

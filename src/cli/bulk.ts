@@ -1,10 +1,10 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { OperatorError } from "../errors.ts";
+import { type Action, takeNamed } from "../events/actions.ts";
 import { eachPage, type TakePage } from "../events/counted-pages.ts";
 import { JOB_CURSOR } from "../events/cursors.ts";
-import type { CountedPage, EventDetail, JobFilter, PageRequest } from "../events/store.ts";
+import type { EventStore, JobFilter } from "../events/store.ts";
 import { printable } from "../lib/printable.ts";
-import type { Stores } from "../stores.ts";
 import { findEvent } from "./find-event.ts";
 import { eventConditions, type FilterOptions, perSecond } from "./option-values.ts";
 import { counted, printJson, say } from "./output.ts";
@@ -49,43 +49,38 @@ export function jobFilter(ids: readonly string[], options: BulkOptions, status: 
 
 const optionOf = (name: string) => `--${name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
 
-/** What a command does with events. */
-interface Taking {
-  /** The name of the number of events in JSON. */
-  name: "replayed" | "discarded";
+/** What a command does to the events that it takes. */
+interface BulkCommand {
+  /** Null: by id. */
+  filter: JobFilter | null;
+  action(events: EventStore, now: () => number): Action<string>;
+  /** The member of the JSON output that has the number of events. */
+  member: string;
   /** Says how many events were taken. */
-  sentence(events: string): string;
-  takePage(stores: Stores, filter: JobFilter, page: PageRequest): Promise<CountedPage>;
-  /** Returns the reason if the event cannot be taken, else null. */
-  takeOne(stores: Stores, event: EventDetail): Promise<string | null>;
+  done(events: string): string;
 }
 
-/** Takes events by id, or by a filter, and prints how many. The exit code is 1 if one of them cannot be taken. */
-export function takeEvents(
-  { ids, filter }: { ids: readonly string[]; filter: JobFilter | null },
-  options: BulkOptions,
-  { name, sentence, takePage, takeOne }: Taking,
-): Promise<void> {
-  return withStores(async (stores) => {
-    const { events } = stores;
-    const refused: { eventId: string; reason: string }[] = [];
-    let taken = 0;
-    if (filter) {
-      const take = (page: PageRequest) => takePage(stores, filter, page);
-      const all = await takePages(take, (page) => events.count(filter, page), options);
-      if (all === null) return;
-      taken = all;
-    }
-    for (const eventId of new Set(ids)) {
-      const event = await findEvent(events, { eventId, source: options.source });
-      const reason = event ? await takeOne(stores, event) : "there is no such event";
-      if (reason === null) taken++;
-      else refused.push({ eventId, reason });
-    }
-    if (options.json) printJson({ [name]: taken, refused });
+/** Takes events by id or by a filter. The exit code is 1 if one of them cannot be taken. */
+export function runBulk(ids: readonly string[], options: BulkOptions, command: BulkCommand): Promise<void> {
+  const { source, json } = options;
+  const { filter } = command;
+  return withStores(async ({ events, now }) => {
+    const action = command.action(events, now);
+    const filtered = filter
+      ? await takePages(
+          (page) => action.page(filter, page),
+          (page) => events.count(filter, page),
+          options,
+        )
+      : 0;
+    if (filtered === null) return;
+    const find = async (eventId: string) => (await findEvent(events, { eventId, source })) ?? "there is no such event";
+    const { matched, refused } = await takeNamed(action, ids, find);
+    const taken = filtered + matched;
+    if (json) printJson({ [command.member]: taken, refused });
     else {
       for (const { eventId, reason } of refused) say(`${printable(eventId)}: ${reason}`);
-      say(sentence(counted(taken, "event")));
+      say(command.done(counted(taken, "event")));
     }
     if (refused.length > 0) process.exitCode = 1;
   });

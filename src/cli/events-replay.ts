@@ -1,9 +1,9 @@
 import { OperatorError } from "../errors.ts";
+import { type Action, replaying } from "../events/actions.ts";
 import { DIGEST_PREFIX } from "../events/event.ts";
 import type { EventDetail, EventStore } from "../events/store.ts";
-import { whyNotReplayed } from "../events/untaken.ts";
 import { printable } from "../lib/printable.ts";
-import { type BulkOptions, jobFilter, takeEvents } from "./bulk.ts";
+import { type BulkOptions, jobFilter, runBulk } from "./bulk.ts";
 import { findEvent, noSuchEvent } from "./find-event.ts";
 import { wholeNumber } from "./option-values.ts";
 import { counted, printJson, say } from "./output.ts";
@@ -15,18 +15,34 @@ interface ReplayOptions extends BulkOptions {
 }
 
 /** Queues failed events again, by id or by a filter. The exit code is 1 if any of them cannot be replayed. */
-export function runEventsReplay(ids: string[], options: ReplayOptions): Promise<void> {
+export function runEventsReplay(eventIds: string[], options: ReplayOptions): Promise<void> {
   const { force = false, conflict } = options;
-  const filter = jobFilter(ids, options, "failed");
+  const filter = jobFilter(eventIds, options, "failed");
   if (filter && force) throw new OperatorError({ found: "--force is not usable here", remedy: "give event ids" });
-  if (conflict !== undefined) return replayConflict(ids, conflict, options);
-  return takeEvents({ ids, filter }, options, {
-    name: "replayed",
-    sentence: (count) => `Queued ${count} again.`,
-    takePage: ({ events, now }, chosen, page) => events.replayAll(chosen, now(), page),
-    takeOne: ({ events, now }, event) => replayOne(events, event, { force, now: now() }),
+  if (conflict !== undefined) return replayConflict(eventIds, conflict, options);
+  return runBulk(eventIds, options, {
+    filter,
+    action: force ? rerouting : replayingOnce,
+    member: "replayed",
+    done: (events) => `Queued ${events} again.`,
   });
 }
+
+function replayingOnce(events: EventStore, now: () => number): Action<string> {
+  const action = replaying(events, now);
+  const whyNot = (event: EventDetail) => {
+    const reason = action.whyNot(event);
+    return event.status === "processed" ? `${reason}; to process it a second time, use --force` : reason;
+  };
+  return { ...action, whyNot };
+}
+
+/** A forced replay: the present routes get the event anew. */
+const rerouting = (events: EventStore, now: () => number): Action => ({
+  ...replaying(events, now),
+  one: async (event) => Number(await events.reroute(event)),
+  whyNot: () => "is already queued",
+});
 
 const MAX_CONFLICT = 999_999_999;
 
@@ -81,16 +97,4 @@ function noSuchConflict({ conflicts, repeats }: EventDetail, number: number): Op
   const kept = `${counted(conflicts.length, "conflict")} and ${counted(repeats.length, "repeat")}`;
   const found = `The event has ${kept}, and none of them is number ${number}`;
   return new OperatorError({ found, remedy: "run authserve events show to see them" }, 1);
-}
-
-/** Replays one event, with `force` for the present routes. Returns the reason if it cannot be replayed, else null. */
-async function replayOne(
-  events: EventStore,
-  event: EventDetail,
-  { force, now }: { force: boolean; now: number },
-): Promise<string | null> {
-  if (force) return (await events.reroute(event)) ? null : "is already queued";
-  if ((await events.replay(event, now)) > 0) return null;
-  const reason = whyNotReplayed(event);
-  return event.status === "processed" ? `${reason}; to process it a second time, use --force` : reason;
 }

@@ -17,3 +17,6 @@ export const MAX_COMPARED_JOBS = 2000;
 
 /** The events, or ids, that a page of a purge looks at: 2 ms. */
 export const MAX_COMPARED_EVENTS = 1000;
+
+/** A longer silence of an alert is a mistake. */
+export const LONGEST_SILENCE_MS = 365 * 86_400_000;

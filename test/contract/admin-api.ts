@@ -9,7 +9,7 @@ import { ErrorsAnswer, JobsAnswer } from "../../src/admin/jobs.ts";
 import { SessionAnswer } from "../../src/admin/session.ts";
 import { SourcesAnswer } from "../../src/admin/sources.ts";
 import { StatsAnswer, StatusAnswer } from "../../src/admin/status.ts";
-import { LONGEST_SILENCE_MS } from "../../src/alerts/alert.ts";
+import { LONGEST_SILENCE_MS } from "../../src/events/limits.ts";
 import { type Answer, ask, assertProblem, deliver, event, logIn, post } from "../helpers/client.ts";
 import { EMAIL } from "../helpers/credentials.ts";
 import { type Server, startServer } from "../helpers/server.ts";

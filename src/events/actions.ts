@@ -1,0 +1,59 @@
+import type { CountedPage, EventDetail, EventName, EventStore, JobFilter, PageRequest } from "./store.ts";
+import { type Untaken, whyNotDiscarded, whyNotReplayed } from "./untaken.ts";
+
+/** What is done to events. Each method returns the number of jobs, or of events, that it has changed. */
+export interface Action<Reason extends string = Untaken> {
+  one(event: EventName): Promise<number>;
+  page(filter: JobFilter, page: PageRequest): Promise<CountedPage>;
+  /** Why `one` has changed nothing. */
+  whyNot(event: EventDetail): Reason;
+}
+
+/** Queues the failed jobs of events again. */
+export const replaying = (events: Pick<EventStore, "replay" | "replayAll">, now: () => number): Action => ({
+  one: (event) => events.replay(event, now()),
+  page: (filter, page) => events.replayAll(filter, now(), page),
+  whyNot: whyNotReplayed,
+});
+
+/** The longest reason of a discard, in characters. */
+export const LONGEST_REASON = 1000;
+
+/** The reason of a discard, without white space around it. Null if it is not usable. PostgreSQL stores no U+0000. */
+export function discardReasonOf(text: string): string | null {
+  const reason = text.trim();
+  return reason === "" || text.length > LONGEST_REASON || reason.includes("\0") ? null : reason;
+}
+
+/** Discards the failed or queued jobs of events. */
+export const discarding = (
+  events: Pick<EventStore, "discard" | "discardAll">,
+  reason: string,
+  now: () => number,
+): Action => ({
+  one: (event) => events.discard(event, reason, now()),
+  page: (filter, page) => events.discardAll(filter, reason, now(), page),
+  whyNot: whyNotDiscarded,
+});
+
+/** What an action has done to events by id. */
+interface TakenNamed<Reason> {
+  matched: number;
+  refused: { eventId: string; reason: Reason }[];
+}
+
+/** Takes events by id. `find` returns an event, or why it is not taken. */
+export async function takeNamed<Reason extends string>(
+  action: Action<Reason>,
+  ids: readonly string[],
+  find: (eventId: string) => Promise<EventDetail | Reason>,
+): Promise<TakenNamed<Reason>> {
+  const taken: TakenNamed<Reason> = { matched: 0, refused: [] };
+  for (const eventId of new Set(ids)) {
+    const found = await find(eventId);
+    if (typeof found === "string") taken.refused.push({ eventId, reason: found });
+    else if ((await action.one(found)) > 0) taken.matched++;
+    else taken.refused.push({ eventId, reason: action.whyNot(found) });
+  }
+  return taken;
+}
