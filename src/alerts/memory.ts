@@ -23,7 +23,6 @@ export function createAlertMemory(store: WatchedStore, log: Log): AlertMemory {
   let known: Awaited<ReturnType<AlertStore["read"]>> = { alerts: [], silences: [] };
   let unsaved: AlertChanges[] = [];
   let messages: QueuedMessage[] = [];
-  /** The messages that were listed last. */
   let listed: QueuedMessage[] = [];
   let lastId = 0;
   let fault: string | null = null;

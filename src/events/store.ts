@@ -71,7 +71,6 @@ export interface UnreadableJob extends JobName {
   error: string;
 }
 
-/** The result of a claim. */
 interface Claimed {
   claimed: ClaimedJob[];
   /** The number of jobs queued for a retry because their lease expired. */

@@ -1,7 +1,6 @@
 import { type JobStatus, statusOf } from "./event.ts";
 import type { EventFilter, EventPage, EventSummary } from "./store.ts";
 
-/** What a list shows of a job. */
 interface ListedJob {
   status: JobStatus;
   attempts: number;

@@ -8,7 +8,6 @@ interface Batches<Item> {
   flush(): Promise<void>;
 }
 
-/** When batches start. */
 interface BatchOptions {
   /** Batches that may run at once. */
   width?: number;

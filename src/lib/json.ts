@@ -67,7 +67,6 @@ function faultOfStructure(json: string): string | null {
   return null;
 }
 
-/** The index of a string's closing quote. */
 function endOfString(json: string, start: number): number {
   let at = start + 1;
   for (;;) {

@@ -13,10 +13,8 @@ const PUT = `
 INSERT INTO authserve.alerts (id, record) SELECT * FROM unnest($1::text[], $2::text[])
 ON CONFLICT (id) DO UPDATE SET record = excluded.record`;
 
-/** Removes alerts: ids. */
 const REMOVE = "DELETE FROM authserve.alerts WHERE id = ANY($1::text[])";
 
-/** Adds a message for each notifier: notifiers, message, time. */
 const ADD_MESSAGES = `
 INSERT INTO authserve.alert_messages (notifier, message, attempts, due_at) SELECT notifier, $2, 0, $3
 FROM unnest($1::text[]) AS named (notifier)`;
@@ -29,7 +27,6 @@ WHERE id IN (SELECT min(id) FROM authserve.alert_messages GROUP BY notifier) ORD
 const REMOVE_MESSAGE = "DELETE FROM authserve.alert_messages WHERE id = $1";
 const DELAY_MESSAGE = "UPDATE authserve.alert_messages SET attempts = attempts + 1, due_at = $2 WHERE id = $1";
 
-/** Adds a silence: id, name, end, silence. */
 const ADD_SILENCE = "INSERT INTO authserve.alert_silences (id, name, until, silence) VALUES ($1, $2, $3, $4)";
 const REMOVE_ENDED = "DELETE FROM authserve.alert_silences WHERE until <= $1";
 const REMOVE_SILENCES = "DELETE FROM authserve.alert_silences WHERE $1::text IS NULL OR name = $1";

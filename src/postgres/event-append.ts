@@ -65,7 +65,6 @@ SELECT id, source, encode(bytes_sha256, 'hex') AS "bytesSha256", event_id AS "ev
 FROM unnest($1::text[], $2::bytea[]) AS named (source, bytes_sha256) JOIN authserve.events USING (source, bytes_sha256)
 WHERE bytes_sha256 IS NOT NULL`;
 
-/** The event that has the digest of these bytes: digest, source. */
 const SAME_BYTES = `
 SELECT id, event_id AS "eventId", received_at AS "receivedAt"
 FROM authserve.events WHERE bytes_sha256 = $1 AND source = $2 AND bytes_sha256 IS NOT NULL`;

@@ -194,7 +194,6 @@ function settleOne(changes: Changes, settlement: Settlement): boolean {
   return true;
 }
 
-/** Ends an attempt of a job with its next status. */
 function end(
   changes: Changes,
   job: JobRow,

@@ -16,7 +16,6 @@ import type { Postgres, Queries } from "./connection.ts";
 import { EVENT, LISTED, listStatements } from "./lists-sql.ts";
 import { integers } from "./values.ts";
 
-/** A row that belongs to an event. */
 type Of<Row> = Row & { event: number };
 
 /** The events with an id, of one source, or of every source when it is null: event id, source. */
@@ -33,7 +32,6 @@ export async function readNewest(queries: Queries): Promise<number | null> {
   return row?.receivedAt ?? null;
 }
 
-/** The jobs of events, with why they ended: events. */
 const JOBS = `
 SELECT event, route, status, attempts, ordering_key AS "orderingKey", due_at AS "dueAt", lease_owner IS NOT NULL AS leased,
   ended_at AS "endedAt", last_error AS "lastError", failed_at AS "failedAt", dead_letters.reason AS "failReason",
@@ -41,10 +39,8 @@ SELECT event, route, status, attempts, ordering_key AS "orderingKey", due_at AS 
 FROM authserve.jobs LEFT JOIN authserve.dead_letters USING (event, route) LEFT JOIN authserve.discards USING (event, route)
 WHERE event = ANY($1::bigint[]) ORDER BY event, route`;
 
-/** Those of these events that have no jobs yet: events. */
 const UNROUTED = `SELECT event FROM authserve.unrouted WHERE event = ANY($1::bigint[])`;
 
-/** The ended attempts of events' jobs, oldest first: events. */
 const HISTORY = `
 SELECT event, route, attempt, started_at AS "startedAt", finished_at AS "finishedAt", outcome, error, response
 FROM authserve.attempts WHERE event = ANY($1::bigint[]) ORDER BY event, route, attempt`;
@@ -55,7 +51,6 @@ SELECT event, encode(payload_sha256, 'hex') AS "payloadSha256", deliveries, firs
   CASE WHEN sum(length(payload)) OVER (PARTITION BY event ORDER BY first_at, payload_sha256) <= $2 THEN payload END AS payload
 FROM authserve.conflicts WHERE event = ANY($1::bigint[]) ORDER BY event, first_at, payload_sha256`;
 
-/** The repeats of events, oldest first: events. */
 const REPEATS = `
 SELECT event, number, event_id AS "eventId", type, deliveries, first_at AS "firstAt", last_at AS "lastAt", address, headers,
   replayed_as AS "replayedAs"

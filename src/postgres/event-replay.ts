@@ -8,7 +8,6 @@ import type { JobRow } from "./job-rows.ts";
 import { listOpenJobs, openJobPages } from "./open-job-pages.ts";
 import { replayRepeat } from "./repeats.ts";
 
-/** The number of an event: event id, source. */
 const FIND = `SELECT id FROM authserve.events WHERE event_id = $1 AND source = $2`;
 
 /**

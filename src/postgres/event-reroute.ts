@@ -29,7 +29,6 @@ DELETE FROM authserve.reroutes WHERE event IN (
   SELECT event FROM authserve.reroutes WHERE event = ANY($1::bigint[]) ORDER BY event FOR UPDATE)
 RETURNING event`;
 
-/** The origins of events: events. */
 const ORIGINS = `
 SELECT id, source, received_at AS "receivedAt", size FROM authserve.events WHERE id = ANY($1::bigint[])`;
 

@@ -39,7 +39,6 @@ SELECT later, (
 FROM (SELECT max(received_at) AS later FROM (
   SELECT received_at FROM authserve.events WHERE id >= $1 + ${COMPARED_AFTER} ORDER BY id LIMIT ${COMPARED_LATER}) AS after) AS found`;
 
-/** The statuses and ends of events' jobs: events. */
 const ENDED_JOBS = `
 SELECT event, status, ended_at AS "endedAt" FROM authserve.jobs WHERE event = ANY($1::bigint[])`;
 
@@ -92,7 +91,6 @@ export function eventRetention(postgres: Postgres, tally: EventTally): Pick<Even
   };
 }
 
-/** Finds and removes the next events. */
 async function purgeContents(postgres: Postgres, request: PurgeRequest, position: Position): Promise<PageWork> {
   const [found] = await postgres.rows<Totals>(TOTALS);
   const totals = { ...(found as Totals), databaseBytes: (found as Totals).bytes, bytesPerEvent: BYTES_PER_EVENT };
@@ -174,7 +172,6 @@ function countRemoved(queries: Queries, removed: readonly Expired[], jobs: reado
   writeMoves(queries, moves);
 }
 
-/** Finds and removes the next ids whose events are removed. */
 async function purgeIds(postgres: Postgres, request: PurgeRequest, position: Position): Promise<PageWork> {
   const rows = await postgres.rows<PurgeRow & { hasContents: boolean }>(OLD_IDS, [position.after, MAX_COMPARED_EVENTS]);
   const timeOf = await readTimeline(postgres, rows, request.now);

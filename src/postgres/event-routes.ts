@@ -2,7 +2,6 @@ import type { EventStore, RouteRecord } from "../events/store.ts";
 import type { Postgres } from "./connection.ts";
 import { unblock } from "./ordering.ts";
 
-/** The routes that have jobs or are paused. */
 const ROUTES = `
 SELECT route, coalesce(queued, 0) AS queued, coalesce(processed, 0) AS processed, coalesce(failed, 0) AS failed,
   coalesce(discarded, 0) AS discarded, paused_at AS "pausedAt"
@@ -11,10 +10,8 @@ FROM (
   FROM authserve.tally WHERE route <> '' GROUP BY route) AS counted
 FULL JOIN authserve.paused_routes USING (route) ORDER BY route`;
 
-/** Pauses a route: route, now. */
 const PAUSE = `INSERT INTO authserve.paused_routes (route, paused_at) VALUES ($1, $2) ON CONFLICT DO NOTHING`;
 
-/** Resumes a route: route. */
 const RESUME = `DELETE FROM authserve.paused_routes WHERE route = $1`;
 
 type RoutesPort = Pick<EventStore, "routes" | "pauseRoute" | "resumeRoute" | "unblockRoute">;

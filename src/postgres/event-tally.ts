@@ -4,7 +4,6 @@ import type { Postgres, Queries } from "./connection.ts";
 import { addStats, FOLD_STATS } from "./stats.ts";
 import { integers, texts } from "./values.ts";
 
-/** Adds differences: routes, then a column for each number. */
 const ADD_TALLY = `
 INSERT INTO authserve.tally (route, queued, processed, failed, discarded, queued_bytes, processed_bytes, failed_bytes, unrouted,
   conflicts, ids)

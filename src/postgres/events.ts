@@ -18,7 +18,6 @@ const TEST_WRITE = `
 INSERT INTO authserve.metadata (key, value) VALUES ('last_write_check', clock_timestamp()::text)
 ON CONFLICT (key) DO UPDATE SET value = excluded.value`;
 
-/** Any statement that a server answers. */
 const PING = "SELECT 1";
 
 /**

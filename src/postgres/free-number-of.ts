@@ -2,7 +2,6 @@ import { freeNumber, numbered } from "../events/free-number.ts";
 import type { EventName } from "../events/store.ts";
 import type { Queries } from "./connection.ts";
 
-/** Whether an id is taken: source, event id. */
 const IS_TAKEN = `SELECT FROM authserve.events WHERE source = $1 AND event_id = $2`;
 
 /** Finds a number that is free behind an id that is taken. */

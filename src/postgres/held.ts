@@ -17,7 +17,6 @@ INSERT INTO authserve.held_tally (source, count, bytes) SELECT source, 0, 0
 FROM (SELECT DISTINCT unnest($1::text[]) AS source) AS named ORDER BY source
 ON CONFLICT (source) DO UPDATE SET count = held_tally.count`;
 
-/** Adds deliveries: a column each. */
 const ADD = `
 WITH given AS (
   SELECT * FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::text[], $9::bigint[],
@@ -30,18 +29,14 @@ added AS (
 UPDATE authserve.held_tally AS tally SET count = tally.count + new.count, bytes = tally.bytes + new.bytes
 FROM (SELECT source, count(*) AS count, sum(bytes) AS bytes FROM added GROUP BY source) AS new WHERE tally.source = new.source`;
 
-/** The oldest deliveries of a source: source. */
 const OLDEST = `
 SELECT id, received_at AS "receivedAt", length(body) AS bytes, tally.count AS "allCount", tally.bytes AS "allBytes"
 FROM authserve.held JOIN authserve.held_tally AS tally USING (source) WHERE source = $1 ORDER BY id LIMIT ${MAX_COMPARED_HELD}`;
 
-/** The deliveries of a source from before a time: source, time. */
 const EXPIRED = `SELECT id FROM authserve.held WHERE source = $1 AND received_at < $2`;
 
-/** The sources of which deliveries are held. */
 const SOURCES = `SELECT source FROM authserve.held_tally WHERE count > 0 ORDER BY source`;
 
-/** Removes deliveries: ids. */
 const REMOVE = `
 WITH gone AS (DELETE FROM authserve.held WHERE id = ANY($1::bigint[]) RETURNING source, length(body) AS size)
 UPDATE authserve.held_tally AS tally SET count = tally.count - old.count, bytes = tally.bytes - old.bytes

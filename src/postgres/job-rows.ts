@@ -76,16 +76,13 @@ const ADD_ATTEMPTS = `
 INSERT INTO authserve.attempts (event, route, attempt, started_at, finished_at, outcome, error, response)
 SELECT * FROM unnest($1::bigint[], $2::text[], $3::bigint[], $4::bigint[], $5::bigint[], $6::text[], $7::text[], $8::text[])`;
 
-/** Adds jobs to the dead letters: events, routes, times, reasons. */
 const ADD_DEAD_LETTERS = `
 INSERT INTO authserve.dead_letters (event, route, failed_at, reason)
 SELECT * FROM unnest($1::bigint[], $2::text[], $3::bigint[], $4::text[])`;
 
-/** Removes jobs from the dead letters: events, routes. */
 const REMOVE_DEAD_LETTERS = `
 DELETE FROM authserve.dead_letters WHERE (event, route) IN (SELECT * FROM unnest($1::bigint[], $2::text[]))`;
 
-/** Keeps why jobs were discarded: events, routes, times, reasons. */
 const ADD_DISCARDS = `
 INSERT INTO authserve.discards (event, route, discarded_at, reason)
 SELECT * FROM unnest($1::bigint[], $2::text[], $3::bigint[], $4::text[])

@@ -3,7 +3,6 @@ import type { EventFilter } from "../events/store.ts";
 /** The columns of an event in a list. */
 export const EVENT = `events.id, events.source, events.event_id AS "eventId", events.type, events.received_at AS "receivedAt"`;
 
-/** A statement with its parameters. */
 interface Statement {
   text: string;
   values: unknown[];

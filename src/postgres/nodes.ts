@@ -19,7 +19,6 @@ WHERE id <> $1 AND (seen_at < now - ${FORGOTTEN_AFTER_MS} OR ($7::boolean AND ho
 /** The number of live servers. A statement of its own: of two servers that start at once, one at least counts both. */
 const LIVE = `SELECT count(*) AS live FROM authserve.nodes WHERE seen_at > ${NOW_MS} - ${DEAD_AFTER_MS}`;
 
-/** Forgets a server: id. */
 const LEAVE = "DELETE FROM authserve.nodes WHERE id = $1";
 
 const LIST = `

@@ -11,7 +11,6 @@ import type { JobFilter, OpenJobPage, PageRequest } from "../events/store.ts";
 import type { Postgres, Queries } from "./connection.ts";
 import { columnsOf, integers, texts } from "./values.ts";
 
-/** The newest event with a job of a status: status. */
 const LAST_OPEN = `SELECT max(event) AS last FROM authserve.jobs WHERE status = $1 AND status <> 'processed'`;
 
 /**
@@ -46,7 +45,6 @@ async function firstCursor(queries: Queries, status: string): Promise<string> {
   return `0-${row?.last ?? 0}`;
 }
 
-/** Jobs with their events, in this order: events, routes. */
 const JOBS = `
 SELECT source, event_id AS "eventId", type, received_at AS "receivedAt", route, status, attempts, ordering_key AS "orderingKey",
   due_at AS "dueAt", lease_owner IS NOT NULL AS leased, last_error AS "lastError", failed_at AS "failedAt", reason

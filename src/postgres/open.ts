@@ -77,7 +77,6 @@ async function requireVersion(postgres: Postgres): Promise<void> {
 
 /** SQLSTATE of a wrong password or user, and of a database that does not exist. */
 const WRONG_NAME = /^(?:28|3D)/;
-/** SQLSTATE of missing rights. */
 const NO_RIGHT = "42501";
 
 function notOpened({ cause }: AppError): OperatorError {

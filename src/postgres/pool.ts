@@ -54,7 +54,6 @@ export function openPool(options: PostgresOptions, onAdmitted: (facts: ServerFac
   let others: Promise<unknown> = Promise.resolve();
   let answeredAt = Number.NEGATIVE_INFINITY;
 
-  /** Opens a pool of connections to the current host. */
   function create(): Pool {
     const created = new Pool({
       ...(hosts[current] as PostgresHost),

@@ -5,7 +5,6 @@ import type { Postgres } from "./connection.ts";
 // Sessions end by the database's clock, so that servers agree. A user's row stays when the session ends: two logins at
 // once then wait for each other at the row, and each learns which session it superseded.
 
-/** Adds the row of a user who has none: user. */
 const ADD_USER = `INSERT INTO authserve.sessions (user_id) VALUES ($1) ON CONFLICT DO NOTHING`;
 
 /**
@@ -58,7 +57,6 @@ WITH old AS MATERIALIZED (
 bound AS (UPDATE authserve.sessions AS session SET sid = NULL, credential = $2 FROM old WHERE session.user_id = $1)
 SELECT sid IS NOT NULL AND expires_at > ${NOW_MS} AS "wasLive" FROM old`;
 
-/** Which login superseded a session: user, sid. */
 const SUPERSESSION = `
 SELECT at, network, user_agent AS "userAgent" FROM authserve.supersessions
 WHERE user_id = $1 AND sid = $2 AND expires_at > ${NOW_MS}`;

@@ -28,12 +28,10 @@ FROM unnest($1::text[], $2::bigint[], $3::bigint[]) AS report (source, received,
 GROUP BY source ORDER BY source
 ON CONFLICT (source) DO UPDATE SET received = known.received + excluded.received, refused = known.refused + excluded.refused`;
 
-/** Sets when sources have received last: sources, times. */
 const SET_TIMES = `
 UPDATE authserve.source_counts AS known SET last_received_at = at
 FROM unnest($1::text[], $2::bigint[]) AS given (source, at) WHERE known.source = given.source`;
 
-/** Sets when secrets were used: a column each. */
 const SET_USES = `
 INSERT INTO authserve.source_secrets (source, name, mark, first_used_at, last_used_at)
 SELECT * FROM unnest($1::text[], $2::text[], $3::text[], $4::bigint[], $5::bigint[])
@@ -47,14 +45,11 @@ SELECT source, reason, sum(number) FROM unnest($1::text[], $2::text[], $3::bigin
 GROUP BY source, reason ORDER BY source, reason
 ON CONFLICT (source, reason) DO UPDATE SET count = known.count + excluded.count`;
 
-/** The refused deliveries of all sources, the most frequent reason first. */
 const REFUSALS = "SELECT source, reason, count FROM authserve.source_refusals ORDER BY source, count DESC, reason";
 
-/** All sources. */
 const LIST = `
 SELECT source, received, refused, last_received_at AS "lastReceivedAt" FROM authserve.source_counts ORDER BY source`;
 
-/** The secrets of all sources, the last used first. */
 const SECRETS = `
 SELECT source, name, mark, first_used_at AS "firstUsedAt", last_used_at AS "lastUsedAt" FROM authserve.source_secrets
 ORDER BY source, last_used_at DESC, name`;
@@ -64,13 +59,10 @@ const KEEP_SECRET = `
 INSERT INTO authserve.metadata (key, value) SELECT $1, $2
 WHERE (SELECT count(*) FROM authserve.metadata WHERE key > $3 AND key < $4) < $5 ON CONFLICT DO NOTHING`;
 
-/** Whether a secret is kept: key. */
 const HAS_SECRET = "SELECT key FROM authserve.metadata WHERE key = $1";
 
-/** The kept secrets: the range of the keys. */
 const KEPT_SECRETS = "SELECT value FROM authserve.metadata WHERE key > $1 AND key < $2";
 
-/** Forgets secrets: keys. */
 const FORGET_SECRETS = "DELETE FROM authserve.metadata WHERE key = ANY($1::text[])";
 
 /** Keeps the counts of sources in PostgreSQL. */

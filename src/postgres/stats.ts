@@ -12,7 +12,6 @@ import type { EventStore } from "../events/store.ts";
 import type { Postgres, Queries } from "./connection.ts";
 import { columnsOf, integers, texts } from "./values.ts";
 
-/** Adds counts of a transaction: a column each. */
 const ADD = `
 INSERT INTO authserve.stats_added (at, outcome, slot, source, route, count)
 SELECT * FROM unnest($1::bigint[], $2::text[], $3::bigint[], $4::text[], $5::text[], $6::bigint[])`;
@@ -53,7 +52,6 @@ const points = (step: "minute" | "hour") => `
 SELECT at, outcome, slot, sum(count) AS count FROM (${rowsBy(step)}) AS counts WHERE ${CHOSEN}
 GROUP BY at, outcome, slot ORDER BY at, slot, outcome`;
 
-/** The sums by source and route: since, until, source, route. */
 const sums = (step: "minute" | "hour") => `
 SELECT source, route, outcome, sum(count) AS count FROM (${rowsBy(step)}) AS counts WHERE slot = 0 AND ${CHOSEN}
 GROUP BY source, route, outcome ORDER BY source, route`;

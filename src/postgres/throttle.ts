@@ -54,20 +54,16 @@ removed AS (
     FOR UPDATE OF known SKIP LOCKED))
 SELECT max(bucket) AS last FROM page`;
 
-/** Takes a place in each bucket: buckets, attempt, now, server. */
 const RESERVE = `
 INSERT INTO authserve.login_places (bucket, attempt, at, in_flight, server)
 SELECT bucket, $2, $3, true, $4 FROM unnest($1::text[]) AS bucket`;
 
-/** Turns the places of attempts into failures: attempts, times. */
 const FAIL = `
 UPDATE authserve.login_places AS place SET in_flight = false, at = ended.at
 FROM unnest($1::bigint[], $2::bigint[]) AS ended (attempt, at) WHERE place.attempt = ended.attempt AND in_flight`;
 
-/** Removes the places of attempts in flight: attempts. */
 const RELEASE = `DELETE FROM authserve.login_places WHERE attempt = ANY($1::bigint[]) AND in_flight`;
 
-/** Removes the places of a server's attempts in flight: server. */
 const RELEASE_SERVER = `DELETE FROM authserve.login_places WHERE server = $1 AND in_flight`;
 
 /** Removes some places from before the window, far more than one login adds: start of the window. */
@@ -75,15 +71,12 @@ const FORGET = `
 DELETE FROM authserve.login_places WHERE (bucket, attempt) IN (
   SELECT bucket, attempt FROM authserve.login_places WHERE at <= $1 ORDER BY at LIMIT 100 FOR UPDATE SKIP LOCKED)`;
 
-/** Stores when an address last logged in with an e-mail: bucket, now. */
 const REMEMBER = `
 INSERT INTO authserve.known_addresses (bucket, last_login_at) VALUES ($1, $2)
 ON CONFLICT (bucket) DO UPDATE SET last_login_at = excluded.last_login_at`;
 
-/** A row if an address logged in at or after a time: bucket, time. */
 const IS_KNOWN = `SELECT 1 FROM authserve.known_addresses WHERE bucket = $1 AND last_login_at >= $2`;
 
-/** Removes addresses whose last login was before a time: time. */
 const FORGET_KNOWN = `DELETE FROM authserve.known_addresses WHERE last_login_at < $1`;
 
 /** The failures of a bucket: bucket, then the window as in {@link MEASURE}. */

@@ -16,7 +16,6 @@ import { overviewOf } from "../webhook/intake/source-overview.ts";
 import { overviewOfRoutes, targetOf } from "../worker/route-overview.ts";
 import type { Wiring } from "./configuration.ts";
 
-/** What the API of the page uses of other parts. */
 interface AdminNeeds extends Pick<AdminParts, "authenticate"> {
   admission: Pick<Admission, "pausedBy" | "freeBytes" | "minFreeBytes">;
   isAvailable: (route: string) => boolean;

@@ -18,7 +18,6 @@ import type { Wiring } from "./configuration.ts";
 import type { Deliveries } from "./deliveries.ts";
 import type { Part } from "./parts.ts";
 
-/** What the alerts are connected with besides. */
 interface AlertParts {
   admission: Pick<Admission, "freeBytes" | "minFreeBytes" | "paused">;
   /** Whether this server alone alerts now. */

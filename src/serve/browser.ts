@@ -8,7 +8,6 @@ import type { Settings } from "../config/settings.ts";
 import { publicUrlOf } from "../http/listen.ts";
 import { pageTtlSeconds } from "./login.ts";
 
-/** What the pages use of other parts. */
 interface BrowserNeeds
   extends Pick<BrowserParts, "login" | "authenticate" | "sessions" | "isToKnownHost" | "log" | "now"> {
   /** All that verify tokens; that of `JWT_SECRET` is the first. */

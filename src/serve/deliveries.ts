@@ -15,7 +15,6 @@ import type { KeySets } from "../webhook/signature/key-sets.ts";
 import type { Wiring } from "./configuration.ts";
 import type { Part } from "./parts.ts";
 
-/** What the deliveries use of other parts. */
 interface DeliveryNeeds {
   admission: Pick<Admission, "pausedBy">;
   addressLists: Pick<AddressLists, "find">;

@@ -16,7 +16,6 @@ import type { Deliveries } from "./deliveries.ts";
 import type { Listener } from "./listener.ts";
 import type { Part } from "./parts.ts";
 
-/** What the endpoints use of other parts. */
 interface EndpointNeeds {
   listener: Listener;
   login: Login;

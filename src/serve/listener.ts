@@ -63,7 +63,6 @@ function connectionLimitsOf(settings: Settings, metrics: Metrics): ConnectionLim
   };
 }
 
-/** The certificate and key that are served; undefined without TLS. */
 function tlsFilesOf({ TLS_CERT_FILE, TLS_KEY_FILE }: Settings) {
   if (TLS_CERT_FILE === undefined || TLS_KEY_FILE === undefined) return undefined;
   return createTlsFiles(TLS_CERT_FILE, TLS_KEY_FILE);

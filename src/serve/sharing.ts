@@ -3,7 +3,6 @@ import packageJson from "../../package.json" with { type: "json" };
 import { ALONE, createMembership, type Membership } from "../nodes/membership.ts";
 import type { Wiring } from "./configuration.ts";
 
-/** How a server shares its database with others. */
 interface Sharing {
   /** Announces the server at its URL. Until then it has no share of rates. */
   join(url: string): Promise<void>;

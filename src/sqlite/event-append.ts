@@ -103,7 +103,6 @@ export function eventAppend(database: Database): (batch: NewEvent[]) => Appended
     return CONFLICT;
   }
 
-  /** A duplicate by its bytes. */
   function duplicate(same: SameBytes, event: NewEvent): Appended {
     return duplicateOf(event, same.eventId, bringsOtherId(event, same.eventId) && isNewRepeat(same.id, event));
   }

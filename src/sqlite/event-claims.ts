@@ -200,7 +200,6 @@ interface EndedJob {
   isReplay: number;
 }
 
-/** Reads what the end of an attempt needs of its job. */
 function prepareEndedJob(database: Database): (event: number, route: string) => EndedJob {
   // A `RETURNING` in the statement before would build a temporary table.
   const ended = database.prepare<unknown[], EndedJob>(

@@ -29,7 +29,6 @@ export function eventReroute(database: Database): SyncPort<Pick<EventStore, "rer
   const requeue = jobRequeue(database);
   const tally = eventTally(database);
 
-  /** Queues a job, which may be an ended one. */
   function queue({ event, route, orderingKey }: NewJob, now: number, moves: TallyMoves): void {
     const job = jobsOf(event).find((known) => known.route === route);
     if (job?.status === "queued") return;

@@ -103,7 +103,6 @@ function timelineOf(
 
 const ENDED_JOBS = "SELECT route, status, ended_at AS endedAt, ordering_key AS orderingKey FROM jobs WHERE event = ?";
 
-/** Finds and removes the next events. */
 function contentsPurge(database: Database, room: PurgeRoom) {
   const totals = database.prepare<[], Omit<TotalsRow, "bytesPerEvent"> & { routedTo: number }>(`
     SELECT processed, processed_bytes AS processedBytes, failed, failed_bytes AS failedBytes, routed_to AS routedTo,
@@ -176,7 +175,6 @@ function contentsRemoval(database: Database): (events: readonly Expired<JobRow>[
   };
 }
 
-/** Finds and removes the next ids whose events are removed. */
 function idsPurge(database: Database, room: PurgeRoom) {
   const oldIds = database.prepare<unknown[], PurgeRow & { hasContents: number }>(`
     SELECT id AS event, received_at AS receivedAt, size AS bytes,

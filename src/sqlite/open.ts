@@ -16,7 +16,6 @@ import { localStores, type SqliteStores, storesOnThreads } from "./stores.ts";
 import { type StartThread, startStorageThread, type ThreadClient } from "./thread-client.ts";
 import { monitorWrites } from "./writes.ts";
 
-/** How a server opens its data directory. */
 interface ServerOptions {
   dataDir: string;
   /** `MIN_FREE_DISK`; undefined for the default. */
@@ -27,7 +26,6 @@ interface ServerOptions {
   log: Log;
 }
 
-/** The stores of a server. */
 interface SqliteServerStores extends SqliteStores {
   /** Identifies the database among servers that share a Redis. */
   id: string;

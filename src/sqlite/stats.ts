@@ -15,7 +15,6 @@ import type { Database } from "./database.ts";
 const STEPS = ["minutes", "hours"] as const;
 type Step = (typeof STEPS)[number];
 
-/** Adds a count: time, outcome, source, route, count. */
 const addCount = (step: Step) => `
 INSERT INTO stats_${step} (at, outcome, source, route, count) VALUES (?, ?, ?, ?, ?)
 ON CONFLICT DO UPDATE SET count = count + excluded.count`;
@@ -28,15 +27,12 @@ ON CONFLICT DO UPDATE SET count = count + excluded.count`;
 const CHOSEN = `
 at >= @since AND at < @until AND (@source IS NULL OR source = @source) AND (@route IS NULL OR route = @route)`;
 
-/** Counts over time. */
 const counts = (step: Step) => `
 SELECT at, outcome, 0 AS slot, sum(count) AS count FROM stats_${step} WHERE ${CHOSEN} GROUP BY at, outcome`;
 
-/** Latencies over time. */
 const latencies = (step: Step) => `
 SELECT at, 'processed' AS outcome, slot, sum(count) AS count FROM latency_${step} WHERE ${CHOSEN} GROUP BY at, slot`;
 
-/** The sums by source and route. */
 const sums = (step: Step) => `
 SELECT source, route, outcome, sum(count) AS count FROM stats_${step} WHERE ${CHOSEN} GROUP BY source, route, outcome`;
 

@@ -82,7 +82,6 @@ const markOf = (table: string) => MARK_PREFIX + table;
 /** Adds the mark of a table that is not copied yet: key, value. */
 const ADD_MARK = `INSERT INTO authserve.metadata (key, value) VALUES ($1, $2)`;
 
-/** The marks of all tables. */
 const MARKS = `SELECT key, value FROM authserve.metadata WHERE starts_with(key, '${MARK_PREFIX}')`;
 
 const REMOVE_MARKS = `DELETE FROM authserve.metadata WHERE starts_with(key, '${MARK_PREFIX}')`;

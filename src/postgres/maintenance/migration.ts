@@ -1,7 +1,6 @@
 import { OperatorError } from "../../errors.ts";
 import type { Queries } from "../connection.ts";
 
-/** A migration of another store into this database. */
 interface Migration {
   /** The fingerprint of the other store. */
   source: string;
@@ -14,7 +13,6 @@ const KEY = "migration";
 /** The migration, locked until the end of a transaction: key. */
 const READ = `SELECT value FROM authserve.metadata WHERE key = $1 FOR UPDATE`;
 
-/** Writes the migration: key, value. */
 const WRITE = `
 INSERT INTO authserve.metadata (key, value) VALUES ($1, $2) ON CONFLICT (key) DO UPDATE SET value = excluded.value`;
 

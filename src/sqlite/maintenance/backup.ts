@@ -29,7 +29,6 @@ interface BackupOptions {
   onProgress: Progress;
 }
 
-/** What a backup has written. */
 interface BackedUp {
   bytes: number;
   /** Events whose stored bytes do not match their checksum, in the database and so in the backup. */

@@ -87,7 +87,6 @@ export function readSteps(database: Sqlite.Database): readonly string[] {
   return recorded === undefined ? [] : JSON.parse(recorded as string);
 }
 
-/** Facts about the events of a database. */
 interface EventFacts {
   /** When the newest came, in Unix milliseconds. */
   newestAt: number | null;

@@ -19,7 +19,6 @@ import { faultOfSchema, SCHEMA } from "../schema.ts";
 import { change, discard, isSameFile, leaveWalMode, type Progress } from "./backup.ts";
 import { hasOnlyWal, inspectDatabase } from "./inspect.ts";
 
-/** What a restore did. */
 interface Restored {
   /** The new path of the replaced database, if there was one. */
   kept: string | null;
@@ -150,7 +149,6 @@ function nameReplaced(target: string): void {
   if (replacing.length > 0) flush(dirname(target));
 }
 
-/** Copies a backup, checks the copy and ends its sessions. */
 function copyChecked(backup: string, partial: string, onProgress: Progress): void {
   // A database that was not closed, e.g. one that an earlier restore kept, has its newest events in the WAL.
   const file = realpathSync(backup);
