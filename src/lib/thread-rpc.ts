@@ -1,9 +1,10 @@
 import type { MessagePort, Transferable, Worker } from "node:worker_threads";
 import { AppError, describeError, type ErrorCode } from "../errors.ts";
 
-/** A call to another thread. `method` is `target.name`. */
+/** A call to another thread. */
 interface Call {
   id: number;
+  target: string;
   method: string;
   args: unknown[];
 }
@@ -17,28 +18,18 @@ type Failure = { message: string } & (
   | ({ code: ErrorCode } & Pick<AppError, "retryAfterSeconds" | "errors" | "members">)
 );
 
-/** The objects whose methods a thread serves, by target name. */
-type RpcTargets = Record<string, object>;
+type ArgsOf<Method> = Method extends (...args: infer Args) => unknown ? Args : never;
+type ResultOf<Method> = Method extends (...args: never[]) => infer Result ? Result : never;
 
-/** The names of their methods: `target.name`. */
-type MethodName<Targets> = {
-  [Target in keyof Targets & string]: `${Target}.${keyof Targets[Target] & string}`;
-}[keyof Targets & string];
-
-type Method<Targets, Name> = Name extends `${infer Target extends keyof Targets & string}.${infer Key}`
-  ? Targets[Target][Key & keyof Targets[Target]] extends infer Run extends (...args: never[]) => unknown
-    ? Run
-    : never
-  : never;
-
-/** Calls methods that run on another thread. */
+/** Calls methods of objects that are on another thread, by the names of both. */
 export interface RpcClient<Targets extends object> {
   /** `transfer` lists the objects that are transferred instead of copied. */
-  call<Name extends MethodName<Targets>>(
+  call<Target extends keyof Targets & string, Name extends keyof Targets[Target] & string>(
+    target: Target,
     method: Name,
-    args: Parameters<Method<Targets, Name>>,
+    args: ArgsOf<Targets[Target][Name]>,
     transfer?: Transferable[],
-  ): Promise<ReturnType<Method<Targets, Name>>>;
+  ): Promise<ResultOf<Targets[Target][Name]>>;
 }
 
 /**
@@ -74,12 +65,12 @@ export function callThread<Targets extends object>(
 
   return {
     died,
-    call(method, args, transfer = []) {
+    call(target, method, args, transfer = []) {
       if (failure) return Promise.reject(unavailable(failure));
       return new Promise((resolve, reject) => {
         const id = ++lastId;
         pending.set(id, { resolve, reject });
-        worker.postMessage({ id, method, args } satisfies Call, transfer);
+        worker.postMessage({ id, target, method, args } satisfies Call, transfer);
       });
     },
   };
@@ -96,26 +87,22 @@ function toError({ message, ...failure }: Failure): Error {
   return new AppError(code, { cause, ...options });
 }
 
-/** Runs one call of a method, which is named `target.name`. */
-export type RunCall = <T>(call: () => T, method: string) => T;
+/** Runs one call of a method. */
+export type RunCall = <T>(call: () => T, target: string) => T;
 
 /** Answers the calls that come through a port, in order. */
-export function serveCalls(targets: RpcTargets, port: MessagePort, run: RunCall): void {
-  function answer({ id, method, args }: Call): Answer {
+export function serveCalls(targets: Readonly<Record<string, object>>, port: MessagePort, run: RunCall): void {
+  function answer({ id, target, method, args }: Call): Answer {
     try {
-      return { id, result: run(() => methodOf(targets, method)(...args), method) };
+      const methods = targets[target] as Record<string, (...args: unknown[]) => unknown> | undefined;
+      const found = methods?.[method];
+      if (!found) throw new Error(`no ${target}.${method}`);
+      return { id, result: run(() => found(...args), target) };
     } catch (error) {
       return { id, error: fromError(error) };
     }
   }
   port.on("message", (call: Call) => port.postMessage(answer(call)));
-}
-
-function methodOf(targets: RpcTargets, method: string): (...args: unknown[]) => unknown {
-  const [target = "", name = ""] = method.split(".");
-  const found = (targets[target] as Record<string, (...args: unknown[]) => unknown> | undefined)?.[name];
-  if (!found) throw new Error(`no ${method}`);
-  return found;
 }
 
 /** Makes an error, or any other thrown value, ready to be sent to another thread. */

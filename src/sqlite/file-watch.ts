@@ -47,7 +47,7 @@ export function watchFiles({ dataDir, files, hold, thread, log }: Watched, check
   async function check(): Promise<void> {
     renewHold();
     // A thread that has died is reported by itself.
-    const fault = holdFault ?? (await thread.call("files.check", []).catch(() => known));
+    const fault = holdFault ?? (await thread.call("files", "check", []).catch(() => known));
     if (fault === known) return;
     known = fault;
     if (fault !== null) log.error({ event: "storage_file_fault", error: fault }, "deliveries and logins are refused");

@@ -83,7 +83,7 @@ export async function openForServer(options: ServerOptions): Promise<SqliteServe
  */
 async function releaseStaleLeases(thread: ThreadClient, log: Log): Promise<void> {
   try {
-    await thread.call("events.releaseAll", [Date.now()]);
+    await thread.call("events", "releaseAll", [Date.now()]);
   } catch (error) {
     const line = { event: "worker_error" as const, error: describeError(error) };
     log.error(line, "cannot end the leases of an earlier process");

@@ -15,6 +15,7 @@ import { sqliteHeld } from "./held.ts";
 import type { ReadThread } from "./read-thread-client.ts";
 import { createEmbeddedSessionStore } from "./sessions.ts";
 import { sqliteSources } from "./source-counts.ts";
+import type { StorageTargets } from "./thread.ts";
 import type { ThreadClient } from "./thread-client.ts";
 import { createSqliteThrottleStore, sqliteFailures } from "./throttle.ts";
 import { withAttemptsInFlight } from "./throttle-attempts.ts";
@@ -64,11 +65,11 @@ export function storesOnThreads(
   close: () => Promise<void>,
 ): SqliteStores & { checks: StoreChecks } {
   /** Makes every method of a store a call to the storage thread. */
-  const onThread = <T extends object>(target: string, local: T): T =>
+  const onThread = <T extends object>(target: keyof StorageTargets, local: T): T =>
     Object.fromEntries(
       Object.keys(local).map((name) => [
         name,
-        (...args: unknown[]) => thread.call(`${target}.${name}` as never, args as never),
+        (...args: unknown[]) => thread.call(target, name as never, args as never),
       ]),
     ) as T;
 
@@ -82,23 +83,23 @@ export function storesOnThreads(
       async append(batch: NewEvent[]) {
         requireHold();
         const { packed, transfer } = packEvents(batch);
-        return thread.call("events.append", [packed], transfer);
+        return thread.call("events", "append", [packed], transfer);
       },
       async check() {
         requireHold();
-        await thread.call("events.check", []);
+        await thread.call("events", "check", []);
       },
       backlog: events.backlog,
       routes: events.routes,
       attemptsSince: events.attemptsSince,
       async stats(request) {
-        const { points, sums } = await readThread.call("events.stats", [request]);
+        const { points, sums } = await readThread.call("events", "stats", [request]);
         return { points: unpackPoints(points), sums };
       },
-      list: (filter) => readThread.call("events.list", [filter]),
-      get: (eventId, source) => readThread.call("events.get", [eventId, source]),
-      count: (filter, page) => readThread.call("events.count", [filter, page]),
-      jobs: (filter, page) => readThread.call("events.jobs", [filter, page]),
+      list: (filter) => readThread.call("events", "list", [filter]),
+      get: (eventId, source) => readThread.call("events", "get", [eventId, source]),
+      count: (filter, page) => readThread.call("events", "count", [filter, page]),
+      jobs: (filter, page) => readThread.call("events", "jobs", [filter, page]),
       close,
     }),
     sessions: {
@@ -108,13 +109,13 @@ export function storesOnThreads(
       supersession: sessions.supersession,
       async replace(...args) {
         requireHold();
-        return thread.call("sessions.replace", args);
+        return thread.call("sessions", "replace", args);
       },
     },
     throttle: withAttemptsInFlight(translatingErrors(failures), onThread<FailureStore>("throttle", asAsync(failures))),
     sources: onThread("sources", asAsync<SourceStore>(sqliteSources(reader))),
     held: onThread("held", asAsync<HeldStore>(sqliteHeld(reader))),
     alerts: { ...onThread("alerts", alerts), read: alerts.read, nextMessages: alerts.nextMessages },
-    checks: checksOf(PARTS, () => thread.call("trial.run", [])),
+    checks: checksOf(PARTS, () => thread.call("trial", "run", [])),
   };
 }

@@ -38,7 +38,7 @@ export async function startStorageThread(
   function start() {
     const worker = startThread({ workerData: data });
     const client = callThread<StorageTargets>(worker, "the storage thread");
-    const ready = client.call("thread.ready", []);
+    const ready = client.call("thread", "ready", []);
     ready.then(
       () => {
         restartDelayMs = RESTART_DELAY_MS;
@@ -63,7 +63,7 @@ export async function startStorageThread(
   async function tryToEnd(): Promise<boolean> {
     const ended = thread.died.then(() => true);
     try {
-      await thread.call("thread.close", []);
+      await thread.call("thread", "close", []);
       return ended;
     } catch {
       return Promise.race([ended, delay(END_RETRY_MS, false)]);

@@ -107,12 +107,12 @@ function openTargets({ dataDir, files, minFreeBytes }: StorageThreadData, ended:
       close: () => void setImmediate(end),
     },
   };
-  const runCall: RunCall = (call, method) => {
+  const runCall: RunCall = (call, target) => {
     // A checkpoint is no part of a transaction.
-    if (method === "files.check") return call();
-    if (!method.startsWith("thread.")) assertWhole();
+    if (target === "files") return call();
+    if (target !== "thread") assertWhole();
     // It rolls back its own transaction.
-    if (method === "trial.run") return call();
+    if (target === "trial") return call();
     const result = writes.run(call);
     try {
       // The first read after a change writes to the WAL index, a memory-mapped file. On the server's thread a stalled

@@ -24,27 +24,31 @@ function open(t: TestContext, run: RunCall = (call) => call()) {
 
 test("calls are answered in order, each with its own result", async (t) => {
   const { call } = open(t);
-  assert.deepEqual(await Promise.all([call("part.double", [1]), call("part.double", [2])]), [2, 4]);
+  assert.deepEqual(await Promise.all([call("part", "double", [1]), call("part", "double", [2])]), [2, 4]);
 });
 
 test("a failing call rejects with its message and does not affect others", async (t) => {
   const { call } = open(t);
-  const ends = await Promise.allSettled([call("part.double", [1]), call("part.break", []), call("part.double", [2])]);
+  const ends = await Promise.allSettled([
+    call("part", "double", [1]),
+    call("part", "break", []),
+    call("part", "double", [2]),
+  ]);
   assert.deepEqual(
     ends.map(({ status }) => status),
     ["fulfilled", "rejected", "fulfilled"],
   );
-  await assert.rejects(call("part.break", []), /a defect/);
+  await assert.rejects(call("part", "break", []), /a defect/);
 });
 
 test("an AppError arrives with its code, its Retry-After and its cause", async (t) => {
-  const error = await failsWith("queue_full", open(t).call("part.refuse", []));
+  const error = await failsWith("queue_full", open(t).call("part", "refuse", []));
   assert.equal(error.retryAfterSeconds, 3);
   assert.equal((error.cause as Error).message, "too much");
 });
 
 test("a call to an unknown method fails", async (t) => {
-  await assert.rejects(open(t).call("part.nothing", []), /no part\.nothing/);
+  await assert.rejects(open(t).call("part", "nothing", []), /no part\.nothing/);
 });
 
 test("each call is run by the function that the thread passes", async (t) => {
@@ -53,6 +57,6 @@ test("each call is run by the function that the thread passes", async (t) => {
     runs++;
     return run();
   });
-  await Promise.all([call("part.double", [1]), call("part.double", [2])]);
+  await Promise.all([call("part", "double", [1]), call("part", "double", [2])]);
   assert.equal(runs, 2);
 });

@@ -16,12 +16,12 @@ import { join } from "node:path";
 import { suite, type TestContext, test } from "node:test";
 import Sqlite from "better-sqlite3";
 import { OperatorError } from "../../src/errors.ts";
-import { changedStep, stepsToRecord } from "../../src/storage/schema-steps.ts";
 import { lockDataDir } from "../../src/sqlite/data-dir.ts";
 import { DATABASE_FILE, openDatabase } from "../../src/sqlite/database.ts";
 import { readSteps } from "../../src/sqlite/maintenance/inspect.ts";
 import { createMetadata } from "../../src/sqlite/metadata.ts";
 import { RECORD_STEPS, STEP_DIGESTS } from "../../src/sqlite/schema.ts";
+import { changedStep, stepsToRecord } from "../../src/storage/schema-steps.ts";
 import { tempDatabase } from "../helpers/database.ts";
 import { tempDir } from "../helpers/temp-dir.ts";
 

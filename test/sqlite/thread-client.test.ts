@@ -69,7 +69,7 @@ test("the storage thread answers the call that ends it", async (t) => {
   const { database, dataDir } = tempDatabase(t);
   const workerData: StorageThreadData = { dataDir, files: openFilesOf(database), minFreeBytes: undefined };
   const thread = callThread<StorageTargets>(startThread("storage", { workerData }), "the storage thread");
-  await thread.call("thread.close", []);
+  await thread.call("thread", "close", []);
   await thread.died;
 });
 
