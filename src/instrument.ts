@@ -59,10 +59,10 @@ export function countRefused(metrics: Metrics): (code: ErrorCode, reason?: strin
 
 /** Counts attempts by outcome, and the duration of attempts and of processing. */
 export function countSettled(metrics: Metrics): OnSettled {
-  return (event, { next, startedAt, finishedAt }, isHeld) => {
-    metrics.attempts.inc({ outcome: isHeld ? OUTCOME_OF[next.to] : "lease_lost" });
+  return (event, { next, startedAt, finishedAt }, isLeased) => {
+    metrics.attempts.inc({ outcome: isLeased ? OUTCOME_OF[next.to] : "lease_lost" });
     metrics.attemptSeconds.observe(secondsBetween(startedAt, finishedAt));
-    if (isHeld && next.to === "processed" && !event.isReplay) {
+    if (isLeased && next.to === "processed" && !event.isReplay) {
       metrics.processingSeconds.observe(secondsBetween(event.receivedAt, finishedAt));
     }
   };

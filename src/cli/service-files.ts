@@ -25,5 +25,5 @@ export const SERVICE_CONFIGURATION = `# Sources of webhooks, routes and alerts o
 # sources:
 #   github: { preset: github, secrets: [env:GITHUB_SECRET] }
 #
-# GITHUB_SECRET=... then stands in authserve.conf.
+# GITHUB_SECRET=... is then in authserve.conf.
 `;

@@ -53,7 +53,7 @@ export function detailOf(
     contentType,
     payload,
     jobs: (jobs ?? []).map((job) => jobOf(job, history)),
-    conflicts: conflicts.map((conflict, place) => ({ number: place + 1, ...conflict })),
+    conflicts: conflicts.map((conflict, index) => ({ number: index + 1, ...conflict })),
     repeats: repeats.map((repeat) => ({
       ...repeat,
       number: conflicts.length + repeat.number,

@@ -285,7 +285,7 @@ export interface ClaimRequest {
    * Events whose jobs of this route the owner is working on. Their leases are renewed even if they have expired: the
    * clock may have been set forward, or the process may have been suspended.
    */
-  holding?: readonly number[];
+  inProgress?: readonly number[];
 }
 
 /** What there is to do: new events without jobs, or jobs that may be due. */
@@ -316,7 +316,7 @@ export interface EventStore {
    * read is dead-lettered.
    */
   claim(request: ClaimRequest): Promise<Claimed>;
-  /** Extends a lease. Returns false when it is no longer held. */
+  /** Extends a lease. Returns false when it is lost. */
   renew(claim: Claim, leaseMs: number, now: number): Promise<boolean>;
   /** Ends attempts, with results in the order of the batch. False means that the claim was lost and nothing changed. */
   settle(batch: Settlement[]): Promise<boolean[]>;

@@ -1,7 +1,7 @@
-/** How much of a target's answer, or of a program's output, is stored with the attempt. */
+/** How much of a target's response, or of a program's output, is stored with the attempt. */
 export const MAX_RESPONSE_BYTES = 1024;
 
-/** Decodes the beginning of an answer or output. Undefined if it is empty. */
+/** Decodes the beginning of a response or output. Undefined if it is empty. */
 export function decodeBeginning(bytes: Uint8Array): string | undefined {
   if (bytes.length === 0) return undefined;
   // With `stream`, the bytes of a character that was cut are left out.

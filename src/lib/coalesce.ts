@@ -7,13 +7,13 @@ export function coalesce<T>(read: (key: string) => Promise<T>): (key: string) =>
   return (key) => {
     const waiting = pending.get(key);
     if (waiting !== undefined) return waiting;
-    const answer = new Promise<T>((resolve) => {
+    const result = new Promise<T>((resolve) => {
       setImmediate(() => {
         pending.delete(key);
         resolve(read(key));
       });
     });
-    pending.set(key, answer);
-    return answer;
+    pending.set(key, result);
+    return result;
   };
 }

@@ -10,19 +10,19 @@ interface OutgoingRequest {
   /** The body of a POST, JSON unless the headers say otherwise. Without it, the request is a GET. */
   body?: string | Uint8Array;
   headers?: Record<string, string>;
-  /** Of a longer answer only the beginning is read. */
+  /** Of a longer response only the beginning is read. */
   maxBytes?: number;
 }
 
-/** An answer. `isCut` if it was longer than was read. */
-interface Answer {
+/** A response. `isCut` if it was longer than was read. */
+interface Response {
   status: number;
   headers: IncomingHttpHeaders;
   text: string;
   isCut: boolean;
 }
 
-const MAX_ANSWER_BYTES = 256 * 1024;
+const MAX_RESPONSE_BYTES = 256 * 1024;
 
 /**
  * Sends a request and reads the response. Throws when there is none. Uses Node's client, because `fetch` blocks some
@@ -35,8 +35,8 @@ export function sendRequest({
   signal = NEVER,
   body,
   headers,
-  maxBytes = MAX_ANSWER_BYTES,
-}: OutgoingRequest): Promise<Answer> {
+  maxBytes = MAX_RESPONSE_BYTES,
+}: OutgoingRequest): Promise<Response> {
   return new Promise((resolve, reject) => {
     const options = {
       method: body === undefined ? "GET" : "POST",
@@ -58,7 +58,7 @@ export function sendRequest({
 
 const NEVER = new AbortController().signal;
 
-async function contentOf(response: IncomingMessage, maxBytes: number): Promise<Omit<Answer, "status" | "headers">> {
+async function contentOf(response: IncomingMessage, maxBytes: number): Promise<Omit<Response, "status" | "headers">> {
   const chunks: Buffer[] = [];
   let bytes = 0;
   for await (const chunk of response as AsyncIterable<Buffer>) {

@@ -4,13 +4,13 @@ import { AppError, describeError, type ErrorCode } from "../errors.ts";
 /** A call to another thread. */
 interface Call {
   id: number;
-  target: string;
+  service: string;
   method: string;
   args: unknown[];
 }
 
 /** The result or error of the call with this id. */
-type Answer = { id: number; result: unknown } | { id: number; error: Failure };
+type Reply = { id: number; result: unknown } | { id: number; error: Failure };
 
 /** An error as it is sent back: an {@link AppError} without its headers, or the message of any other error. */
 type Failure = { message: string } & (
@@ -22,33 +22,33 @@ type ArgsOf<Method> = Method extends (...args: infer Args) => unknown ? Args : n
 type ResultOf<Method> = Method extends (...args: never[]) => infer Result ? Result : never;
 
 /** Calls methods of objects that are on another thread, by the names of both. */
-export interface RpcClient<Targets extends object> {
+export interface RpcClient<Services extends object> {
   /** `transfer` lists the objects that are transferred instead of copied. */
-  call<Target extends keyof Targets & string, Name extends keyof Targets[Target] & string>(
-    target: Target,
+  call<Service extends keyof Services & string, Name extends keyof Services[Service] & string>(
+    service: Service,
     method: Name,
-    args: ArgsOf<Targets[Target][Name]>,
+    args: ArgsOf<Services[Service][Name]>,
     transfer?: Transferable[],
-  ): Promise<ResultOf<Targets[Target][Name]>>;
+  ): Promise<ResultOf<Services[Service][Name]>>;
 }
 
 /**
  * Calls a thread that runs {@link serveCalls}. `died` resolves with the reason when the thread has ended. From then on
  * every call fails with `store_unavailable`, and so do the pending ones.
  */
-export function callThread<Targets extends object>(
+export function callThread<Services extends object>(
   worker: Worker,
   name: string,
-): RpcClient<Targets> & { died: Promise<Error> } {
+): RpcClient<Services> & { died: Promise<Error> } {
   const pending = new Map<number, { resolve: (result: never) => void; reject: (error: Error) => void }>();
   let lastId = 0;
   let failure: Error | undefined;
 
-  worker.on("message", (answer: Answer) => {
-    const waiter = pending.get(answer.id);
-    pending.delete(answer.id);
-    if ("error" in answer) waiter?.reject(toError(answer.error));
-    else waiter?.resolve(answer.result as never);
+  worker.on("message", (reply: Reply) => {
+    const waiter = pending.get(reply.id);
+    pending.delete(reply.id);
+    if ("error" in reply) waiter?.reject(toError(reply.error));
+    else waiter?.resolve(reply.result as never);
   });
   const died = new Promise<Error>((resolve) => {
     let reason = new Error(`${name} ended`);
@@ -65,12 +65,12 @@ export function callThread<Targets extends object>(
 
   return {
     died,
-    call(target, method, args, transfer = []) {
+    call(service, method, args, transfer = []) {
       if (failure) return Promise.reject(unavailable(failure));
       return new Promise((resolve, reject) => {
         const id = ++lastId;
         pending.set(id, { resolve, reject });
-        worker.postMessage({ id, target, method, args } satisfies Call, transfer);
+        worker.postMessage({ id, service, method, args } satisfies Call, transfer);
       });
     },
   };
@@ -88,21 +88,21 @@ function toError({ message, ...failure }: Failure): Error {
 }
 
 /** Runs one call of a method. */
-export type RunCall = <T>(call: () => T, target: string) => T;
+export type RunCall = <T>(call: () => T, service: string) => T;
 
 /** Answers the calls that come through a port, in order. */
-export function serveCalls(targets: Readonly<Record<string, object>>, port: MessagePort, run: RunCall): void {
-  function answer({ id, target, method, args }: Call): Answer {
+export function serveCalls(services: Readonly<Record<string, object>>, port: MessagePort, run: RunCall): void {
+  function reply({ id, service, method, args }: Call): Reply {
     try {
-      const methods = targets[target] as Record<string, (...args: unknown[]) => unknown> | undefined;
+      const methods = services[service] as Record<string, (...args: unknown[]) => unknown> | undefined;
       const found = methods?.[method];
-      if (!found) throw new Error(`no ${target}.${method}`);
-      return { id, result: run(() => found(...args), target) };
+      if (!found) throw new Error(`no ${service}.${method}`);
+      return { id, result: run(() => found(...args), service) };
     } catch (error) {
       return { id, error: fromError(error) };
     }
   }
-  port.on("message", (call: Call) => port.postMessage(answer(call)));
+  port.on("message", (call: Call) => port.postMessage(reply(call)));
 }
 
 /** Makes an error, or any other thrown value, ready to be sent to another thread. */

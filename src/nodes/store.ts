@@ -47,5 +47,5 @@ export interface Leases {
    * Takes a lease, or prolongs it. Returns false while another holder has it. It ends after `ttlMs`, so that a dead
    * holder loses it.
    */
-  hold(name: string, holder: string, ttlMs: number): Promise<boolean>;
+  acquire(name: string, holder: string, ttlMs: number): Promise<boolean>;
 }

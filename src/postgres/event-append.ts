@@ -24,7 +24,7 @@ import { bytes, columnsOf, integers, texts } from "./values.ts";
 
 /**
  * Adds the events that are not known yet, with their contents: a column each. Numbers are given in order of arrival.
- * Rows are added in order of identity: two batches in opposite order would wait for each other. Returns the places of
+ * Rows are added in order of identity: two batches in opposite order would wait for each other. Returns the indexes of
  * the added events.
  */
 const APPEND = `
@@ -32,7 +32,7 @@ WITH input AS MATERIALIZED (
   SELECT nextval('authserve.events_id_seq') AS id, given.*
   FROM unnest($1::text[], $2::text[], $3::text[], $4::bigint[], $5::bigint[], $6::bytea[], $7::text[], $8::text[], $9::text[],
     $10::text[], $11::bytea[]) WITH ORDINALITY
-    AS given (source, event_id, type, received_at, size, bytes_sha256, secret, address, headers, content_type, payload, place)),
+    AS given (source, event_id, type, received_at, size, bytes_sha256, secret, address, headers, content_type, payload, nth)),
 added AS (
   INSERT INTO authserve.events (id, source, event_id, type, received_at, size, bytes_sha256)
   SELECT id, source, event_id, type, received_at, size, bytes_sha256 FROM input ORDER BY source, event_id
@@ -47,7 +47,7 @@ counted AS (
 stats AS (
   INSERT INTO authserve.stats_added (at, outcome, slot, source, route, count)
   SELECT ${minuteInSql("received_at")}, 'received', 0, source, '', count(*) FROM added GROUP BY 1, source)
-SELECT place - 1 AS place FROM added JOIN input USING (id)`;
+SELECT nth - 1 AS index FROM added JOIN input USING (id)`;
 
 /**
  * The events with these identities: sources, event ids. A statement after that of the append: in one statement, rows
@@ -99,7 +99,7 @@ export function eventAppend(postgres: Postgres, tally: EventTally): (batch: NewE
   async function appendByIdentity(batch: readonly NewEvent[]): Promise<Appended[]> {
     if (batch.length === 0) return [];
     const isNew = await add(batch);
-    const known = batch.filter((_, place) => !isNew[place]);
+    const known = batch.filter((_, index) => !isNew[index]);
     const resolved = known.length === 0 ? [] : await resolveKnown(known);
     return isNew.map((isAdded) => (isAdded ? NEW : (resolved.shift() ?? DUPLICATE)));
   }
@@ -160,9 +160,9 @@ export function addNew(postgres: Queries): AddNew {
       if (isFirst) for (const name of own) names.add(name);
       return isFirst;
     });
-    const rows = await postgres.rows<{ place: number }>(APPEND, columnsOfEvents(first.map(([, event]) => event)));
+    const rows = await postgres.rows<{ index: number }>(APPEND, columnsOfEvents(first.map(([, event]) => event)));
     const isNew = batch.map(() => false);
-    for (const { place } of rows) isNew[first[place]?.[0] as number] = true;
+    for (const { index } of rows) isNew[first[index]?.[0] as number] = true;
     return isNew;
   };
 }
@@ -247,7 +247,7 @@ function knownEvents(postgres: Postgres, add: AddNew): (events: readonly NewEven
   async function addByBytes(events: readonly NewEvent[]): Promise<Appended[]> {
     const renamed = events.map((event) => ({ ...event, eventId: idByBytes(event) }));
     const isNew = await add(renamed);
-    return renamed.map(({ eventId }, place) => ({ ...(isNew[place] ? NEW : DUPLICATE), eventId }));
+    return renamed.map(({ eventId }, index) => ({ ...(isNew[index] ? NEW : DUPLICATE), eventId }));
   }
 
   return async (events) => {

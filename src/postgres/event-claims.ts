@@ -43,12 +43,12 @@ WHERE route = $1 AND due_at IS NOT NULL AND NOT EXISTS (SELECT 1 FROM authserve.
 // A statement that the client has given up may still run later, when a server of PostgreSQL that hung goes on. So each
 // of these compares what it changes: a late one must not undo a newer claim of the same owner, nor shorten its lease.
 
-/** Extends a lease that is still held: end of the lease, event, route, owner, attempt. */
+/** Extends a lease that is not lost: end of the lease, event, route, owner, attempt. */
 const RENEW = `
 UPDATE authserve.jobs SET due_at = greatest(due_at, $1)
 WHERE event = $2 AND route = $3 AND status = 'queued' AND lease_owner = $4 AND attempts = $5`;
 
-/** Undoes claims that are still held: now, then events, routes, owners, attempts. */
+/** Undoes claims that are not lost: now, then events, routes, owners, attempts. */
 const RELEASE = `
 UPDATE authserve.jobs AS job SET attempts = attempts - 1, lease_owner = NULL, claimed_at = NULL,
   due_at = least((SELECT received_at FROM authserve.events WHERE id = job.event), $1)
@@ -87,10 +87,10 @@ export function eventClaims(postgres: Postgres, tally: EventTally): ClaimsPort {
   /** Routes with a claim that failed, and when it was made. Its jobs may be leased, and nobody runs them. */
   const lost = new Map<string, number>();
 
-  async function releaseLost({ route, owner, now, holding = [] }: ClaimRequest): Promise<void> {
+  async function releaseLost({ route, owner, now, inProgress = [] }: ClaimRequest): Promise<void> {
     const lostAt = lost.get(route);
     if (lostAt === undefined) return;
-    await postgres.run(RELEASE_LOST, [route, owner, integers(holding), now, lostAt]);
+    await postgres.run(RELEASE_LOST, [route, owner, integers(inProgress), now, lostAt]);
     lost.delete(route);
   }
 
@@ -134,7 +134,7 @@ async function endExpired(
   request: ClaimRequest,
   rows: readonly ClaimedRow[],
 ): Promise<{ retried: number; deadLettered: DeadLetteredJob[] }> {
-  const { route, owner, leaseMs, now, holding = [] } = request;
+  const { route, owner, leaseMs, now, inProgress = [] } = request;
   if (rows.length === 0) return { retried: 0, deadLettered: [] };
   const events = rows.map(({ event }) => event);
   return changeJobs(postgres, tally, { events, now }, (changes) => {
@@ -144,7 +144,7 @@ async function endExpired(
       const job = changes.job(event, route);
       // Another transaction may have ended the attempt meanwhile.
       if (!job || job.leaseOwner === null || job.dueAt === null || job.dueAt > now) continue;
-      if (job.leaseOwner === owner && holding.includes(event)) {
+      if (job.leaseOwner === owner && inProgress.includes(event)) {
         changes.change(job, { dueAt: now + leaseMs });
       } else if (expire(changes, job, request)) retried++;
       else deadLettered.push({ source, eventId, type, route, attempt: job.attempts, error: LEASE_EXPIRED });
@@ -162,7 +162,7 @@ function expire(changes: Changes, job: JobRow, request: ClaimRequest): boolean {
   return next.to === "queued";
 }
 
-/** Ends attempts whose claims are still held. */
+/** Ends attempts whose claims are not lost. */
 function settling(postgres: Postgres, tally: EventTally): EventStore["settle"] {
   /** Attempts whose settlement got no answer. It may have been committed. */
   const unanswered = new Set<string>();
@@ -173,11 +173,11 @@ function settling(postgres: Postgres, tally: EventTally): EventStore["settle"] {
     const told = batch.filter((claim) => unanswered.has(nameOf(claim)));
     try {
       const recorded = told.length === 0 ? new Set() : await readRecorded(postgres, told);
-      const held = await changeJobs(postgres, tally, { events, now }, (changes) =>
+      const settled = await changeJobs(postgres, tally, { events, now }, (changes) =>
         batch.map((settlement) => settleOne(changes, settlement) || recorded.has(nameOf(settlement))),
       );
       for (const claim of batch) unanswered.delete(nameOf(claim));
-      return held;
+      return settled;
     } catch (error) {
       for (const claim of batch) unanswered.add(nameOf(claim));
       throw error;
@@ -185,7 +185,7 @@ function settling(postgres: Postgres, tally: EventTally): EventStore["settle"] {
   };
 }
 
-/** Returns false, and changes nothing, when the claim is no longer held. */
+/** Returns false, and changes nothing, when the claim is lost. */
 function settleOne(changes: Changes, settlement: Settlement): boolean {
   const { event, route, owner, attempt, next, startedAt, finishedAt, error, response = null } = settlement;
   const job = changes.job(event, route);

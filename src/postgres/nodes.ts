@@ -27,7 +27,7 @@ SELECT id, host, url, version, started_at AS "startedAt", seen_at AS "seenAt", s
 FROM authserve.nodes ORDER BY host, url`;
 
 /** Takes or prolongs a lease unless another holder has it: name, holder, milliseconds. */
-const HOLD = `
+const ACQUIRE = `
 INSERT INTO authserve.leases AS lease (name, holder, expires_at) SELECT $1, $2, ${NOW_MS} + $3::bigint
 ON CONFLICT (name) DO UPDATE SET holder = excluded.holder, expires_at = excluded.expires_at
 WHERE lease.holder = excluded.holder OR lease.expires_at <= ${NOW_MS}`;
@@ -52,5 +52,5 @@ export function createPostgresNodeStore(postgres: Postgres): NodeStore {
 
 /** Leases in a database, by its clock. */
 export function createPostgresLeases(postgres: Postgres): Leases {
-  return { hold: async (name, holder, ttlMs) => (await postgres.run(HOLD, [name, holder, ttlMs])) === 1 };
+  return { acquire: async (name, holder, ttlMs) => (await postgres.run(ACQUIRE, [name, holder, ttlMs])) === 1 };
 }

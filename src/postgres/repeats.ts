@@ -8,13 +8,13 @@ import { columnsOf, integers, texts } from "./values.ts";
 
 /**
  * Counts the deliveries of repeats that are kept, and adds the others of events that are not removed. Returns the
- * places of these.
+ * indexes of these.
  */
 const ADD_REPEATS = `
 WITH input AS MATERIALIZED (
   SELECT * FROM unnest($1::bigint[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::bigint[],
     $9::bigint[], $10::bigint[]) WITH ORDINALITY
-    AS given (event, event_id, type, secret, address, headers, content_type, first_at, last_at, deliveries, place)),
+    AS given (event, event_id, type, secret, address, headers, content_type, first_at, last_at, deliveries, nth)),
 known AS (
   UPDATE authserve.repeats SET deliveries = repeats.deliveries + input.deliveries,
     last_at = greatest(repeats.last_at, input.last_at)
@@ -23,12 +23,12 @@ added AS (
   INSERT INTO authserve.repeats (event, number, event_id, type, secret, address, headers, content_type, first_at, last_at,
     deliveries)
   SELECT event, coalesce((SELECT max(number) FROM authserve.repeats WHERE repeats.event = input.event), 0)
-      + row_number() OVER (PARTITION BY event ORDER BY place),
+      + row_number() OVER (PARTITION BY event ORDER BY nth),
     event_id, type, input.secret, input.address, input.headers, input.content_type, first_at, last_at, deliveries
   FROM input JOIN authserve.contents USING (event)
   WHERE NOT EXISTS (SELECT FROM authserve.repeats WHERE repeats.event = input.event AND repeats.event_id = input.event_id)
   RETURNING event, event_id)
-SELECT place - 1 AS place FROM added JOIN input USING (event, event_id)`;
+SELECT nth - 1 AS index FROM added JOIN input USING (event, event_id)`;
 
 /** Removes the oldest repeats of events beyond a number: events, number. */
 const DROP_REPEATS = `
@@ -92,11 +92,11 @@ export async function addRepeats(postgres: Postgres, repeats: readonly NewRepeat
   const rows = all.map(({ delivery, ...counted }) => ({ ...delivery, ...counted }));
   const added = await postgres.transaction(async (queries) => {
     void queries.run(LOCK_CONTENTS, [events]);
-    const found = await queries.rows<{ place: number }>(ADD_REPEATS, [events, ...columnsOf(rows, REPEAT)]);
+    const found = await queries.rows<{ index: number }>(ADD_REPEATS, [events, ...columnsOf(rows, REPEAT)]);
     if (found.length > 0) void queries.run(DROP_REPEATS, [events, MAX_REPEATS]);
     return found;
   });
-  return new Set(added.flatMap(({ place }) => all[place]?.delivery ?? []));
+  return new Set(added.flatMap(({ index }) => all[index]?.delivery ?? []));
 }
 
 const SENT = { eventId: texts, type: texts, secret: texts, address: texts, headers: texts, contentType: texts };

@@ -128,7 +128,7 @@ interface Unsettled {
  */
 export function createPostgresThrottleStore(postgres: Postgres, server: string = randomUUID()): ThrottleStore {
   /** Attempts in flight of this process, with the times when they took their places. */
-  const held = new Map<number, number>();
+  const inFlight = new Map<number, number>();
   let unsettled: Unsettled[] = [];
   /** Up to this bucket, empty ones have been removed. */
   let cleanedTo = "";
@@ -140,8 +140,8 @@ export function createPostgresThrottleStore(postgres: Postgres, server: string =
   /** Ends attempts. The default time is when they took their places. */
   async function end(ids: readonly number[], failedAt: (at: number) => number | null): Promise<void> {
     const ended = ids.flatMap((id) => {
-      const at = held.get(id);
-      held.delete(id);
+      const at = inFlight.get(id);
+      inFlight.delete(id);
       return at === undefined ? [] : [{ id, failedAt: failedAt(at) }];
     });
     await settle(ended);
@@ -193,7 +193,7 @@ export function createPostgresThrottleStore(postgres: Postgres, server: string =
         unsettled.push({ id, failedAt: null });
         throw error;
       }
-      held.set(id, now);
+      inFlight.set(id, now);
       return { outcome: "reserved", ids: [id] };
     },
     fail: (ids, now) => end(ids, () => now),

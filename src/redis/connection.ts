@@ -47,7 +47,7 @@ export function connectRedis(options: RedisOptions, watcher: RedisWatcher): Redi
   /** Why the last connection failed, when the driver said so. */
   let failure: Error | undefined;
   let ended = 0;
-  let attempt = openAttempt();
+  let connecting = nextConnection();
 
   function reportOutage(reason: Error): void {
     if (outageReported || isClosed) return;
@@ -56,16 +56,16 @@ export function connectRedis(options: RedisOptions, watcher: RedisWatcher): Redi
   }
 
   /** Fails the operations that wait for a connection. */
-  function failAttempt(reason: Error): void {
+  function failWaiting(reason: Error): void {
     reportOutage(reason);
-    attempt.reject(reason);
-    attempt = openAttempt();
+    connecting.reject(reason);
+    connecting = nextConnection();
   }
 
   function onClose(): void {
     ended++;
     isUp = false;
-    failAttempt(failure ?? new Error("the connection to Redis is closed"));
+    failWaiting(failure ?? new Error("the connection to Redis is closed"));
     failure = undefined;
   }
 
@@ -82,11 +82,11 @@ export function connectRedis(options: RedisOptions, watcher: RedisWatcher): Redi
       outageReported = false;
       failure = undefined;
       watcher.onUp(factsOf(info));
-      attempt.resolve();
+      connecting.resolve();
     } catch (error) {
       if (before !== ended || isClosed) return;
       failure = error as Error;
-      failAttempt(failure);
+      failWaiting(failure);
       setTimeout(() => {
         if (before === ended && !isClosed) client.disconnect(true);
       }, RETRY_MAX_MS).unref();
@@ -112,7 +112,7 @@ export function connectRedis(options: RedisOptions, watcher: RedisWatcher): Redi
         if (isUp && !isCluster) return await command(client);
         if (!isUp && client.status === "reconnecting") throw new Error("there is no connection to Redis");
         return await withDeadline(timeoutMs, async (isLate) => {
-          if (!isUp) await attempt.promise;
+          if (!isUp) await connecting.promise;
           return retryWhileRefused(() => command(client), isLate);
         });
       } catch (error) {
@@ -128,10 +128,10 @@ export function connectRedis(options: RedisOptions, watcher: RedisWatcher): Redi
 }
 
 /** A promise for the next connection. No operation may be waiting when it fails, so its rejection is handled here. */
-function openAttempt(): PromiseWithResolvers<void> {
-  const attempt = Promise.withResolvers<void>();
-  attempt.promise.catch(() => {});
-  return attempt;
+function nextConnection(): PromiseWithResolvers<void> {
+  const connecting = Promise.withResolvers<void>();
+  connecting.promise.catch(() => {});
+  return connecting;
 }
 
 /** Runs a command, and retries it while a cluster refuses it for the moment. */

@@ -130,7 +130,7 @@ return places`;
 // More keys in one script would block other clients for too long.
 const KEYS_PER_SCRIPT = 500;
 
-type Answer = ["reserved" | "wait" | "throttled", number];
+type Reply = ["reserved" | "wait" | "throttled", number];
 
 const MAX_ID = 2 ** 48 - 1;
 
@@ -165,7 +165,7 @@ export function createRedisThrottleStore(redis: RedisConnection, server: string 
   const key = (bucket: string) => throttleKey(redis, bucket);
   const knownKey = (bucket: string) => throttleKey(redis, `known:${bucket}`);
   /** The buckets in which attempts in flight of this process hold places. */
-  const held = new Map<number, Pick<Unsettled, "buckets" | "at">>();
+  const inFlight = new Map<number, Pick<Unsettled, "buckets" | "at">>();
   /** Ended attempts that Redis may not know of, oldest first. Their places would become failures. */
   let unsettled: Unsettled[] = [];
   let settling = false;
@@ -187,8 +187,8 @@ export function createRedisThrottleStore(redis: RedisConnection, server: string 
   /** Ends attempts. The default time is when they took their places. */
   async function settle(script: string, ids: number[], now?: number): Promise<void> {
     for (const id of ids) {
-      const places = held.get(id);
-      held.delete(id);
+      const places = inFlight.get(id);
+      inFlight.delete(id);
       if (places) await settleOne({ script, id, buckets: places.buckets, at: now ?? places.at });
     }
   }
@@ -233,10 +233,10 @@ export function createRedisThrottleStore(redis: RedisConnection, server: string 
       const [outcome, retryAfterMs] = (await onBuckets(RESERVE, id, buckets, now).catch((error) => {
         if (!isRefused(error)) unsettled.push({ script: RELEASE, id, buckets, at: now });
         throw error;
-      })) as Answer;
+      })) as Reply;
       if (outcome === "throttled") return { outcome, retryAfterMs };
       if (outcome === "wait") return { outcome };
-      held.set(id, { buckets, at: now });
+      inFlight.set(id, { buckets, at: now });
       return { outcome, ids: [id] };
     },
     fail(ids, now) {

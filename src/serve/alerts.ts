@@ -18,7 +18,7 @@ import type { Wiring } from "./configuration.ts";
 import type { Deliveries } from "./deliveries.ts";
 import type { Part } from "./parts.ts";
 
-interface AlertParts {
+interface AlertNeeds {
   admission: Pick<Admission, "freeBytes" | "minFreeBytes" | "paused">;
   /** Whether this server alone alerts now. */
   isAlerting: () => Promise<boolean>;
@@ -29,7 +29,7 @@ interface AlertParts {
 }
 
 /** Creates the watch for alerts. */
-export function openAlerts(wiring: Wiring, parts: AlertParts): Part {
+export function openAlerts(wiring: Wiring, parts: AlertNeeds): Part {
   const { admission, isAlerting, url, readiness, deliveries } = parts;
   const { settings, environment, config, stores, log } = wiring;
   const { events, now } = stores;

@@ -77,7 +77,7 @@ export function openKeySets({
 
 const TIMEOUT_MS = 10_000;
 
-/** Fetches a document. Throws an error if the answer is not 200 or has more than `maxBytes`. */
+/** Fetches a document. Throws an error if the response is not 200 or has more than `maxBytes`. */
 async function fetchDocument(
   url: string,
   maxBytes: number,

@@ -31,8 +31,8 @@ export function openSharing({ stores: { shared, now }, instance: { id }, log }: 
       await membership.join();
     },
     share: () => membership?.share() ?? 0,
-    isPurging: () => shared.leases.hold("purge", id, PURGE_LEASE_MS),
-    isAlerting: () => shared.leases.hold("alerts", id, ALERT_LEASE_MS),
+    isPurging: () => shared.leases.acquire("purge", id, PURGE_LEASE_MS),
+    isAlerting: () => shared.leases.acquire("alerts", id, ALERT_LEASE_MS),
     leave: async () => membership?.leave(),
   };
 }

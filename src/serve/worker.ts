@@ -16,7 +16,7 @@ import type { Wiring } from "./configuration.ts";
 import type { Part } from "./parts.ts";
 
 /** What the worker is connected with besides. `share` is the part of each route's rate that this server has now. */
-interface WorkerParts {
+interface WorkerNeeds {
   intake: Intake;
   share: () => number;
 }
@@ -27,7 +27,7 @@ const openPayload: OpenPayload = ({ payload, contentType }) =>
 /** Creates the worker. */
 export function openWorker(
   { settings, environment, config, stores, metrics, log }: Wiring,
-  { intake, share }: WorkerParts,
+  { intake, share }: WorkerNeeds,
 ): Part & Pick<Worker, "isAvailable"> {
   const { events } = stores;
   const handlersOf = (file: ConfigFile | null) => (route: Route) =>

@@ -39,8 +39,8 @@ export function lockDataDir(dataDir: string): () => void {
   return () => lock.close();
 }
 
-/** A server's hold on its data directory. */
-export interface DirHold {
+/** A server's lock on its data directory. */
+export interface DirLock {
   /**
    * Locks the directory again if its lock file was removed or replaced, and returns whether it did. Throws what
    * {@link lockDataDir} throws, e.g. when another server was faster.
@@ -50,7 +50,7 @@ export interface DirHold {
 }
 
 /** {@link lockDataDir} for a server, which holds the directory for as long as it runs. */
-export function holdDataDir(dataDir: string): DirHold {
+export function lockForServer(dataDir: string): DirLock {
   const path = join(dataDir, LOCK_FILE);
   let lock = openLock(dataDir);
   let file = fileId(path);

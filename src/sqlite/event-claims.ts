@@ -20,10 +20,10 @@ interface DueRow {
   claimedAt: number | null;
 }
 
-/** True while a claim is held: event, route, owner, attempt. */
-const HELD = "event = ? AND route = ? AND status = 'queued' AND lease_owner = ? AND attempts = ?";
+/** True until a claim is lost: event, route, owner, attempt. */
+const IS_CLAIMED = "event = ? AND route = ? AND status = 'queued' AND lease_owner = ? AND attempts = ?";
 
-const RENEW = `UPDATE jobs SET due_at = ? WHERE ${HELD}`;
+const RENEW = `UPDATE jobs SET due_at = ? WHERE ${IS_CLAIMED}`;
 
 const ADD_DEAD_LETTER = "INSERT INTO dead_letters (event, route, failed_at, reason, unreadable) VALUES (?, ?, ?, ?, ?)";
 
@@ -42,7 +42,7 @@ export function eventClaims(database: Database, reader: Database): EventClaims {
   const release = database.prepare(`
     UPDATE jobs SET attempts = attempts - 1, due_at = (SELECT min(received_at, ?) FROM events WHERE id = event),
       lease_owner = NULL, claimed_at = NULL
-    WHERE ${HELD}`);
+    WHERE ${IS_CLAIMED}`);
   // Makes jobs due that are leased, or that wait longer than any retry does because the clock was wrong. They keep
   // their place before later events.
   const releaseAll = database.prepare(`
@@ -105,7 +105,7 @@ function prepareLeasing(database: Database, reader: Database, tally: EventTally,
   const readEvent = eventReader(reader);
 
   return (request: ClaimRequest) => {
-    const { route, owner, limit, leaseMs, blocks = false, now, holding = [] } = request;
+    const { route, owner, limit, leaseMs, blocks = false, now, inProgress = [] } = request;
     const leaseEndsAt = now + leaseMs;
     const claimed: ClaimedJob[] = [];
     const deadLettered: DeadLetteredJob[] = [];
@@ -134,7 +134,7 @@ function prepareLeasing(database: Database, reader: Database, tally: EventTally,
     /** False when no more payloads fit. */
     function take(row: DueRow, moves: TallyMoves): boolean {
       const { event, attempts, leaseOwner } = row;
-      if (leaseOwner === owner && holding.includes(event)) {
+      if (leaseOwner === owner && inProgress.includes(event)) {
         renew.run(leaseEndsAt, event, route, owner, attempts);
         return true;
       }
@@ -164,14 +164,14 @@ function prepareLeasing(database: Database, reader: Database, tally: EventTally,
   };
 }
 
-/** Ends one attempt and records it. Returns false, and changes nothing, when its claim is no longer held. */
+/** Ends one attempt and records it. Returns false, and changes nothing, when its claim is lost. */
 type EndAttempt = (settlement: Settlement, outcome: AttemptOutcome, moves: TallyMoves) => boolean;
 
 function prepareEndAttempt(database: Database, tally: EventTally): EndAttempt {
   const settle = database.prepare(`
     UPDATE jobs SET status = ?, due_at = ?, lease_owner = NULL, claimed_at = NULL, ended_at = ?, last_error = ?,
       attempts_before_replay = attempts_before_replay + ?, in_line = in_line AND ?
-    WHERE ${HELD}`);
+    WHERE ${IS_CLAIMED}`);
   const endedJob = prepareEndedJob(database);
   const promote = promotion(database);
   const addAttempt = database.prepare(`

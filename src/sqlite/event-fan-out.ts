@@ -72,20 +72,20 @@ export function eventFanOut(database: Database, reader: Database): SyncPort<FanO
       return payloads;
     },
     addJobs: atomic(database, (events: number[], jobs: NewJob[]) => {
-      const mark = routedTo.get() as number;
+      const routed = routedTo.get() as number;
       const upTo = events.at(-1) ?? 0;
       // A retry of a call whose answer was lost.
-      if (upTo <= mark) return;
+      if (upTo <= routed) return;
       tally.count((moves) => {
         for (const job of jobs) {
           add(job);
           moves.job(job.route, null, "queued");
         }
       });
-      for (const statement of [...addToIndexes, addMinutes]) statement.run(mark, upTo);
+      for (const statement of [...addToIndexes, addMinutes]) statement.run(routed, upTo);
       const queued = new Set(jobs.map(({ event }) => event)).size;
-      const unrouted = upTo - mark - queued;
-      countEvents.run({ upTo, queued, unrouted, unroutedBytes: unrouted === 0 ? 0 : countUnrouted(mark, upTo) });
+      const unrouted = upTo - routed - queued;
+      countEvents.run({ upTo, queued, unrouted, unroutedBytes: unrouted === 0 ? 0 : countUnrouted(routed, upTo) });
     }),
   };
 }

@@ -62,8 +62,8 @@ export function eventReads(database: Database): EventReads {
     return listPage(events, filter);
   });
   const getAll = database.transaction((eventId: string, source: string | undefined) => {
-    const mark = routedTo.get() as number;
-    return get.all({ eventId, source: source ?? null }).map((row) => detail(row, row.id <= mark));
+    const routed = routedTo.get() as number;
+    return get.all({ eventId, source: source ?? null }).map((row) => detail(row, row.id <= routed));
   });
 
   const search = payloadSearch(database, list);

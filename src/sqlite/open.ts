@@ -2,7 +2,7 @@ import { describeError } from "../errors.ts";
 import type { EventStore, PurgedPage, PurgeRequest } from "../events/store.ts";
 import type { Log } from "../log.ts";
 import type { StoreChecks } from "../storage/faults.ts";
-import { holdDataDir } from "./data-dir.ts";
+import { lockForServer } from "./data-dir.ts";
 import { type Database, type OpenOptions, openDatabase, openForCommands } from "./database.ts";
 import { eventRetention } from "./event-retention.ts";
 import { watchFiles } from "./file-watch.ts";
@@ -44,7 +44,7 @@ interface SqliteServerStores extends SqliteStores {
 export async function openForServer(options: ServerOptions): Promise<SqliteServerStores> {
   const { dataDir, minFreeBytes, startThread, startReadThread, log } = options;
   giveBackIfFull(dataDir);
-  const hold = holdDataDir(dataDir);
+  const lock = lockForServer(dataDir);
   try {
     recoverRestore(dataDir);
     const reader = openDatabase(dataDir, { checked: true });
@@ -55,16 +55,16 @@ export async function openForServer(options: ServerOptions): Promise<SqliteServe
       await releaseStaleLeases(thread, log);
       const readThread = createReadThread(startReadThread, reader.name);
       const logSize = watchLogSize(reader.name, log);
-      const fileWatch = watchFiles({ dataDir, files, hold, thread, log });
+      const fileWatch = watchFiles({ dataDir, files, lock, thread, log });
       const close = async () => {
         await fileWatch.stop();
         await logSize.stop();
         await readThread.close();
         await thread.close();
         reader.close();
-        hold.release();
+        lock.release();
       };
-      const stores = storesOnThreads({ thread, readThread, reader, requireHold: fileWatch.requireHold }, close);
+      const stores = storesOnThreads({ thread, readThread, reader, requireLock: fileWatch.requireLock }, close);
       const { dev, ino } = files[""];
       return { ...stores, id: `${dev}-${ino}`, logBytes: logSize.bytes, newestEventAt };
     } catch (error) {
@@ -72,7 +72,7 @@ export async function openForServer(options: ServerOptions): Promise<SqliteServe
       throw error;
     }
   } catch (error) {
-    hold.release();
+    lock.release();
     throw error;
   }
 }

@@ -1,9 +1,9 @@
 import { callThread, type RpcClient } from "../lib/thread-rpc.ts";
-import type { ReadTargets } from "./read-thread.ts";
+import type { ReadServices } from "./read-thread.ts";
 import type { StartThread } from "./thread-client.ts";
 
 /** Calls the reading thread. */
-export interface ReadThread extends RpcClient<ReadTargets> {
+export interface ReadThread extends RpcClient<ReadServices> {
   /** Ends it, with the reads that run. */
   close(): Promise<void>;
 }
@@ -12,11 +12,11 @@ export interface ReadThread extends RpcClient<ReadTargets> {
  * Starts the thread with the entry `sqlite/read-thread.ts` at the first call, because most servers never list events.
  */
 export function createReadThread(startThread: StartThread, file: string): ReadThread {
-  let running: { client: RpcClient<ReadTargets>; end(): Promise<unknown> } | undefined;
+  let running: { client: RpcClient<ReadServices>; end(): Promise<unknown> } | undefined;
 
-  function start(): RpcClient<ReadTargets> {
+  function start(): RpcClient<ReadServices> {
     const worker = startThread({ workerData: file });
-    const client = callThread<ReadTargets>(worker, "the reading thread");
+    const client = callThread<ReadServices>(worker, "the reading thread");
     running = { client, end: () => worker.terminate() };
     // The next call starts another one.
     void client.died.then(() => {

@@ -16,7 +16,7 @@ function run(): void {
 }
 
 /** What the reading thread serves. */
-export type ReadTargets = { events: ReturnType<typeof openReads> };
+export type ReadServices = { events: ReturnType<typeof openReads> };
 
 function openReads(file: string) {
   const reader = openReader(file);

@@ -12,13 +12,13 @@ import { packEvents, unpackPoints } from "./codec.ts";
 import type { Database } from "./database.ts";
 import { sqliteEvents } from "./events.ts";
 import { sqliteHeld } from "./held.ts";
+import { withAttemptsInFlight } from "./login-attempts.ts";
 import type { ReadThread } from "./read-thread-client.ts";
 import { createEmbeddedSessionStore } from "./sessions.ts";
 import { sqliteSources } from "./source-counts.ts";
-import type { StorageTargets } from "./thread.ts";
+import type { StorageServices } from "./thread.ts";
 import type { ThreadClient } from "./thread-client.ts";
 import { createSqliteThrottleStore, sqliteFailures } from "./throttle.ts";
-import { withAttemptsInFlight } from "./throttle-attempts.ts";
 import { PARTS } from "./trial.ts";
 
 /** The stores of a data directory, on one database. Closing `events` closes all of them. */
@@ -56,20 +56,20 @@ interface ServerConnections {
   readThread: ReadThread;
   reader: Database;
   /** Throws `store_unavailable` while another server holds the data directory. */
-  requireHold(): void;
+  requireLock(): void;
 }
 
 /** The stores of a server. Writes go to the storage thread, lists and searches to the reading thread. */
 export function storesOnThreads(
-  { thread, readThread, reader, requireHold }: ServerConnections,
+  { thread, readThread, reader, requireLock }: ServerConnections,
   close: () => Promise<void>,
 ): SqliteStores & { checks: StoreChecks } {
   /** Makes every method of a store a call to the storage thread. */
-  const onThread = <T extends object>(target: keyof StorageTargets, local: T): T =>
+  const onThread = <T extends object>(service: keyof StorageServices, local: T): T =>
     Object.fromEntries(
       Object.keys(local).map((name) => [
         name,
-        (...args: unknown[]) => thread.call(target, name as never, args as never),
+        (...args: unknown[]) => thread.call(service, name as never, args as never),
       ]),
     ) as T;
 
@@ -81,12 +81,12 @@ export function storesOnThreads(
     events: withWakeUps({
       ...onThread("events", events),
       async append(batch: NewEvent[]) {
-        requireHold();
+        requireLock();
         const { packed, transfer } = packEvents(batch);
         return thread.call("events", "append", [packed], transfer);
       },
       async check() {
-        requireHold();
+        requireLock();
         await thread.call("events", "check", []);
       },
       backlog: events.backlog,
@@ -108,7 +108,7 @@ export function storesOnThreads(
       find: sessions.find,
       supersession: sessions.supersession,
       async replace(...args) {
-        requireHold();
+        requireLock();
         return thread.call("sessions", "replace", args);
       },
     },

@@ -4,13 +4,13 @@ import { describeError, OperatorError } from "../errors.ts";
 import { callThread, type RpcClient } from "../lib/thread-rpc.ts";
 import type { Log } from "../log.ts";
 import { DATABASE_FILE } from "./database.ts";
-import type { StorageTargets, StorageThreadData } from "./thread.ts";
+import type { StorageServices, StorageThreadData } from "./thread.ts";
 
 /** Starts the thread with the entry `sqlite/thread.ts`. The packaging decides how. */
 export type StartThread = (options: WorkerOptions) => Worker;
 
 /** Calls the current storage thread. */
-export interface ThreadClient extends RpcClient<StorageTargets> {
+export interface ThreadClient extends RpcClient<StorageServices> {
   /** Ends the thread once its pending calls are done. */
   close(): Promise<void>;
 }
@@ -37,7 +37,7 @@ export async function startStorageThread(
 
   function start() {
     const worker = startThread({ workerData: data });
-    const client = callThread<StorageTargets>(worker, "the storage thread");
+    const client = callThread<StorageServices>(worker, "the storage thread");
     const ready = client.call("thread", "ready", []);
     ready.then(
       () => {

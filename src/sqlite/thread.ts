@@ -29,13 +29,13 @@ const IDLE_MS = 30_000;
 const TRIAL_TIMEOUT_MS = 2000;
 
 /** What the storage thread serves. */
-export type StorageTargets = ReturnType<typeof openTargets>["targets"];
+export type StorageServices = ReturnType<typeof openServices>["services"];
 
 /**
  * Opens the only writing connection. `ended` is called once it is closed. Returns the stores on it, and what runs a
  * call.
  */
-function openTargets({ dataDir, files, minFreeBytes }: StorageThreadData, ended: () => void) {
+function openServices({ dataDir, files, minFreeBytes }: StorageThreadData, ended: () => void) {
   const inPlace = () => assertInPlace(dataDir, files);
   inPlace();
   const database = openDatabase(dataDir, { isOpen: true });
@@ -54,7 +54,7 @@ function openTargets({ dataDir, files, minFreeBytes }: StorageThreadData, ended:
     database.close();
     ended();
   };
-  const targets = {
+  const services = {
     events: {
       ...events,
       // An acknowledged delivery must not go to a removed file. Attempts of events stored there are still settled.
@@ -107,12 +107,12 @@ function openTargets({ dataDir, files, minFreeBytes }: StorageThreadData, ended:
       close: () => void setImmediate(end),
     },
   };
-  const runCall: RunCall = (call, target) => {
+  const runCall: RunCall = (call, service) => {
     // A checkpoint is no part of a transaction.
-    if (target === "files") return call();
-    if (target !== "thread") assertWhole();
+    if (service === "files") return call();
+    if (service !== "thread") assertWhole();
     // It rolls back its own transaction.
-    if (target === "trial") return call();
+    if (service === "trial") return call();
     const result = writes.run(call);
     try {
       // The first read after a change writes to the WAL index, a memory-mapped file. On the server's thread a stalled
@@ -123,15 +123,15 @@ function openTargets({ dataDir, files, minFreeBytes }: StorageThreadData, ended:
     }
     return result;
   };
-  return { targets, runCall };
+  return { services, runCall };
 }
 
 /** Runs in the storage thread, and answers calls to the stores. */
 function run(): void {
   const port = parentPort;
   if (!port) throw new Error("this file runs only as the storage thread");
-  const { targets, runCall } = openTargets(workerData as StorageThreadData, () => port.close());
-  serveCalls(targets, port, runCall);
+  const { services, runCall } = openServices(workerData as StorageThreadData, () => port.close());
+  serveCalls(services, port, runCall);
 }
 
 run();

@@ -10,7 +10,7 @@ import {
 } from "../auth/throttle/store.ts";
 import { asAsync, type SyncPort, translatingErrors } from "./async-store.ts";
 import { atomic, type Database } from "./database.ts";
-import { withAttemptsInFlight } from "./throttle-attempts.ts";
+import { withAttemptsInFlight } from "./login-attempts.ts";
 
 // Failures later than now are ignored. After the clock is set back, they would count until it reaches their time again.
 

@@ -134,8 +134,8 @@ export function createAttempts(options: AttemptsOptions): Attempts {
   async function renew({ job, interruption }: ClaimedRun): Promise<void> {
     try {
       const { event, route, attempt } = job;
-      const isHeld = await store.renew({ event, route, owner, attempt }, leaseMs, now());
-      if (!isHeld) interruption.abort(new Error("the lease was lost"));
+      const isLeased = await store.renew({ event, route, owner, attempt }, leaseMs, now());
+      if (!isLeased) interruption.abort(new Error("the lease was lost"));
     } catch (error) {
       logFailure(log, job, error, "a lease could not be renewed");
     }

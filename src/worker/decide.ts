@@ -11,7 +11,7 @@ export type HandlerOutcome =
       kind: "failed";
       error: string;
       isUnavailable?: boolean;
-      /** The HTTP status of the answer. */
+      /** The HTTP status of the response. */
       status?: number | undefined;
       retryAfterMs?: number | undefined;
       response?: string | undefined;
@@ -94,7 +94,7 @@ export function retryDelaysMs(policy: RetryPolicy, random: () => number): number
   return Array.from({ length: policy.attempts - 1 }, (_, index) => retryDelayMs(policy, index + 1, random()));
 }
 
-/** Whether a policy makes no further attempt after an answer with this status. */
+/** Whether a policy makes no further attempt after a response with this status. */
 function givesUpOn({ giveUpOn = [] }: RetryPolicy, status: number): boolean {
   const matching = giveUpOn.filter(({ from, to }) => status >= from && status <= to);
   return matching.length > 0 && !matching.some(({ isExcluded }) => isExcluded);

@@ -20,11 +20,11 @@ export interface Handler {
 }
 
 /**
- * Processes one event. It may run again for the same event, with the same `eventId` as idempotency key.
- * Returns the beginning of the target's answer, if there is one; throws to fail the attempt. When `signal` aborts, the
- * handler should stop: its result is ignored. Work that continues after the result is passed to `waitUntil`.
+ * Processes one event. It may run again for the same event, with the same `eventId` as idempotency key. Returns the
+ * beginning of the target's response, if there is one; throws to fail the attempt. When `signal` aborts, the handler
+ * should stop: its result is ignored. Work that continues after the result is passed to `waitUntil`.
  */
-// biome-ignore lint/suspicious/noConfusingVoidType: a handler without an answer returns nothing
+// biome-ignore lint/suspicious/noConfusingVoidType: a handler without a response returns nothing
 export type EventHandler = (event: ClaimedJob, signal: AbortSignal, waitUntil?: WaitUntil) => Promise<string | void>;
 
 /** A handler's failure, with what is known of the target. */
@@ -33,9 +33,9 @@ export class TargetError extends Error {
   readonly isUnavailable: boolean;
   /** The wait that the target asked for. */
   readonly retryAfterMs: number | undefined;
-  /** The HTTP status of its answer. */
+  /** The HTTP status of its response. */
   readonly status: number | undefined;
-  /** The beginning of its answer. */
+  /** The beginning of its response. */
   readonly response: string | undefined;
 
   constructor(message: string, options: TargetErrorOptions) {

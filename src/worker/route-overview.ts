@@ -9,7 +9,7 @@ export interface RouteOverview extends Omit<RouteRecord, "route"> {
 
 const NO_JOBS = { queued: 0, processed: 0, failed: 0, discarded: 0, pausedAt: null };
 
-/** The configured routes, and then those that are gone and have records. */
+/** The configured routes, and then others that have records. */
 export function overviewOfRoutes(routes: readonly Route[], records: readonly RouteRecord[]): RouteOverview[] {
   const byName = new Map(records.map(({ route, ...record }) => [route, record]));
   const configured = new Map(routes.map((route) => [route.name, route]));

@@ -80,7 +80,7 @@ export function createRouteWorker(options: RouteWorkerOptions): RouteWorker {
       retryDelaysMs: retryDelaysMs(retry, random),
       blocks: whenStuck === "block",
       now: now(),
-      holding: attempts.events(),
+      inProgress: attempts.events(),
     });
     onExpired(expired, deadLettered.length);
     for (const job of deadLettered) logDeadLetter(log, job);

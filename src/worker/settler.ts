@@ -5,8 +5,8 @@ import type { DeadLetteredJob, EventStore } from "../events/store.ts";
 import { createBatcher } from "../lib/batch.ts";
 import type { Log } from "../log.ts";
 
-/** Called after each recorded attempt. If `isHeld` is false, the lease was lost and the result was discarded. */
-export type OnSettled = (job: ClaimedJob, settlement: Settlement, isHeld: boolean) => void;
+/** Called after each recorded attempt. If `isLeased` is false, the lease was lost and the result was discarded. */
+export type OnSettled = (job: ClaimedJob, settlement: Settlement, isLeased: boolean) => void;
 
 interface SettlerOptions {
   store: Pick<EventStore, "settle">;
@@ -48,10 +48,10 @@ export function createSettler({ store, log, onSettled, onRetry }: SettlerOptions
 
   return {
     async settle(job, settlement) {
-      const isHeld = await record(job, settlement);
-      onSettled(job, settlement, isHeld);
-      logSettlement(log, job, settlement, isHeld);
-      if (isHeld && settlement.next.to === "queued") onRetry(job.route, settlement.next.runAt);
+      const isLeased = await record(job, settlement);
+      onSettled(job, settlement, isLeased);
+      logSettlement(log, job, settlement, isLeased);
+      if (isLeased && settlement.next.to === "queued") onRetry(job.route, settlement.next.runAt);
     },
     stopRetrying() {
       isRetrying = false;
@@ -60,9 +60,9 @@ export function createSettler({ store, log, onSettled, onRetry }: SettlerOptions
   };
 }
 
-function logSettlement(log: Log, job: ClaimedJob, settlement: Settlement, isHeld: boolean): void {
+function logSettlement(log: Log, job: ClaimedJob, settlement: Settlement, isLeased: boolean): void {
   const { next, startedAt, finishedAt, error } = settlement;
-  if (!isHeld) {
+  if (!isLeased) {
     log.warn({ event: "lease_lost", ...labels(job) }, "the lease was lost: another worker has the event");
     return;
   }

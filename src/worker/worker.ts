@@ -101,7 +101,7 @@ export function createWorker(options: WorkerOptions): Worker {
       log.warn({ event: "event_unrouted", source, type }, "no route takes events like this one; it is stored"),
   });
   const workers = new Map<string, RouteWorker>();
-  /** Workers of routes that are gone, until their last attempt has ended. */
+  /** Workers of routes that are no longer configured, until their last attempt has ended. */
   const retiring = new Map<RouteWorker, Promise<void>>();
   /** By target. The routes of a target share one. */
   const breakers = new Map<string, Breaker>();
@@ -132,7 +132,8 @@ export function createWorker(options: WorkerOptions): Worker {
   }
 
   /**
-   * Ends what an earlier configuration left: dead letters that block, and jobs whose route is gone, which are logged.
+   * Ends what an earlier configuration left: dead letters that block, and jobs whose route is not configured, which are
+   * logged.
    */
   async function inspectRoutes(): Promise<void> {
     try {

@@ -1,6 +1,6 @@
 import { type EventLoopUtilization, performance } from "node:perf_hooks";
 
-// Deliveries without an answer, measured when a commit begins: 5 at 5,000 deliveries a second (12 at the 90th
+// Deliveries without a response, measured when a commit begins: 5 at 5,000 deliveries a second (12 at the 90th
 // percentile), and 47 with 64 connections that send as fast as they are answered.
 const MANY_UNANSWERED = 32;
 

@@ -109,20 +109,20 @@ export function claimContract(adapter: string, open: OpenEventStore): void {
       const store = await withOne(t);
       const job = await claimOne(store);
       const late = NOW + 10 * LEASE_MS;
-      const held = await claim(store, { now: late, retryDelaysMs: [], holding: [job.event] });
+      const held = await claim(store, { now: late, retryDelaysMs: [], inProgress: [job.event] });
       assert.deepEqual([held.claimed, held.expired, held.deadLettered], [[], 0, []]);
       const event = await eventAndJob(store, "e-1");
       assert.deepEqual([event?.attempts, event?.dueAt, event?.history], [1, late + LEASE_MS, []]);
-      assert.deepEqual((await claim(store, { owner: "b", now: late, holding: [job.event] })).claimed, []);
+      assert.deepEqual((await claim(store, { owner: "b", now: late, inProgress: [job.event] })).claimed, []);
       assert.equal(await store.renew(claimOf(job), LEASE_MS, late), true);
     });
 
     test("an expired lease counts as failed when its owner no longer holds the event", async (t) => {
       const store = await withOne(t);
       const { event } = await claimOne(store);
-      const taken = await claimOne(store, { now: NOW + LEASE_MS, holding: [event + 1] });
+      const taken = await claimOne(store, { now: NOW + LEASE_MS, inProgress: [event + 1] });
       assert.deepEqual([taken.event, taken.attempt], [event, 2]);
-      assert.equal((await claimOne(store, { owner: "b", now: NOW + 2 * LEASE_MS, holding: [event] })).attempt, 3);
+      assert.equal((await claimOne(store, { owner: "b", now: NOW + 2 * LEASE_MS, inProgress: [event] })).attempt, 3);
     });
 
     test("an expired lease that was the last attempt is dead-lettered, not claimed", async (t) => {

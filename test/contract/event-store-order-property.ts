@@ -106,8 +106,8 @@ class History {
       retryDelaysMs: Array(1000).fill(0),
       blocks: this.blocks,
     };
-    const holding = this.held.map(({ event }) => event);
-    const { claimed } = await this.store.claim({ ...request, now: this.now, holding });
+    const inProgress = this.held.map(({ event }) => event);
+    const { claimed } = await this.store.claim({ ...request, now: this.now, inProgress });
     for (const job of claimed) this.check(job.eventId);
     this.held.push(...claimed);
   }

@@ -9,7 +9,7 @@ import { DATABASE_FILE, type Database, openDatabase } from "../../src/sqlite/dat
 import { openForServer } from "../../src/sqlite/open.ts";
 import { openFilesOf } from "../../src/sqlite/open-files.ts";
 import { localStores, type SqliteStores } from "../../src/sqlite/stores.ts";
-import type { StorageTargets, StorageThreadData } from "../../src/sqlite/thread.ts";
+import type { StorageServices, StorageThreadData } from "../../src/sqlite/thread.ts";
 import { intakeContract } from "../contract/event-store.ts";
 import { sessionStoreContract } from "../contract/session-store.ts";
 import { throttleStoreContract } from "../contract/throttle-store.ts";
@@ -68,7 +68,7 @@ test("calls after the storage thread has closed are store_unavailable", async (t
 test("the storage thread answers the call that ends it", async (t) => {
   const { database, dataDir } = tempDatabase(t);
   const workerData: StorageThreadData = { dataDir, files: openFilesOf(database), minFreeBytes: undefined };
-  const thread = callThread<StorageTargets>(startThread("storage", { workerData }), "the storage thread");
+  const thread = callThread<StorageServices>(startThread("storage", { workerData }), "the storage thread");
   await thread.call("thread", "close", []);
   await thread.died;
 });

@@ -89,8 +89,8 @@ export async function readDatabaseFacts(options: PostgresOptions): Promise<Datab
     if (row === undefined) throw new Error("PostgreSQL gave no answer");
     if (server?.isPooled) await useSeveralConnections(postgres);
     const version = await schemaVersion(postgres);
-    // Before all else is read: a table that is gone looks like another schema, and only the trial does not wait for a
-    // lock.
+    // Before all else is read: a table that is missing looks like another schema, and only the trial does not wait for
+    // a lock.
     const faults = version === SCHEMA ? await createTrial(postgres).run() : null;
     const isWhole = faults === null || faults.length === 0;
     const schema: FoundSchema = isWhole ? await readSchema(postgres) : { version, steps: [], fault: null };

@@ -38,9 +38,9 @@ export async function beginImport(
     if (migration === null) {
       await requireEmpty(queries, tables);
       await writeMigration(queries, { source, startedAt: now, finishedAt: null });
-      for (const { name } of tables) await queries.run(ADD_MARK, [markOf(name), "null"]);
+      for (const { name } of tables) await queries.run(ADD_PROGRESS, [progressKey(name), "null"]);
     } else refuseOther(migration, source);
-    const rows = await queries.rows<{ key: string; value: string }>(MARKS);
+    const rows = await queries.rows<{ key: string; value: string }>(PROGRESS);
     const positions = new Map(rows.map(({ key, value }) => [key, JSON.parse(value) as Position]));
     return { startedAt: migration?.startedAt ?? now, isResumed: migration !== null, positions };
   });
@@ -48,10 +48,10 @@ export async function beginImport(
   return {
     startedAt,
     isResumed,
-    position: ({ name }) => positions.get(markOf(name)) ?? null,
+    position: ({ name }) => positions.get(progressKey(name)) ?? null,
     async add(table, after, rows) {
-      const marks = [JSON.stringify(rows.last), markOf(table.name), JSON.stringify(after)];
-      const added = await postgres.run(insertOf(table), [...marks, ...encoded(table, rows)]);
+      const progress = [JSON.stringify(rows.last), progressKey(table.name), JSON.stringify(after)];
+      const added = await postgres.run(insertOf(table), [...progress, ...encoded(table, rows)]);
       if (added === rows.count) return;
       const found = "another migration into this database is running";
       throw new OperatorError({ found, remedy: "wait for it, and run this again if it fails" }, 1);
@@ -70,21 +70,21 @@ export async function beginImport(
     finish: (finishedAt) =>
       postgres.transaction(async (queries) => {
         for (const table of ["events", "held"]) await queries.run(setSequence(table));
-        await queries.run(REMOVE_MARKS);
+        await queries.run(REMOVE_PROGRESS);
         await writeMigration(queries, { source, startedAt, finishedAt });
       }),
   };
 }
 
-const MARK_PREFIX = "migration:";
-const markOf = (table: string) => MARK_PREFIX + table;
+const PROGRESS_PREFIX = "migration:";
+const progressKey = (table: string) => PROGRESS_PREFIX + table;
 
-/** Adds the mark of a table that is not copied yet: key, value. */
-const ADD_MARK = `INSERT INTO authserve.metadata (key, value) VALUES ($1, $2)`;
+/** Adds the progress of a table that is not copied yet: key, value. */
+const ADD_PROGRESS = `INSERT INTO authserve.metadata (key, value) VALUES ($1, $2)`;
 
-const MARKS = `SELECT key, value FROM authserve.metadata WHERE starts_with(key, '${MARK_PREFIX}')`;
+const PROGRESS = `SELECT key, value FROM authserve.metadata WHERE starts_with(key, '${PROGRESS_PREFIX}')`;
 
-const REMOVE_MARKS = `DELETE FROM authserve.metadata WHERE starts_with(key, '${MARK_PREFIX}')`;
+const REMOVE_PROGRESS = `DELETE FROM authserve.metadata WHERE starts_with(key, '${PROGRESS_PREFIX}')`;
 
 /** Lets the next event have the number after the largest one. */
 const setSequence = (table: string) => `
@@ -118,7 +118,10 @@ const ENCODERS = { integer: integers, text: texts, boolean: booleans, bytes } as
 const encoded = ({ columns }: CopiedTable, rows: CopiedRows): Buffer[] =>
   Object.values(columns).map((kind, index) => ENCODERS[kind](rows.columns[index] as unknown[]));
 
-/** Adds rows and moves the mark of their table, or neither if it is elsewhere: new mark, its key, old mark, columns. */
+/**
+ * Adds rows and moves the progress of their table, or neither if it is elsewhere: new progress, its key, old progress,
+ * columns.
+ */
 function insertOf({ name, columns }: CopiedTable): string {
   const arrays = Object.values(columns).map((kind, index) => `$${index + 4}::${TYPES[kind]}[]`);
   return `

@@ -7,7 +7,7 @@ import { trustSystemAuthorities } from "../../lib/system-authorities.ts";
 import { type Handler, isOutOfDescriptors, TargetError, type WaitUntil } from "../handler.ts";
 import { headersOf } from "./http-headers.ts";
 
-// Limits for reading the rest of an answer, so that the next event can reuse the connection.
+// Limits for reading the rest of a response, so that the next event can reuse the connection.
 const MAX_DRAINED_BYTES = 64 * 1024;
 const MAX_DRAIN_MS = 1000;
 // Longest time to send the rest of an event to a target that has already answered.
@@ -15,7 +15,7 @@ const MAX_UPLOAD_MS = 30_000;
 
 /**
  * Forwards each event to a URL: its raw bytes and content type, with its identity in headers, signed with `key` if
- * there is one. Any 2xx answer is success. Redirects are not followed: they would send the payload to a host that is
+ * there is one. Any 2xx response is success. Redirects are not followed: they would send the payload to a host that is
  * not configured.
  *
  * It uses `node:http`, because `fetch` times out after five minutes and refuses some ports.
@@ -97,8 +97,8 @@ function refusal({ statusCode = 0, headers }: IncomingMessage, response?: string
 }
 
 /**
- * Captures the first bytes of an answer's body. `ended` is called at once or never. It resolves when they are complete,
- * or after {@link MAX_DRAIN_MS}.
+ * Captures the first bytes of a response's body. `ended` is called at once or never. It resolves when they are
+ * complete, or after {@link MAX_DRAIN_MS}.
  */
 function captureBeginning(response: IncomingMessage): { ended(): Promise<void>; text(): string | undefined } {
   const chunks: Buffer[] = [];
@@ -135,7 +135,7 @@ function readRetryAfter(value: string | undefined, now: number): number | undefi
 }
 
 /**
- * Reads and discards the rest of an answer, within limits. A target may answer before it has read the event and then
+ * Reads and discards the rest of a response, within limits. A target may answer before it has read the event and then
  * stop reading: the limits free its connection and the payload.
  */
 function drain(sent: ClientRequest, response: IncomingMessage): void {

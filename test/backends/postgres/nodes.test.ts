@@ -60,13 +60,13 @@ suite("the servers of a PostgreSQL database", needsPostgres(), () => {
   test("share leases: one holds each, until it ends", async (t) => {
     const { postgres } = await reusedPostgres(t);
     const leases = createPostgresLeases(postgres);
-    const taken = await Promise.all(Array.from({ length: 8 }, (_, n) => leases.hold("purge", `n${n}`, 60_000)));
+    const taken = await Promise.all(Array.from({ length: 8 }, (_, n) => leases.acquire("purge", `n${n}`, 60_000)));
     assert.equal(taken.filter(Boolean).length, 1);
     const holder = `n${taken.indexOf(true)}`;
-    assert.equal(await leases.hold("other work", "n0", 60_000), true);
-    assert.equal(await leases.hold("purge", "another", 60_000), false);
-    assert.equal(await leases.hold("purge", holder, 50), true);
-    await until(() => leases.hold("purge", "another", 60_000));
-    assert.equal(await leases.hold("purge", holder, 60_000), false);
+    assert.equal(await leases.acquire("other work", "n0", 60_000), true);
+    assert.equal(await leases.acquire("purge", "another", 60_000), false);
+    assert.equal(await leases.acquire("purge", holder, 50), true);
+    await until(() => leases.acquire("purge", "another", 60_000));
+    assert.equal(await leases.acquire("purge", holder, 60_000), false);
   });
 });

@@ -2,27 +2,25 @@ import { type FailureStore, STALE_ATTEMPT_MS, type ThrottleStore } from "../auth
 import { createCounts } from "../lib/counts.ts";
 import type { SyncPort } from "./async-store.ts";
 
-interface Attempt {
+interface LoginAttempt {
   buckets: string[];
   at: number;
 }
 
 /**
- * Makes a throttle store from a failure store to which only this process adds. Attempts in flight are kept in memory,
- * so a correct password does not wait for the disk. A crash forgets them: at most as many guesses as are hashed at
- * once.
- *
- * `reads` are synchronous, so that counting failures and taking a place happen in one turn of the event loop.
+ * Makes a throttle store from a failure store to which only this process adds. Login attempts in flight are kept in
+ * memory, so a correct password does not wait for the disk. A crash forgets them: at most as many guesses as are hashed
+ * at once. `reads` are synchronous, so that counting failures and taking a place happen in one turn of the event loop.
  */
 export function withAttemptsInFlight(
   reads: SyncPort<Pick<FailureStore, "retryAfterMs" | "failures" | "isKnown" | "totals">>,
   writes: Pick<FailureStore, "add" | "remember" | "clear">,
 ): ThrottleStore {
   /** By id, oldest first. */
-  const underWay = new Map<number, Attempt>();
+  const underWay = new Map<number, LoginAttempt>();
   const places = createCounts();
   /** Failures that could not be written. They are written before the next attempt may start. */
-  const uncounted: Attempt[] = [];
+  const uncounted: LoginAttempt[] = [];
   let lastId = 0;
 
   /** Ends an attempt and returns its buckets, where its places stay taken. Returns none when it has ended already. */
@@ -37,7 +35,7 @@ export function withAttemptsInFlight(
   }
 
   /** Stores a failure, and only then frees its places, so that no further attempt fits in between. */
-  async function count(failure: Attempt): Promise<void> {
+  async function count(failure: LoginAttempt): Promise<void> {
     try {
       await writes.add(failure.buckets, failure.at);
     } catch (error) {
