@@ -2,6 +2,7 @@ import { hostname } from "node:os";
 import { resolve } from "node:path";
 import type { AlertStore } from "./alerts/store.ts";
 import { revokeOnCredentialChange } from "./auth/credential-change.ts";
+import type { TokenStore } from "./auth/machine-tokens/store.ts";
 import type { SessionStore } from "./auth/sessions.ts";
 import type { ThrottleStore } from "./auth/throttle/store.ts";
 import {
@@ -39,6 +40,7 @@ export interface Stores {
   sources: SourceStore;
   alerts: AlertStore;
   held: HeldStore;
+  tokens: TokenStore;
   /** What servers that share the database know of each other. Null with SQLite, which has one server. */
   shared: SharedStores | null;
   /** The clock of the stores, in Unix milliseconds. */

@@ -16,6 +16,7 @@ const BASE = ["lib", "errors", "log", "log-events", "metrics", "events"];
 const PORTS = [
   "auth/sessions.ts",
   "auth/throttle/store.ts",
+  "auth/machine-tokens/store.ts",
   "webhook/intake/source-store.ts",
   "webhook/intake/source-times.ts",
   "webhook/held/held-store.ts",

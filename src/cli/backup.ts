@@ -85,7 +85,8 @@ export async function runRestore(file: string, { json }: { json?: boolean }): Pr
     const sessions = usesRedis(environment)
       ? "The session in Redis is still active. To end it, run authserve session revoke."
       : "All sessions have ended.";
-    say(`Restored ${file}. Events have the status that they had in the backup. ${sessions}`);
+    const tokens = "Tokens of programs are gone: create them anew.";
+    say(`Restored ${file}. Events have the status that they had in the backup. ${sessions} ${tokens}`);
     if (kept !== null) say(`The old database is now ${kept}.`);
   } finally {
     release();

@@ -212,6 +212,13 @@ const STEPS: readonly string[] = [
     source text COLLATE "C", reason text COLLATE "C", count bigint NOT NULL, PRIMARY KEY (source, reason)
   );
   `,
+  `
+  -- The tokens of programs, without their values. The scopes are separated by spaces.
+  CREATE TABLE authserve.machine_tokens (
+    name text COLLATE "C" PRIMARY KEY, digest text COLLATE "C" NOT NULL UNIQUE, scopes text NOT NULL,
+    created_at bigint NOT NULL, expires_at bigint, last_used_at bigint, last_network text
+  );
+  `,
 ];
 
 /**

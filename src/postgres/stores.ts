@@ -1,4 +1,5 @@
 import type { AlertStore } from "../alerts/store.ts";
+import type { TokenStore } from "../auth/machine-tokens/store.ts";
 import type { SessionStore } from "../auth/sessions.ts";
 import type { ThrottleStore } from "../auth/throttle/store.ts";
 import type { EventStore } from "../events/store.ts";
@@ -11,6 +12,7 @@ import type { DatabaseClock } from "./clock.ts";
 import type { Postgres } from "./connection.ts";
 import { postgresEvents } from "./events.ts";
 import { createPostgresHeldStore } from "./held.ts";
+import { createPostgresTokenStore } from "./machine-tokens.ts";
 import { createPostgresLeases, createPostgresNodeStore } from "./nodes.ts";
 import { createPostgresSessionStore } from "./sessions.ts";
 import { createPostgresSourceStore } from "./source-counts.ts";
@@ -25,6 +27,7 @@ export interface PostgresStores {
   sources: SourceStore;
   alerts: AlertStore;
   held: HeldStore;
+  tokens: TokenStore;
   nodes: NodeStore;
   leases: Leases;
   checks: StoreChecks;
@@ -48,6 +51,7 @@ export function storesOn(postgres: Postgres, clock: DatabaseClock, server?: stri
     sources: createPostgresSourceStore(postgres),
     alerts: createPostgresAlertStore(postgres),
     held: createPostgresHeldStore(postgres),
+    tokens: createPostgresTokenStore(postgres),
     nodes: createPostgresNodeStore(postgres),
     leases: createPostgresLeases(postgres),
     checks: checksOf(PARTS, trial.run),

@@ -189,6 +189,13 @@ const STEPS: readonly string[] = [
     source TEXT, reason TEXT, count INTEGER NOT NULL, PRIMARY KEY (source, reason)
   ) STRICT, WITHOUT ROWID;
   `,
+  `
+  -- The tokens of programs, without their values. The scopes are separated by spaces.
+  CREATE TABLE machine_tokens (
+    name TEXT PRIMARY KEY, digest TEXT NOT NULL UNIQUE, scopes TEXT NOT NULL, created_at INTEGER NOT NULL,
+    expires_at INTEGER, last_used_at INTEGER, last_network TEXT
+  ) STRICT, WITHOUT ROWID;
+  `,
 ];
 
 /** The oldest supported schema. Schemas 1 to 14 are from before the first release. */

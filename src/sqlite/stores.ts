@@ -1,4 +1,5 @@
 import type { AlertStore } from "../alerts/store.ts";
+import type { TokenStore } from "../auth/machine-tokens/store.ts";
 import type { SessionStore } from "../auth/sessions.ts";
 import type { FailureStore, ThrottleStore } from "../auth/throttle/store.ts";
 import type { EventStore, NewEvent } from "../events/store.ts";
@@ -13,6 +14,7 @@ import type { Database } from "./database.ts";
 import { sqliteEvents } from "./events.ts";
 import { sqliteHeld } from "./held.ts";
 import { withAttemptsInFlight } from "./login-attempts.ts";
+import { sqliteTokens } from "./machine-tokens.ts";
 import type { ReadThread } from "./read-thread-client.ts";
 import { createEmbeddedSessionStore } from "./sessions.ts";
 import { sqliteSources } from "./source-counts.ts";
@@ -29,6 +31,7 @@ export interface SqliteStores {
   sources: SourceStore;
   alerts: AlertStore;
   held: HeldStore;
+  tokens: TokenStore;
 }
 
 /** The stores on an open database, which `close` closes. `reader` is the one of {@link sqliteEvents}. */
@@ -43,6 +46,7 @@ export function localStores(database: Database, reader?: Database): SqliteStores
     sources: asAsync<SourceStore>(sqliteSources(database)),
     alerts: asAsync<AlertStore>(sqliteAlerts(database)),
     held: asAsync<HeldStore>(sqliteHeld(database)),
+    tokens: asAsync<TokenStore>(sqliteTokens(database)),
   };
 }
 
@@ -77,6 +81,7 @@ export function storesOnThreads(
   const sessions = createEmbeddedSessionStore(reader);
   const failures = sqliteFailures(reader);
   const alerts = asAsync<AlertStore>(sqliteAlerts(reader));
+  const tokens = asAsync<TokenStore>(sqliteTokens(reader));
   return {
     events: withWakeUps({
       ...onThread("events", events),
@@ -116,6 +121,7 @@ export function storesOnThreads(
     sources: onThread("sources", asAsync<SourceStore>(sqliteSources(reader))),
     held: onThread("held", asAsync<HeldStore>(sqliteHeld(reader))),
     alerts: { ...onThread("alerts", alerts), read: alerts.read, nextMessages: alerts.nextMessages },
+    tokens: { ...onThread("tokens", tokens), list: tokens.list, find: tokens.find },
     checks: checksOf(PARTS, () => thread.call("trial", "run", [])),
   };
 }

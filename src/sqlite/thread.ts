@@ -7,6 +7,7 @@ import { type PackedEvents, unpackEvents } from "./codec.ts";
 import { openDatabase, openReader } from "./database.ts";
 import { sqliteEvents } from "./events.ts";
 import { sqliteHeld } from "./held.ts";
+import { sqliteTokens } from "./machine-tokens.ts";
 import { assertInPlace, isLogGone, type OpenFiles, watchLogLength } from "./open-files.ts";
 import { reserveBeside } from "./reserve.ts";
 import { embeddedSessions } from "./sessions.ts";
@@ -78,6 +79,7 @@ function openServices({ dataDir, files, minFreeBytes }: StorageThreadData, ended
     throttle: sqliteFailures(database),
     sources: sqliteSources(database),
     alerts: sqliteAlerts(database),
+    tokens: sqliteTokens(database),
     held: {
       ...held,
       hold(batch: Parameters<typeof held.hold>[0]) {

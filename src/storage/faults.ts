@@ -2,7 +2,7 @@ import { AppError } from "../errors.ts";
 import { coalesce } from "../lib/coalesce.ts";
 
 /** A part of the stores, with tables of its own. */
-export type StorePart = "events" | "sessions" | "throttle" | "sources" | "held" | "alerts" | "nodes";
+export type StorePart = "events" | "sessions" | "throttle" | "sources" | "held" | "alerts" | "tokens" | "nodes";
 
 /** Why a part of the stores cannot be written now, and what to do. */
 export interface StoreFault {

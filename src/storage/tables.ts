@@ -55,6 +55,7 @@ const held = table("held");
 const alerts = table("alerts");
 const sessions = table("sessions");
 const throttle = table("throttle");
+const tokens = table("tokens");
 const nodes = table("nodes");
 
 const LARGE = { isLarge: true } as const;
@@ -131,6 +132,10 @@ export const TABLES: readonly StoredTable[] = [
   alerts("alert_messages", "id", { integer: "id attempts due_at", text: "notifier message" }, LEFT),
   sessions("sessions", "user_id", { ...SESSION, text: `${SESSION.text} credential` }, { sqlite: columnsOf(SESSION) }),
   sessions("supersessions", "user_id sid", { ...SESSION, integer: "at expires_at" }),
+  tokens("machine_tokens", "name", {
+    text: "name digest scopes last_network",
+    integer: "created_at expires_at last_used_at",
+  }),
   throttle("login_failures", "id", { integer: "id at", text: "bucket" }, { ...SQLITE, ...LARGE }),
   throttle("login_buckets", "bucket", { text: "bucket" }, POSTGRES),
   throttle(

@@ -3,6 +3,7 @@ import { test } from "node:test";
 import Sqlite from "better-sqlite3";
 import { databaseFile, openDatabase } from "../../src/sqlite/database.ts";
 import { sqliteEvents } from "../../src/sqlite/events.ts";
+import { sqliteTokens } from "../../src/sqlite/machine-tokens.ts";
 import { APPLICATION_ID } from "../../src/sqlite/maintenance/inspect.ts";
 import { SCHEMA, stepsFrom } from "../../src/sqlite/schema.ts";
 import { statementWith, tempDatabase } from "../helpers/database.ts";
@@ -68,4 +69,5 @@ test("a file of schema 15 keeps its events, and repeats are kept beside them", (
   const events = sqliteEvents(database);
   events.append([newEvent({ eventId: "e-2", bytesSha256: digest })]);
   assert.equal(events.get("e-1")[0]?.repeats[0]?.eventId, "e-2");
+  assert.deepEqual(sqliteTokens(database).list(), []);
 });

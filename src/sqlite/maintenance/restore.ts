@@ -200,7 +200,12 @@ function assertRestorable(file: string, name: string): void {
   throw new OperatorError(`${name} ${fault.found}: ${remedy}; nothing was changed`, 1);
 }
 
-/** Ends all sessions: a token that was logged out after the backup must stay invalid. */
+/** Ends all sessions and tokens: what was logged out or revoked after the backup must stay invalid. */
 function endSessions(file: string): void {
-  change(file, (database) => database.exec("DELETE FROM sessions"));
+  change(file, (database) => {
+    database.exec("DELETE FROM sessions");
+    // A backup of an older version has none.
+    const hasTokens = database.prepare("SELECT 1 FROM sqlite_schema WHERE name = 'machine_tokens'").get() !== undefined;
+    if (hasTokens) database.exec("DELETE FROM machine_tokens");
+  });
 }

@@ -29,7 +29,7 @@ suite("the schema on PostgreSQL", needsPostgres(), () => {
     const { postgres } = await tempPostgres(t);
     const bytesSha256 = "ab".repeat(32);
     await postgresEvents(postgres).append([newEvent({ bytesSha256 })]);
-    await postgres.run("DROP TABLE authserve.repeats, authserve.source_refusals");
+    await postgres.run("DROP TABLE authserve.repeats, authserve.source_refusals, authserve.machine_tokens");
     await postgres.run("UPDATE authserve.schema_version SET version = 1");
     await prepareSchema(postgres);
     assert.equal(await schemaVersion(postgres), SCHEMA);

@@ -12,6 +12,7 @@ import { createPostgresThrottleStore } from "../../../src/postgres/throttle.ts";
 import { type Database, databaseFile, openDatabase } from "../../../src/sqlite/database.ts";
 import { localStores } from "../../../src/sqlite/stores.ts";
 import { alertChanges, alertRecord } from "../../contract/alert-store.ts";
+import { newTokenOf } from "../../contract/token-store.ts";
 import { needsPostgres } from "../../helpers/back-end.ts";
 import { authserve, type Command, EXECUTABLE, startProgram } from "../../helpers/command.ts";
 import { overwrite } from "../../helpers/damage.ts";
@@ -72,7 +73,7 @@ const HELD = {
 
 /** Makes rows of each kind in each table. */
 async function fillAll(database: Database): Promise<void> {
-  const { events, sessions, throttle, sources, alerts, held } = localStores(database);
+  const { events, sessions, throttle, sources, alerts, held, tokens } = localStores(database);
   const add = async (eventId: string, orderingKey: string | null = null, route = "default") => {
     await events.append([newEvent({ eventId })]);
     const added = numbersOf(await events.unrouted(1));
@@ -115,6 +116,9 @@ async function fillAll(database: Database): Promise<void> {
 
   await alerts.save(alertChanges({ changed: [alertRecord()] }));
   await alerts.addSilence({ id: "s-1", name: null, labels: { é: "ñ" }, reason: null, until: NOW }, 1);
+  await tokens.create(newTokenOf("ci"));
+  await tokens.create(newTokenOf("used", { expiresAt: null }));
+  await tokens.use("used", NOW, "192.0.2.0/24");
   const delivery = { ...HELD, body: Buffer.from([0, 255]) };
   await held.hold([{ delivery, bounds: { count: 1, bytes: 100, forMs: 1000 } }]);
   await sources.add(
@@ -174,6 +178,7 @@ const SAME = {
   latency_hours: "at, slot, source, route",
   alerts: "id",
   alert_silences: "id",
+  machine_tokens: "name",
   held: "id",
   held_tally: "source",
   source_counts: "source",

@@ -21,15 +21,13 @@ async function check(url: string): Promise<{ code: number | null; text: string; 
 suite("authserve upgrade check on PostgreSQL", needsPostgres(), () => {
   test("counts the steps that an older database lacks, and takes none of them, and neither does doctor", async (t) => {
     const { postgres, url } = await tempPostgres(t);
-    await postgres.run("DROP TABLE authserve.repeats, authserve.source_refusals");
+    await postgres.run("DROP TABLE authserve.repeats, authserve.source_refusals, authserve.machine_tokens");
     await postgres.run("UPDATE authserve.schema_version SET version = 1");
     await postgres.run("DELETE FROM authserve.metadata");
     const { code, text, json } = await check(url);
     assert.equal(code, 0, text);
-    assert.match(
-      text,
-      /^warning +schema +the next start, .* takes 2 steps from 1 to 3.* → make a backup first: pg_dump/m,
-    );
+    assert.match(text, /^warning +schema +the next start, .* → make a backup first: pg_dump/m);
+    assert.ok(text.includes(` takes ${SCHEMA - 1} steps from 1 to ${SCHEMA}`), text);
     const { findings: _, ...facts } = json;
     assert.deepEqual(facts, {
       version: packageJson.version,

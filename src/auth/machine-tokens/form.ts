@@ -1,0 +1,43 @@
+import { createHash, randomInt } from "node:crypto";
+import { crc32 } from "node:zlib";
+
+const PREFIX = "ask_";
+const DIGITS = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
+const RANDOM_LENGTH = 30;
+const CHECK_LENGTH = 6;
+const FORM = new RegExp(`^${PREFIX}[0-9A-Za-z]{${RANDOM_LENGTH + CHECK_LENGTH}}$`);
+
+/** Makes a new token: a prefix that scanners for leaked secrets find, random characters, and a checksum of both. */
+export function newToken(): string {
+  const random = Array.from({ length: RANDOM_LENGTH }, () => DIGITS[randomInt(DIGITS.length)]);
+  const checked = `${PREFIX}${random.join("")}`;
+  return checked + checkOf(checked);
+}
+
+/** Whether a text has the form of a token and its checksum. A typing error costs no look-up. */
+export function isWellFormed(text: string): boolean {
+  return FORM.test(text) && checkOf(text.slice(0, -CHECK_LENGTH)) === text.slice(-CHECK_LENGTH);
+}
+
+/** The CRC-32 of a text in base62, the most significant digit first. */
+function checkOf(text: string): string {
+  let rest = crc32(text);
+  let check = "";
+  for (let place = 0; place < CHECK_LENGTH; place++) {
+    check = DIGITS[rest % DIGITS.length] + check;
+    rest = Math.floor(rest / DIGITS.length);
+  }
+  return check;
+}
+
+/** The digest under which a token is stored: SHA-256 in hexadecimal. It is random enough to need no salt. */
+export function digestOf(token: string): string {
+  return createHash("sha256").update(token).digest("hex");
+}
+
+const BEARER = new RegExp(`^bearer[ \\t]+(${PREFIX}.*)$`, "i");
+
+/** The tokens in the values of `Authorization` headers. Whatever begins with the prefix is one, also a wrong one. */
+export function tokensIn(authorization: readonly string[]): string[] {
+  return authorization.flatMap((value) => BEARER.exec(value)?.[1] ?? []);
+}
