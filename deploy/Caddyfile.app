@@ -28,18 +28,21 @@ app.example.com {
 			handle_response @renewed {
 				request_header Remote-User {rp.header.Remote-User}
 				request_header Remote-Email {rp.header.Remote-Email}
+				request_header Remote-Token {rp.header.Remote-Token}
 				header +Set-Cookie {rp.header.Set-Cookie}
 			}
 			@passed status 200
 			handle_response @passed {
 				request_header Remote-User {rp.header.Remote-User}
 				request_header Remote-Email {rp.header.Remote-Email}
+				request_header Remote-Token {rp.header.Remote-Token}
 			}
 		}
 		reverse_proxy 127.0.0.1:8080 {
-			# Caddy removes headers that a client names in Connection. These two are set after that.
+			# Caddy removes headers that a client names in Connection. These are set after that.
 			header_up Remote-User {header.Remote-User}
 			header_up Remote-Email {header.Remote-Email}
+			header_up Remote-Token {header.Remote-Token}
 		}
 	}
 }

@@ -41,7 +41,7 @@ export const PROBLEMS = {
   invalid_token: {
     status: 401,
     detail: UNAUTHORIZED,
-    when: "The token is malformed, over 4 KiB, wrongly signed, expired or issued in the future, or names another e-mail than `DEMO_EMAIL`.",
+    when: "The token is malformed, over 4 KiB, wrongly signed, expired or issued in the future, or names another e-mail than `DEMO_EMAIL`. Or the token of a program (`ask_…`) is unknown, expired or revoked, or was sent to an endpoint of the session.",
   },
   session_invalidated: {
     status: 401,
@@ -52,6 +52,11 @@ export const PROBLEMS = {
     status: 403,
     detail: "This address may not deliver here",
     when: "The client is not in `WEBHOOK_ALLOWED_ADDRESSES`, or not in `allowedAddresses` of the source.",
+  },
+  insufficient_scope: {
+    status: 403,
+    detail: "The token lacks the scope that this needs",
+    when: "The token of a program is genuine, but has no scope that is enough. `WWW-Authenticate` names the one that is, if there is one.",
   },
   cross_site_request: {
     status: 403,
@@ -102,6 +107,11 @@ export const PROBLEMS = {
     status: 429,
     detail: "Too many failed logins; wait and try again",
     when: "Within 5 minutes there were 10 failed logins at one e-mail from one address (or IPv6 /64), 20 from one IPv6 /56, 30 from one IPv6 /48, or 100 from all. Or there were 50 from one address. Of an address, and of a browser, that logged in during the last 30 days only its own failures count. `Retry-After` says how long to wait.",
+  },
+  too_many_wrong_tokens: {
+    status: 429,
+    detail: "Too many wrong tokens came from this address; wait and try again",
+    when: "Within 5 minutes 50 wrong tokens of programs came from this address (or IPv6 /64). Tokens that were right at this server before still count. `Retry-After` says how long to wait. `/auth/verify` answers 401 instead.",
   },
   headers_too_large: {
     status: 431,

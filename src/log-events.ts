@@ -192,6 +192,18 @@ export const LOG_EVENTS = {
       "A session was ended. `reason` is `command` for `session revoke`, which writes the line to its standard error. It is `credentials_changed` if the password hash or the e-mail changed.",
     fields: ["userId", "reason"],
   },
+  token_created: {
+    level: "info",
+    meaning:
+      "A token for a program was created on the page or by `tokens create`, which writes the line to its standard error.",
+    fields: ["name", "scopes"],
+  },
+  token_revoked: {
+    level: "info",
+    meaning:
+      "A token of a program was revoked on the page or by `tokens revoke`, which writes the line to its standard error.",
+    fields: ["name"],
+  },
   delivery_from_other_address: {
     level: "warn",
     meaning: "A delivery came from an address outside of `allowedAddresses`, and `addressMode` is `watch`.",

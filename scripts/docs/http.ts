@@ -13,7 +13,7 @@ type Content = Record<string, { schema: JsonSchema }>;
 interface Operation {
   summary: string;
   description?: string;
-  security: unknown[];
+  security: Record<string, string[]>[];
   parameters?: { name: string; in: string; required: boolean; schema: JsonSchema }[];
   requestBody?: { content: Content };
   responses: Record<string, { content: Content }>;
@@ -62,7 +62,7 @@ function describe(path: string, method: string, operation: Operation): string[] 
   const objects = answers.filter(({ type }) => type === JSON_TYPE);
   const problems = problemsOf(responses);
   const facts = [
-    ...(security.length > 0 ? ["Needs the session."] : []),
+    ...needsOf(security),
     ...(description ? [description] : []),
     ...(types.some((type) => type !== JSON_TYPE) ? [`Body: ${codes(types)}`] : []),
     ...(texts.length > 0 ? [`Answer: ${texts.map(answerText).join("; ")}`] : []),
@@ -75,6 +75,13 @@ function describe(path: string, method: string, operation: Operation): string[] 
     ...(inputs.length > 0 ? [table(["request", "in", "type", "limits and meaning"], inputs)] : []),
     ...objects.flatMap(({ statuses, schema }) => [`Answer ${statuses.join(", ")}:`, codeBlock(typeOf(schema), "ts")]),
   ];
+}
+
+/** What is enough for an endpoint, unless its summary says it. */
+function needsOf(security: Operation["security"]): string[] {
+  if (!security.some((one) => "token" in one)) return [];
+  const [scope] = security.flatMap(({ machineToken = [] }) => machineToken);
+  return [scope === undefined ? "Needs the session." : `Needs the session, or a token with the scope ${code(scope)}.`];
 }
 
 /** The rows of the parameters and of the members of the body. */

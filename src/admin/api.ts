@@ -1,4 +1,3 @@
-import type { IncomingMessage } from "node:http";
 import * as v from "valibot";
 import { AppError, type ErrorCode } from "../errors.ts";
 import { JOB_CURSOR, LIST_CURSOR } from "../events/cursors.ts";
@@ -12,8 +11,8 @@ import { parseIsoTime } from "../lib/iso-time.ts";
 
 /** Who may use the API. */
 export interface AdminGuard {
-  /** Throws unless the request has the live session. */
-  authenticate: (request: IncomingMessage) => Promise<unknown>;
+  /** Throws unless the request has the live session, or a token with this scope. Null: no token is enough. */
+  authorize: (requester: Pick<RequestContext, "request" | "address">, scope: string | null) => Promise<void>;
   /** Null: from any address. */
   access: ClientAccess | null;
 }
@@ -22,6 +21,8 @@ const GUARD_PROBLEMS: ErrorCode[] = [
   "missing_token",
   "invalid_token",
   "session_invalidated",
+  "insufficient_scope",
+  "too_many_wrong_tokens",
   "not_found",
   "store_unavailable",
 ];
@@ -33,12 +34,18 @@ const BODY_PROBLEMS: ErrorCode[] = [
   "validation_failed",
 ];
 
-/** Lets a handler run for the live session, from allowed addresses only. All others get 401 or 404. */
-function guarded({ authenticate, access }: AdminGuard, handler: RequestHandler): RequestHandler {
+/**
+ * Lets a handler run for the live session, or for a token with the scope, from allowed addresses only. All others get
+ * 401, 403 or 404.
+ */
+function guarded(
+  { authorize, access }: AdminGuard,
+  { scope = null, handler }: { scope?: string | null | undefined; handler: RequestHandler },
+): RequestHandler {
   return async (context) => {
     const { request, address } = context;
     if (access !== null) requireAllowedClient(request, address, access);
-    await authenticate(request);
+    await authorize(context, scope);
     return handler(context);
   };
 }
@@ -46,7 +53,11 @@ function guarded({ authenticate, access }: AdminGuard, handler: RequestHandler):
 type Members = v.ObjectSchema<v.ObjectEntries, undefined>;
 type Described = Pick<Endpoint, "path" | "summary" | "response"> & Partial<Endpoint>;
 
-/** An endpoint that reads for the logged-in user. */
+/** What a token needs to read, and to change something. */
+const READ = "events:read";
+export const WRITE = "events:write";
+
+/** An endpoint that reads for the logged-in user, and for a program that may read. */
 export function guardedGet(
   guard: AdminGuard,
   { problems = [], ...described }: Described & Pick<Endpoint, "handler">,
@@ -54,10 +65,11 @@ export function guardedGet(
   return {
     method: "GET",
     isGuarded: true,
+    scope: READ,
     quiet: true,
     ...described,
     problems: [...(described.query ? (["validation_failed"] as const) : []), ...GUARD_PROBLEMS, ...problems],
-    handler: guarded(guard, described.handler),
+    handler: guarded(guard, { scope: READ, ...described }),
   };
 }
 
@@ -98,9 +110,10 @@ export function changeEndpoint<Body extends Members>(
     isGuarded: true,
     request,
     problems: [...BODY_PROBLEMS, ...GUARD_PROBLEMS],
-    handler: guarded(guard, async (context) =>
-      reply(200, await change(await readJson(context.request, request, limitBytes))),
-    ),
+    handler: guarded(guard, {
+      scope: described.scope,
+      handler: async (context) => reply(200, await change(await readJson(context.request, request, limitBytes))),
+    }),
   };
 }
 

@@ -5,9 +5,10 @@ import { type JobParts, jobEndpoints } from "./jobs.ts";
 import { type SessionParts, sessionEndpoints } from "./session.ts";
 import { type SourceParts, sourceEndpoints } from "./sources.ts";
 import { type StatusParts, statusEndpoints } from "./status.ts";
+import { type TokenParts, tokenEndpoints } from "./tokens.ts";
 
 /** What the API of the page uses. */
-export type AdminParts = StatusParts & EventParts & JobParts & SourceParts & AlertParts & SessionParts;
+export type AdminParts = StatusParts & EventParts & JobParts & SourceParts & AlertParts & SessionParts & TokenParts;
 
 /** The API of the page, for the logged-in user. */
 export function adminEndpoints(parts: AdminParts): Endpoint[] {
@@ -18,5 +19,6 @@ export function adminEndpoints(parts: AdminParts): Endpoint[] {
     ...sourceEndpoints(parts),
     ...alertEndpoints(parts),
     ...sessionEndpoints(parts),
+    ...tokenEndpoints(parts),
   ];
 }

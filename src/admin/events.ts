@@ -20,6 +20,7 @@ import {
   queryEndpoint,
   text,
   timestamp,
+  WRITE,
 } from "./api.ts";
 import { type BulkResult, findEvent, takeFiltered } from "./bulk.ts";
 import { JobItem } from "./jobs.ts";
@@ -180,6 +181,7 @@ export function eventEndpoints(parts: EventParts): Endpoint[] {
     }),
     changeEndpoint(parts, {
       path: "/admin/api/events/replay",
+      scope: WRITE,
       summary:
         "Queues the failed jobs of events again: by `ids` (with `source`), or of all that match `filter`, which has the names of the list's query. `dryRun` only counts. If `cursor` is not null, send the request again with it, to go on.",
       request: ReplayBody,
@@ -192,6 +194,7 @@ export function eventEndpoints(parts: EventParts): Endpoint[] {
     }),
     changeEndpoint(parts, {
       path: "/admin/api/events/discard",
+      scope: WRITE,
       summary: "Discards the failed or queued jobs of events, selected as for a replay, with a `reason`.",
       request: DiscardBody,
       limitBytes: SELECTION_LIMIT,

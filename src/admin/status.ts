@@ -15,6 +15,7 @@ import {
   text,
   time,
   timestamp,
+  WRITE,
 } from "./api.ts";
 
 export interface StatusParts extends AdminGuard {
@@ -131,6 +132,7 @@ export function statusEndpoints(parts: StatusParts): Endpoint[] {
     }),
     changeEndpoint(parts, {
       path: "/admin/api/routes/pause",
+      scope: WRITE,
       summary: "Pauses a route: its jobs wait, and running attempts end as usual.",
       request: RouteBody,
       response: ChangedAnswer,
@@ -141,6 +143,7 @@ export function statusEndpoints(parts: StatusParts): Endpoint[] {
     }),
     changeEndpoint(parts, {
       path: "/admin/api/routes/resume",
+      scope: WRITE,
       summary: "Ends the pause of a route.",
       request: RouteBody,
       response: ChangedAnswer,

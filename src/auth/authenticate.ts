@@ -1,5 +1,6 @@
 import { AppError } from "../errors.ts";
 import { coalesce } from "../lib/coalesce.ts";
+import { tokensIn } from "./machine-tokens/form.ts";
 import type { SessionStore } from "./sessions.ts";
 import { type AccessClaims, createVerifyToken, readToken } from "./token.ts";
 import { matchesUser, type User } from "./user.ts";
@@ -10,7 +11,8 @@ export interface Authenticate {
   byHeader(authorization: readonly string[]): Promise<AccessClaims>;
   /**
    * Whether one of these values of `Authorization` headers has a token of this service: of exactly its form, and signed
-   * with one of its secrets. It may have expired. Others, e.g. the tokens of a protected app, are for somebody else.
+   * with one of its secrets, or a token of a program, which is no session. It may have expired. Others, e.g. the tokens
+   * of a protected app, are for somebody else.
    */
   isOwn(authorization: readonly string[]): boolean;
   /**
@@ -60,6 +62,7 @@ export function createAuthenticate(
 
   return {
     isOwn: (authorization) =>
+      tokensIn(authorization).length > 0 ||
       authorization.some((value) => {
         const token = BEARER.exec(value)?.[1];
         return token !== undefined && isOwnToken(token);

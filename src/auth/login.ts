@@ -1,6 +1,6 @@
 import { AppError } from "../errors.ts";
 import type { ConcurrencyLimit } from "../lib/concurrency-limit.ts";
-import { networkOf } from "../lib/network.ts";
+import { coarseNetwork, networkOf } from "../lib/network.ts";
 import type { Log } from "../log.ts";
 import type { PasswordVerifier } from "./password.ts";
 import type { LoginOrigin, SessionStore } from "./sessions.ts";
@@ -99,14 +99,6 @@ export function createLogin(parts: LoginParts): Login {
  */
 function coarseOrigin(address: string, userAgent: string | undefined): LoginOrigin {
   return { network: coarseNetwork(address), userAgent: productOf(userAgent ?? "") };
-}
-
-/** Returns the IPv4 /24 or IPv6 /48 of an address in canonical form. */
-export function coarseNetwork(address: string): string {
-  if (!address.includes(":")) return address.replace(/\.[0-9]+$/, ".0/24");
-  const groups = networkOf(address).split(":").slice(0, 3);
-  while (groups.at(-1) === "0") groups.pop();
-  return `${groups.join(":")}::/48`;
 }
 
 // A browser's User-Agent also names the browsers it derives from. The first entry found is the browser itself.

@@ -107,6 +107,15 @@ export const EXAMPLES: Record<string, readonly (readonly [commandLine: string, w
   "throttle clear": [["authserve throttle clear", "Let everybody log in again"]],
   "throttle forget-browsers": [["authserve throttle forget-browsers", "A laptop was lost"]],
   "token explain": [["authserve token explain <token.txt", "Find out why a token is refused"]],
+  "tokens create": [
+    ["authserve tokens create backup --scope verify:dav.example.com >token.txt", "Let a program pass to one host"],
+    ["authserve tokens create grafana --scope events:read metrics --expires never", "Let a program read"],
+  ],
+  "tokens list": [["authserve tokens list", "See which tokens there are, and when each one was used"]],
+  "tokens revoke": [
+    ["authserve tokens revoke backup", "Refuse a token from now on"],
+    ["authserve tokens revoke --all", "A machine with tokens was lost"],
+  ],
   "selftest sessions": [["authserve selftest sessions --rounds 2000", "Run more races"]],
   "selftest crash": [["authserve selftest crash --rounds 1000", "Kill more often"]],
   reload: [["authserve reload", "Use the changed file and its secrets, or see what is wrong"]],

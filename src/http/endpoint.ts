@@ -52,6 +52,8 @@ export interface Endpoint {
   needs?: string;
   /** Whether it needs the live session. */
   isGuarded?: boolean;
+  /** The scope with which the token of a program is enough. */
+  scope?: string | undefined;
   /** The parameters of the query. */
   query?: GenericSchema;
   /** The body of the request, if there is one. */

@@ -40,6 +40,12 @@ export function openApiOf(endpoints: readonly Endpoint[], version: string): Json
 
 const SECURITY_SCHEMES = {
   token: { type: "http", scheme: "bearer", bearerFormat: "JWT" },
+  machineToken: {
+    type: "http",
+    scheme: "bearer",
+    bearerFormat: "ask_…",
+    description: "A token for a program, of `authserve tokens create`, with the scope that is named.",
+  },
   cookie: {
     type: "apiKey",
     in: "cookie",
@@ -51,18 +57,24 @@ const SECURITY_SCHEMES = {
 
 const SESSION = [{ token: [] }, { cookie: [] }];
 
+/** What is enough for an endpoint. Without a session, an allowed address is. */
+function securityOf({ isGuarded = false, scope }: Endpoint): object[] {
+  if (scope === undefined) return isGuarded ? SESSION : [];
+  return [...(isGuarded ? SESSION : [{}]), { machineToken: [scope] }];
+}
+
 /** An endpoint for every method is described by its most usual one. */
 const methodOf = ({ method }: Endpoint) => (method === "*" ? "get" : method.toLowerCase());
 
 function operationOf(endpoint: Endpoint, ids: Set<string>): JsonObject {
-  const { method, summary, needs, isGuarded = false, request } = endpoint;
+  const { method, summary, needs, request } = endpoint;
   const parameters = parametersOf(endpoint);
   return {
     operationId: idOf(endpoint, ids),
     summary,
     ...(needs ? { description: `Needs ${needs}.` } : {}),
     ...(method === "*" ? { "x-every-method": true } : {}),
-    security: isGuarded ? SESSION : [],
+    security: securityOf(endpoint),
     ...(parameters.length > 0 ? { parameters } : {}),
     ...(request ? { requestBody: { required: true, content: requestOf(request, endpoint.requestTypes) } } : {}),
     responses: responsesOf(endpoint),

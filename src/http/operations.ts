@@ -4,7 +4,7 @@ import { describeError } from "../errors.ts";
 import { timeout } from "../lib/timeout.ts";
 import type { Log } from "../log.ts";
 import type { Exposition } from "../metrics.ts";
-import { type Endpoint, reply } from "./endpoint.ts";
+import { type Endpoint, type RequestContext, reply } from "./endpoint.ts";
 import { requireAllowedClient } from "./proxies.ts";
 
 const ReadyAnswer = v.object({
@@ -103,24 +103,37 @@ export function healthEndpoints({ readiness, instance, log }: HealthParts): Endp
   ];
 }
 
+const METRICS_SCOPE = "metrics";
+
 export interface MetricsParts {
   metrics: { render(): Promise<Exposition> };
   metricsAllowedAddresses: BlockList;
+  /** Whether a request has a token with a scope. Throws if it has a wrong one. Without one it is false. */
+  hasScope: (context: RequestContext, scope: string) => Promise<boolean>;
   trustedProxies: BlockList | undefined;
 }
 
-/** The metrics for allowed addresses. */
-export function metricsEndpoint({ metrics, metricsAllowedAddresses, trustedProxies }: MetricsParts): Endpoint {
+/** The metrics for allowed addresses, and for tokens with the scope. */
+export function metricsEndpoint({
+  metrics,
+  metricsAllowedAddresses: allowedAddresses,
+  hasScope,
+  trustedProxies,
+}: MetricsParts): Endpoint {
   return {
     method: "GET",
     path: "/metrics",
     audience: "monitoring",
-    summary: "Shows the metrics in the text format of Prometheus, to `METRICS_ALLOWED_ADDRESSES` only. Others get 404.",
+    summary:
+      "Shows the metrics in the text format of Prometheus, to `METRICS_ALLOWED_ADDRESSES`, and to tokens with the scope `metrics`. Others get 404.",
+    scope: METRICS_SCOPE,
     response: v.string(),
-    problems: ["not_found"],
+    problems: ["not_found", "invalid_token", "insufficient_scope", "too_many_wrong_tokens", "store_unavailable"],
     quiet: true,
-    async handler({ request, address }) {
-      requireAllowedClient(request, address, { allowedAddresses: metricsAllowedAddresses, trustedProxies });
+    async handler(context) {
+      const { request, address } = context;
+      if (!(await hasScope(context, METRICS_SCOPE)))
+        requireAllowedClient(request, address, { allowedAddresses, trustedProxies });
       const { text, contentType } = await metrics.render();
       return { status: 200, body: text, headers: { "Content-Type": contentType } };
     },

@@ -12,3 +12,11 @@ export function networkOf(address: string, bits: 64 | 56 | 48 = 64): string {
   if (bits === 56) groups[3] = (Number.parseInt(groups[3] as string, 16) & 0xff00).toString(16);
   return groups.join(":");
 }
+
+/** Returns the IPv4 /24 or IPv6 /48 of an address in canonical form. */
+export function coarseNetwork(address: string): string {
+  if (!address.includes(":")) return address.replace(/\.[0-9]+$/, ".0/24");
+  const groups = networkOf(address).split(":").slice(0, 3);
+  while (groups.at(-1) === "0") groups.pop();
+  return `${groups.join(":")}::/48`;
+}

@@ -6,6 +6,7 @@ import { alertNameOf } from "../alerts/alert.ts";
 import { listAlerts } from "../alerts/list.ts";
 import { silenceOf } from "../alerts/rules.ts";
 import { textsFor } from "../auth/browser/texts.ts";
+import { createToken, DEFAULT_EXPIRY_MS, tokenJson } from "../auth/machine-tokens/manage.ts";
 import { routesOf } from "../config/routes.ts";
 import { sourcesOf } from "../config/sources.ts";
 import { defined } from "../lib/defined.ts";
@@ -16,17 +17,17 @@ import { overviewOf } from "../webhook/intake/source-overview.ts";
 import { overviewOfRoutes, targetOf } from "../worker/route-overview.ts";
 import type { Wiring } from "./configuration.ts";
 
-interface AdminNeeds extends Pick<AdminParts, "authenticate"> {
+interface AdminNeeds extends Pick<AdminParts, "authorize"> {
   admission: Pick<Admission, "pausedBy" | "freeBytes" | "minFreeBytes">;
   isAvailable: (route: string) => boolean;
 }
 
 /** The parts of the API of the page; null if `ADMIN` is off. */
-export function openAdmin(wiring: Wiring, { authenticate, admission, isAvailable }: AdminNeeds): AdminParts | null {
-  const { settings, config, stores } = wiring;
+export function openAdmin(wiring: Wiring, { authorize, admission, isAvailable }: AdminNeeds): AdminParts | null {
+  const { settings, config, stores, log } = wiring;
   if (settings.ADMIN === "off") return null;
   const { ADMIN_ALLOWED_ADDRESSES: allowedAddresses, TRUSTED_PROXIES: trustedProxies } = settings;
-  const { events, sources, alerts, held, sessions, shared, now } = stores;
+  const { events, sources, alerts, held, sessions, tokens, shared, now } = stores;
   const { DEMO_USER_ID: userId, DEMO_EMAIL: email } = settings;
   const startedAt = isoTime(now());
 
@@ -49,7 +50,7 @@ export function openAdmin(wiring: Wiring, { authenticate, admission, isAvailable
   }
 
   return {
-    authenticate,
+    authorize,
     events,
     readRoutes,
     async readStatus() {
@@ -105,6 +106,21 @@ export function openAdmin(wiring: Wiring, { authenticate, admission, isAvailable
       unsilence: (name) => alerts.removeSilences(name && (alertNameOf(name) ?? name)),
     },
     session: { userId, email, find: () => sessions.find(userId), revoke: () => sessions.remove(userId) },
+    tokens: {
+      list: async () => (await tokens.list()).map(tokenJson),
+      async create({ expiresInMs = DEFAULT_EXPIRY_MS, ...request }) {
+        const created = await createToken(tokens, { ...request, expiresInMs }, now());
+        if ("member" in created) return created;
+        const { token, record } = created;
+        log.info({ event: "token_created", name: record.name, scopes: record.scopes }, "a token was created");
+        return { ...tokenJson(record), token };
+      },
+      async revoke(names) {
+        const revoked = await tokens.revoke(names);
+        for (const name of revoked) log.info({ event: "token_revoked", name }, "a token was revoked");
+        return revoked;
+      },
+    },
     access: allowedAddresses === undefined ? null : { allowedAddresses, trustedProxies },
     now,
   };
@@ -117,9 +133,13 @@ const finite = (bytes: number | null) => (bytes === null || Number.isFinite(byte
  * The parts of the page itself. Null without the API, and without pages for browsers, because then nobody can log in to
  * it.
  */
-export function openPage({ settings }: Wiring, admin: AdminParts | null, hasBrowser: boolean): PageParts | null {
-  if (admin === null || !hasBrowser) return null;
-  const { authenticate, access } = admin;
+export function openPage(
+  { settings }: Wiring,
+  admin: AdminParts | null,
+  authenticate: PageParts["authenticate"] | null,
+): PageParts | null {
+  if (admin === null || authenticate === null) return null;
+  const { access } = admin;
   const languageFor: PageParts["languageFor"] = (acceptLanguage) => textsFor(acceptLanguage).lang;
   const base =
     settings.PUBLIC_URL === undefined ? "" : settings.PUBLIC_URL.slice(new URL(settings.PUBLIC_URL).origin.length);

@@ -9,7 +9,8 @@ import { publicUrlOf } from "../http/listen.ts";
 import { pageTtlSeconds } from "./login.ts";
 
 interface BrowserNeeds
-  extends Pick<BrowserParts, "login" | "authenticate" | "sessions" | "isToKnownHost" | "log" | "now"> {
+  extends Pick<BrowserParts, "login" | "authenticate" | "sessions" | "isToKnownHost" | "log" | "now">,
+    Pick<VerifyParts, "machineTokens"> {
   /** All that verify tokens; that of `JWT_SECRET` is the first. */
   secrets: readonly string[];
   throttle: ThrottleStore;
@@ -33,6 +34,7 @@ export function openBrowser(
   };
   return {
     ...parts,
+    user: { id: settings.DEMO_USER_ID, email: settings.DEMO_EMAIL },
     secret: settings.JWT_SECRET,
     cookie: createSessionCookie(origin, cookieDomain),
     marks: createBrowserMarks(credential, throttle, parts.now),

@@ -1,12 +1,13 @@
 import { listEndpoints } from "../app.ts";
 import { createAuthenticate } from "../auth/authenticate.ts";
-import { createRequestGuard } from "../auth/browser/guard.ts";
+import { createRequestGuard, createScopeGuard, machineTokenOf } from "../auth/browser/guard.ts";
 import type { Login } from "../auth/login.ts";
+import { createMachineTokens, insufficientScope } from "../auth/machine-tokens/machine-tokens.ts";
 import type { ConfigFile } from "../config/file/config-file.ts";
 import { sourcesOf } from "../config/sources.ts";
 import { createHostCheck, knownHosts } from "../http/known-hosts.ts";
 import { hostOf } from "../http/listen.ts";
-import type { Readiness } from "../http/operations.ts";
+import type { MetricsParts, Readiness } from "../http/operations.ts";
 import type { Admission } from "../webhook/intake/admission.ts";
 import { openAdmin, openPage } from "./admin.ts";
 import { readCertificateEnd, readWatchedSources } from "./alerts.ts";
@@ -29,11 +30,12 @@ interface EndpointNeeds {
 export function openEndpoints(wiring: Wiring, needs: EndpointNeeds): Part {
   const { settings, config, stores, metrics, instance, log } = wiring;
   const { listener, login, admission, deliveries, readiness, isAvailable } = needs;
-  const { events, sessions, throttle, logBytes, now } = stores;
+  const { events, sessions, throttle, tokens, logBytes, now } = stores;
   const { TRUSTED_PROXIES: trustedProxies, CORS_ALLOWED_ORIGINS: corsOrigins } = settings;
   const user = { id: settings.DEMO_USER_ID, email: settings.DEMO_EMAIL };
   const secrets = [settings.JWT_SECRET, settings.JWT_SECRET_PREVIOUS].filter((secret) => secret !== undefined);
   const authenticate = createAuthenticate(user, sessions, secrets, now);
+  const machineTokens = createMachineTokens(tokens, now);
   const hostRules = {
     listeningHost: hostOf(settings),
     publicUrl: settings.PUBLIC_URL,
@@ -43,11 +45,17 @@ export function openEndpoints(wiring: Wiring, needs: EndpointNeeds): Part {
   const checkHost = createHostCheck(hostRules);
   const isToKnownHost = knownHosts(hostRules);
   const browser = openBrowser(settings, listener.url(), {
-    ...{ login, authenticate, sessions, secrets, throttle, isToKnownHost, log, now },
+    ...{ login, authenticate, sessions, secrets, throttle, isToKnownHost, machineTokens, log, now },
   });
   const guard = createRequestGuard(authenticate, browser, corsOrigins);
-  const admin = openAdmin(wiring, { authenticate: guard, admission, isAvailable });
-  const page = openPage(wiring, admin, browser !== null);
+  const authorize = createScopeGuard(guard, machineTokens);
+  const admin = openAdmin(wiring, { authorize, admission, isAvailable });
+  const page = openPage(wiring, admin, browser === null ? null : guard);
+  const hasScope: MetricsParts["hasScope"] = async (context, scope) => {
+    const token = await machineTokenOf(context, machineTokens);
+    if (token !== null && !token.scopes.includes(scope)) throw insufficientScope(scope);
+    return token !== null;
+  };
   const metricsText = metrics.exposition({
     events,
     isAvailable,
@@ -77,6 +85,7 @@ export function openEndpoints(wiring: Wiring, needs: EndpointNeeds): Part {
         readiness,
         instance: instance.id,
         metrics: metricsText,
+        hasScope,
         metricsAllowedAddresses: settings.METRICS_ALLOWED_ADDRESSES,
         trustedProxies,
         checkHost,

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { coarseNetwork, productOf } from "../../src/auth/login.ts";
+import { productOf } from "../../src/auth/login.ts";
+import { coarseNetwork } from "../../src/lib/network.ts";
 
 for (const [address, expected] of [
   ["203.0.113.77", "203.0.113.0/24"],

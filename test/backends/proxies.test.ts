@@ -23,7 +23,7 @@ import { PAGE, Visitor } from "../helpers/visitor.ts";
 
 const DEEP = `${APP}/reports/2026?from=a&to=b%20c&sort=%26&x=1+2`;
 
-const SPELLINGS = ["Remote-User", "Remote-Email"].flatMap((name) =>
+const SPELLINGS = ["Remote-User", "Remote-Email", "Remote-Token"].flatMap((name) =>
   ["-", "_", "."].flatMap((separator) => {
     const spelled = name.replace("-", separator);
     return [spelled, spelled.toLowerCase(), spelled.toUpperCase(), spelled];
@@ -63,6 +63,21 @@ suite("an app behind a proxy that asks /auth/verify", { concurrency: PROXIES.len
         const form = await new Visitor(proxy.port).request(DEEP, { method: "POST", body: "a=1" });
         assert.ok([302, 303].includes(form.status));
         assert.equal(app.received.length, posted);
+      });
+
+      test("a program passes with a token, and the session of the browser lives on", async () => {
+        const { proxy, server } = site;
+        const visitor = await loggedIn(site);
+        const { stdout } = await server.run(["tokens", "create", "backup", "--scope", "verify:app.example.com"]);
+        const program = new Visitor(proxy.port);
+        const pass = (token: string) =>
+          program.request(`${APP}/dav`, { headers: { accept: "*/*" }, lines: ["Authorization", `Bearer ${token}`] });
+        const echo = echoOf(await pass(stdout.trim()));
+        assert.deepEqual(userHeaders(echo), [GENUINE[0], ["remotetoken", "backup"], GENUINE[1]]);
+        assert.equal((await pass(`${stdout.trim()}x`)).status, 401);
+        assert.deepEqual(userHeaders(echoOf(await visitor.request(`${APP}/`))), GENUINE);
+        const { stdout: other } = await server.run(["tokens", "create", "other", "--scope", "verify:x.example.com"]);
+        assert.equal((await pass(other.trim())).status, 403);
       });
 
       test("a browser whose session was superseded gets the login page with the reason", async () => {

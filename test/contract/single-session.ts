@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
+import { randomUUID } from "node:crypto";
 import { suite, type TestContext, test } from "node:test";
 import { setImmediate } from "node:timers/promises";
-import { logIn, logOut, me } from "../helpers/client.ts";
+import { ask, logIn, logOut, me } from "../helpers/client.ts";
 import type { Server } from "../helpers/server.ts";
 
 const LOGIN_ROUNDS = Number(process.env.RACE_LOGIN_ROUNDS ?? 10);
@@ -9,11 +10,35 @@ const LOGOUT_ROUNDS = Number(process.env.RACE_LOGOUT_ROUNDS ?? 200);
 
 const STEPS = 10;
 
+/**
+ * Lets a program with a token ask all the time, until the test ends. Its token is no session: it always passes,
+ * whatever becomes of the sessions.
+ */
+async function withToken(t: TestContext, servers: Server[]): Promise<Server[]> {
+  const [server] = servers;
+  const created = await server?.run(["tokens", "create", randomUUID(), "--scope", "verify"]);
+  const headers = { Authorization: `Bearer ${created?.stdout.trim()}` };
+  let isOver = false;
+  async function askAll(): Promise<void> {
+    for (let n = 0; !isOver; n++) {
+      const { status } = await ask(servers[n % servers.length] as Server, "/auth/verify", { headers });
+      assert.equal(status, 200);
+      await setImmediate();
+    }
+  }
+  const asking = askAll();
+  t.after(async () => {
+    isOver = true;
+    await asking;
+  });
+  return servers;
+}
+
 /** The races of a single session, over HTTP, spread over the servers that `start` returns. */
 export function singleSessionSuite(setup: string, start: (t: TestContext) => Promise<Server[]>): void {
   suite(`one session per user on ${setup}`, () => {
     test(`exactly one of 50 parallel logins has a valid session, ${LOGIN_ROUNDS} times`, async (t) => {
-      const serverOf = spread(await start(t));
+      const serverOf = spread(await withToken(t, await start(t)));
       for (let round = 0; round < LOGIN_ROUNDS; round++) {
         const tokens = await Promise.all(Array.from({ length: 50 }, (_, index) => logIn(serverOf(index))));
         const answers = await Promise.all(tokens.map((token, index) => me(serverOf(index + 1), token)));
@@ -24,7 +49,7 @@ export function singleSessionSuite(setup: string, start: (t: TestContext) => Pro
     });
 
     test(`a logout that races a login never ends the new session, ${LOGOUT_ROUNDS} times`, async (t) => {
-      const serverOf = spread(await start(t));
+      const serverOf = spread(await withToken(t, await start(t)));
       let superseded = 0;
       for (let round = 0; round < LOGOUT_ROUNDS; round++) {
         const startedAt = performance.now();
@@ -43,7 +68,7 @@ export function singleSessionSuite(setup: string, start: (t: TestContext) => Pro
     });
 
     test("200 parallel requests during a logout do not restore the session", async (t) => {
-      const serverOf = spread(await start(t));
+      const serverOf = spread(await withToken(t, await start(t)));
       const token = await logIn(serverOf(0));
       const reads = (from: number) => Array.from({ length: 100 }, (_, index) => me(serverOf(from + index), token));
       const [before, out, after] = await Promise.all([

@@ -111,7 +111,9 @@ export const echoOf = ({ status, text }: Visit): Echo => {
 /** The headers that an app may take for those of the user. CGI folds `-` and `_`, and some servers also `.`. */
 export function userHeaders({ headers }: Echo): [string, string][] {
   const folded = headers.map(([name, value]): [string, string] => [name.toLowerCase().replace(/[-_.]/g, ""), value]);
-  return folded.filter(([name]) => /^remote(?:user|email)$/.test(name)).sort();
+  const isOfUser = ([name, value]: [string, string]) =>
+    /^remote(?:user|email)$/.test(name) || (name === "remotetoken" && value !== "");
+  return folded.filter(isOfUser).sort();
 }
 
 /** Those of the logged-in user. */

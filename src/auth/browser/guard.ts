@@ -1,9 +1,13 @@
 import type { IncomingMessage } from "node:http";
 import type { BlockList } from "node:net";
 import { AppError } from "../../errors.ts";
+import type { RequestContext } from "../../http/endpoint.ts";
 import { headerValues } from "../../http/headers.ts";
 import { isFromUnknownClient, isTrusted, peerAddress, sentOrigin } from "../../http/proxies.ts";
 import type { Authenticate } from "../authenticate.ts";
+import { tokensIn } from "../machine-tokens/form.ts";
+import { insufficientScope, type MachineTokens, wrongToken } from "../machine-tokens/machine-tokens.ts";
+import type { TokenRecord } from "../machine-tokens/store.ts";
 import type { AccessClaims } from "../token.ts";
 import type { Cookie } from "./cookie.ts";
 import { isWithin, type RedirectRules } from "./redirect-target.ts";
@@ -28,6 +32,40 @@ export function createRequestGuard(
   };
 }
 
+/** Where a request came from, and what it has. */
+type Requester = Pick<RequestContext, "request" | "address">;
+
+/** Whether a request has what counts as the token of a program, also a wrong one. */
+export const hasMachineToken = ({ rawHeaders }: IncomingMessage) =>
+  tokensIn(headerValues(rawHeaders, "authorization")).length > 0;
+
+/**
+ * Returns the genuine token of a program that a request has; null if it has none. Throws the errors of {@link
+ * MachineTokens}.
+ */
+export async function machineTokenOf(
+  { request, address }: Requester,
+  machineTokens: MachineTokens,
+): Promise<TokenRecord | null> {
+  const authorization = headerValues(request.rawHeaders, "authorization");
+  const [token] = tokensIn(authorization);
+  if (token === undefined) return null;
+  if (authorization.length > 1) throw wrongToken();
+  return machineTokens.authenticate(token, address);
+}
+
+/** Lets a request pass that has the live session, or a token with a scope. Null: no token is enough. */
+type Authorize = (requester: Requester, scope: string | null) => Promise<void>;
+
+/** Creates the guard of what programs may do, too. A token is no cookie, so that no other site can make use of it. */
+export function createScopeGuard(authenticate: AuthenticateRequest, machineTokens: MachineTokens): Authorize {
+  return async (requester, scope) => {
+    const token = await machineTokenOf(requester, machineTokens);
+    if (token === null) await authenticate(requester.request);
+    else if (scope === null || !token.scopes.includes(scope)) throw insufficientScope(scope);
+  };
+}
+
 /**
  * Authenticates a request by its `Authorization` header if that has a token of this service. What an app uses the
  * header for is not judged: then the cookie counts.
@@ -38,7 +76,7 @@ export async function authenticateRequest(
   authenticate: Authenticate,
 ): Promise<{ claims: AccessClaims; isByCookie: boolean }> {
   const authorization = headerValues(request.rawHeaders, "authorization");
-  const tokens = cookie === null ? [] : tokensIn(request, cookie);
+  const tokens = cookie === null ? [] : valuesIn(request, cookie);
   const isByHeader = authorization.length > 0 && (tokens.length === 0 || authenticate.isOwn(authorization));
   if (isByHeader || cookie === null) return { claims: await authenticate.byHeader(authorization), isByCookie: false };
   return { claims: await authenticate.byCookie(tokens), isByCookie: true };
@@ -50,10 +88,10 @@ export function authenticateCookie(
   cookie: Cookie,
   authenticate: Authenticate,
 ): Promise<AccessClaims> {
-  return authenticate.byCookie(tokensIn(request, cookie));
+  return authenticate.byCookie(valuesIn(request, cookie));
 }
 
-const tokensIn = (request: IncomingMessage, cookie: Cookie) => cookie.read(request).filter((token) => token !== "");
+const valuesIn = (request: IncomingMessage, cookie: Cookie) => cookie.read(request).filter((token) => token !== "");
 
 /**
  * Throws `cross_site_request` for a request that another site may have caused (CSRF). The rule is that of Go's

@@ -7,14 +7,21 @@ import { isNavigation } from "../../http/headers.ts";
 import { problem, type Reply } from "../../http/problem.ts";
 import { believed, forwardedOrigin, isTrusted, peerAddress } from "../../http/proxies.ts";
 import type { Log } from "../../log.ts";
+import { placeOf } from "../access/place.ts";
 import type { Authenticate } from "../authenticate.ts";
-import { authenticateRequest } from "./guard.ts";
+import { insufficientScope, type MachineTokens } from "../machine-tokens/machine-tokens.ts";
+import { mayVerify } from "../machine-tokens/scopes.ts";
+import type { TokenRecord } from "../machine-tokens/store.ts";
+import type { User } from "../user.ts";
+import { authenticateRequest, hasMachineToken, machineTokenOf } from "./guard.ts";
 import { isShort, shortTarget } from "./redirect-target.ts";
 import { createRenew, isRenewalDue, type RenewalParts } from "./renewal.ts";
 
 /** What forward-auth uses. `now` is in Unix milliseconds. */
 export interface VerifyParts extends RenewalParts {
   authenticate: Authenticate;
+  machineTokens: MachineTokens;
+  user: User;
   /** The address of this service, without a final `/`. */
   publicUrl: string;
   trustedProxies: BlockList | undefined;
@@ -27,9 +34,26 @@ export interface VerifyParts extends RenewalParts {
  */
 type RedirectStyle = "unauthorized" | "redirect";
 
-const NOBODY = { "Remote-User": "", "Remote-Email": "" };
+/** The headers of who asks. All are always there, so that a proxy overwrites those of a client. */
+const identity = (user: Pick<User, "id" | "email">, token = "") => ({
+  "Remote-User": user.id,
+  "Remote-Email": user.email,
+  "Remote-Token": token,
+});
 
-const PROBLEMS: ErrorCode[] = ["missing_token", "invalid_token", "session_invalidated", "store_unavailable"];
+const NOBODY = identity({ id: "", email: "" });
+
+const PROBLEMS: ErrorCode[] = [
+  "missing_token",
+  "invalid_token",
+  "session_invalidated",
+  "insufficient_scope",
+  "too_many_wrong_tokens",
+  "store_unavailable",
+];
+
+/** nginx makes an error of its own of every status but 401 and 403. */
+const PROBLEM_STATUSES = { too_many_wrong_tokens: 401 } as const;
 
 /** What proxies ask before they let a request pass to an app. */
 export function verifyEndpoints(parts: VerifyParts): Endpoint[] {
@@ -39,10 +63,11 @@ export function verifyEndpoints(parts: VerifyParts): Endpoint[] {
       path: "/auth/verify",
       audience: "proxies",
       summary:
-        "Tells a proxy whether a request may pass: 200 with `Remote-User` and `Remote-Email`, else 401. For a browser that opens a page, the 401 has the `Location` of the login page.",
+        "Tells a proxy whether a request may pass: 200 with `Remote-User` and `Remote-Email`, and with the name of a program's token in `Remote-Token`; else 401. For a browser that opens a page, the 401 has the `Location` of the login page.",
       response: v.string(),
       statuses: [200, 401],
       problems: PROBLEMS,
+      problemStatuses: PROBLEM_STATUSES,
       handler: verifyHandler(parts, "unauthorized"),
       quiet: true,
     },
@@ -54,6 +79,7 @@ export function verifyEndpoints(parts: VerifyParts): Endpoint[] {
       response: v.string(),
       statuses: [200, 302, 303],
       problems: PROBLEMS,
+      problemStatuses: PROBLEM_STATUSES,
       handler: verifyHandler(parts, "redirect"),
       quiet: true,
     },
@@ -63,11 +89,10 @@ export function verifyEndpoints(parts: VerifyParts): Endpoint[] {
 /**
  * Answers a proxy that asks whether a request may pass: 200 with the user, else 401. A browser that opens a page is
  * sent to the login page, or to the renewal of its session when little of it is left. For other requests the answer
- * then has the renewed cookie. The answer always has the headers of the user, so that a proxy overwrites those of a
- * client.
+ * then has the renewed cookie. A token of a program needs a scope for the host.
  */
 function verifyHandler(parts: VerifyParts, style: RedirectStyle): RequestHandler {
-  const { authenticate, cookie, sessions, lifetimes, publicUrl, trustedProxies, log, now } = parts;
+  const { authenticate, machineTokens, user, cookie, sessions, lifetimes, publicUrl, trustedProxies, log, now } = parts;
 
   function sendTo(path: "/login" | "/login/renew", { url, method }: OriginalRequest): Reply {
     const location = `${publicUrl}${path}${url === null ? "" : `?rd=${encodeURIComponent(shortTarget(url))}`}`;
@@ -88,9 +113,9 @@ function verifyHandler(parts: VerifyParts, style: RedirectStyle): RequestHandler
     log.warn({ event: "original_url_unknown", ...fields }, message);
   }
 
-  /** Refuses a request without a session. */
+  /** Refuses a request. A browser that opens a page is sent to the login, and a program gets the error. */
   function refuse({ request, requestId, address }: RequestContext, error: AppError): Reply {
-    if (isNavigation(request)) {
+    if (!hasMachineToken(request) && isNavigation(request)) {
       const original = originalRequest(request, trustedProxies);
       if (original.url === null) reportUnknown({ requestId, address });
       return sendTo("/login", original);
@@ -99,29 +124,46 @@ function verifyHandler(parts: VerifyParts, style: RedirectStyle): RequestHandler
     return { ...refusal, headers: { ...headers, ...NOBODY } };
   }
 
+  /** The answer for a program with a genuine token. */
+  function passProgram({ request }: RequestContext, { name, scopes }: TokenRecord): Reply {
+    const { url } = originalRequest(request, trustedProxies);
+    if (!mayVerify(scopes, (url === null ? null : placeOf(url))?.host ?? null)) throw insufficientScope("verify");
+    return passed(identity(user, name));
+  }
+
+  async function passSession({ request }: RequestContext): Promise<Reply> {
+    const { claims, isByCookie } = await authenticateRequest(request, cookie, authenticate);
+    const headers = identity({ id: claims.sub, email: claims.email });
+    if (!isByCookie) return passed(headers);
+    const original = originalRequest(request, trustedProxies);
+    // A page with a longer address would lose its query on the way.
+    const isPage = isNavigation(request) && original.url !== null && isShort(original.url) && original.method === "GET";
+    const place = isPage ? "page" : "answer";
+    const at = now() / 1000;
+    if (!(await isRenewalDue(claims, lifetimes, sessions, at, place))) return passed(headers);
+    if (isPage) return sendTo("/login/renew", original);
+    const renewed = await renew(claims, at, "answer");
+    return renewed === null ? passed(headers) : passed({ ...headers, "Set-Cookie": renewed });
+  }
+
   return async (context) => {
-    const { request } = context;
     try {
-      const { claims, isByCookie } = await authenticateRequest(request, cookie, authenticate);
-      const headers = { "Content-Type": "text/plain", "Remote-User": claims.sub, "Remote-Email": claims.email };
-      const passed: Reply = { status: 200, body: "", headers };
-      if (!isByCookie) return passed;
-      const original = originalRequest(request, trustedProxies);
-      // A page with a longer address would lose its query on the way.
-      const isPage =
-        isNavigation(request) && original.url !== null && isShort(original.url) && original.method === "GET";
-      const place = isPage ? "page" : "answer";
-      const at = now() / 1000;
-      if (!(await isRenewalDue(claims, lifetimes, sessions, at, place))) return passed;
-      if (isPage) return sendTo("/login/renew", original);
-      const renewed = await renew(claims, at, "answer");
-      return renewed === null ? passed : { ...passed, headers: { ...headers, "Set-Cookie": renewed } };
+      const token = await machineTokenOf(context, machineTokens);
+      return token === null ? await passSession(context) : passProgram(context, token);
     } catch (error) {
       if (!(error instanceof AppError) || error.code === "store_unavailable") throw error;
-      return refuse(context, error);
+      return refuse(context, error.code === "too_many_wrong_tokens" ? withStatus401(error) : error);
     }
   };
 }
+
+const passed = (headers: Record<string, string>): Reply => ({
+  status: 200,
+  body: "",
+  headers: { "Content-Type": "text/plain", ...headers },
+});
+
+const withStatus401 = ({ code, retryAfterSeconds }: AppError) => new AppError(code, { status: 401, retryAfterSeconds });
 
 /** The request that a proxy asks about. */
 interface OriginalRequest {

@@ -1,6 +1,7 @@
 import type { Command } from "commander";
+import { SCOPE_NAMES } from "../../auth/machine-tokens/scopes.ts";
 
-/** Adds the commands of sessions, failed logins and tokens. */
+/** Adds the commands of sessions, failed logins, access tokens and the tokens of programs. */
 export function addLoginCommands(program: Command): void {
   const session = program.command("session").description("Show or end the active session");
   session
@@ -40,4 +41,24 @@ export function addLoginCommands(program: Command): void {
     .description("Show which checks a token passes, from a prompt or standard input")
     .option("--json", "Print a JSON object")
     .action(async (options) => (await import("../token.ts")).runTokenExplain(options));
+
+  const tokens = program.command("tokens").description("Create, list and revoke tokens for programs");
+  tokens
+    .command("create <name>")
+    .description("Create a token for a program, and print it this once")
+    .requiredOption("--scope <scope...>", `What it may do: ${SCOPE_NAMES}`)
+    .option("--expires <duration>", "For how long it is valid, or never", "90d")
+    .action(async (name, options) => (await import("../tokens.ts")).runTokensCreate(name, options));
+  tokens
+    .command("list")
+    .description("List the tokens, without their values")
+    .option("--utc", "Show exact times instead of relative ones")
+    .option("--json", "Print a JSON array")
+    .action(async (options) => (await import("../tokens.ts")).runTokensList(options));
+  tokens
+    .command("revoke [names...]")
+    .description("Revoke tokens, which are refused from then on")
+    .option("--all", "Revoke all tokens")
+    .option("--json", "Print a JSON object")
+    .action(async (names, options) => (await import("../tokens.ts")).runTokensRevoke(names, options));
 }

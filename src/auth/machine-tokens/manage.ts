@@ -1,0 +1,76 @@
+import { isoTime } from "../../lib/iso-time.ts";
+import { digestOf, newToken } from "./form.ts";
+import { SCOPE_NAMES, scopeOf } from "./scopes.ts";
+import type { TokenRecord, TokenStore } from "./store.ts";
+
+const DAY_MS = 86_400_000;
+
+/** How long a token is valid unless its maker says otherwise. */
+export const DEFAULT_EXPIRY_MS = 90 * DAY_MS;
+/** A longer time is meant as never. */
+const LONGEST_EXPIRY_MS = 36_500 * DAY_MS;
+/** A token that ends within this time is reported. */
+const ENDS_SOON_MS = 7 * DAY_MS;
+
+/** A token as it is asked for. */
+interface TokenRequest {
+  name: string;
+  scopes: readonly string[];
+  /** Null: it never expires. */
+  expiresInMs: number | null;
+}
+
+/** A member of a request that is not usable, and what it must be. */
+interface RequestFault {
+  member: keyof TokenRequest;
+  expected: string;
+}
+
+const NAME = /^[a-z0-9][a-z0-9-]{0,63}$/;
+
+/** Why a request is not usable; null if it is. */
+function faultOf({ name, scopes, expiresInMs }: TokenRequest): RequestFault | null {
+  if (!NAME.test(name))
+    return { member: "name", expected: "must have 1 to 64 small letters, digits and -, e.g. backup" };
+  if (scopes.length === 0 || scopes.some((scope) => scopeOf(scope) === null))
+    return { member: "scopes", expected: `must be one or more of ${SCOPE_NAMES}` };
+  if (expiresInMs !== null && !(expiresInMs >= 1000 && expiresInMs <= LONGEST_EXPIRY_MS))
+    return { member: "expiresInMs", expected: "must be at least a second and at most 36500 days" };
+  return null;
+}
+
+/** Makes a token and stores it. Its value is in the result, and nowhere else. */
+export async function createToken(
+  store: Pick<TokenStore, "create">,
+  request: TokenRequest,
+  now: number,
+): Promise<{ token: string; record: TokenRecord } | RequestFault> {
+  const fault = faultOf(request);
+  if (fault !== null) return fault;
+  const { name, expiresInMs } = request;
+  const token = newToken();
+  const scopes = [...new Set(request.scopes.map((scope) => scopeOf(scope) as string))].sort();
+  const created = { name, scopes, createdAt: now, expiresAt: expiresInMs === null ? null : now + expiresInMs };
+  if (!(await store.create({ ...created, digest: digestOf(token) })))
+    return { member: "name", expected: "is taken: revoke that token first, or choose another name" };
+  return { token, record: { ...created, lastUsedAt: null, lastNetwork: null } };
+}
+
+/** A token as commands and the API show it. */
+export function tokenJson({ name, scopes, createdAt, expiresAt, lastUsedAt, lastNetwork }: TokenRecord) {
+  return {
+    name,
+    scopes: [...scopes],
+    createdAt: isoTime(createdAt),
+    expiresAt: isoTime(expiresAt),
+    lastUsedAt: isoTime(lastUsedAt),
+    lastNetwork,
+  };
+}
+
+/** The tokens that end within {@link ENDS_SOON_MS}, or have ended. */
+export function endingSoon(tokens: readonly TokenRecord[], now: number): { name: string; expiresAt: number }[] {
+  return tokens.flatMap(({ name, expiresAt }) =>
+    expiresAt !== null && expiresAt - now < ENDS_SOON_MS ? [{ name, expiresAt }] : [],
+  );
+}
