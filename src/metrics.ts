@@ -73,6 +73,8 @@ interface MetricNeeds {
   appendError(): string | null;
   /** When the certificate ends, in Unix milliseconds. Null without one. */
   certificateEndsAt(): number | null | "unknown";
+  /** The tokens of programs, each with its expiry in Unix milliseconds, or null. */
+  tokens(): Promise<{ name: string; expiresAt: number | null }[]>;
   now(): number;
 }
 
@@ -200,6 +202,11 @@ export function createMetrics(): Metrics {
     "certificate_not_after_timestamp_seconds",
     "Unix time when the TLS certificate ends. Absent without one.",
   );
+  const tokenEnd = labelGauge(
+    "token_not_after_timestamp_seconds",
+    "Unix time when the token of a program expires. Absent for one that never does.",
+    "token",
+  );
   const queued = gauge("events_queued", "Events that wait for processing or a retry.");
   const dead = gauge("events_dead_lettered", "Events in the dead letters.");
   const unrouted = gauge("events_unrouted", "Processed events that no route matched.");
@@ -233,14 +240,16 @@ export function createMetrics(): Metrics {
     const readBacklog = orUnknown(() => needs.events.backlog());
     const readRoutes = orUnknown(() => needs.events.routes());
     const readSources = orUnknown(() => needs.sources());
+    const readTokens = orUnknown(() => needs.tokens());
     queueLimit.set(needs.queueLimit);
     return {
       // biome-ignore lint/complexity/noExcessiveCognitiveComplexity: a list of gauges, each with what it is if unknown
       async render() {
-        const [backlog, routes, watched, parts] = await Promise.all([
+        const [backlog, routes, watched, tokens, parts] = await Promise.all([
           readBacklog(),
           readRoutes(),
           readSources(),
+          readTokens(),
           needs.readiness(),
         ]);
         for (const { name: part, error } of parts) ready.set({ part }, error === null ? 1 : 0);
@@ -256,6 +265,9 @@ export function createMetrics(): Metrics {
           if (expectEveryMs !== null) expectedEvery.set({ source }, expectEveryMs / 1000);
           oldSecretInUse.set({ source }, oldSecret === null ? 0 : 1);
         }
+        tokenEnd.reset();
+        for (const { name: token, expiresAt } of tokens ?? [])
+          if (expiresAt !== null) tokenEnd.set({ token }, expiresAt / 1000);
         const certificateEndsAt = needs.certificateEndsAt();
         if (typeof certificateEndsAt === "number") certificateEnd.set(certificateEndsAt / 1000);
         queued.set(backlog?.queued ?? Number.NaN);

@@ -39,7 +39,7 @@ async function exposition(): Promise<string> {
   });
   const events = { backlog, routes: async () => [] };
   const admission = { paused: { disk_low: false, queue_old: false }, freeBytes: 0, minFreeBytes: 0 };
-  const alerts = { sources: async () => [], certificateEndsAt: () => null };
+  const alerts = { sources: async () => [], certificateEndsAt: () => null, tokens: async () => [] };
   const health = { isAvailable: () => true, readiness: async () => [], appendError: () => null };
   const intake = { intake: { waiting: 0 }, queueLimit: 0, logBytes: () => 0 };
   const sources = { events, admission, ...alerts, ...health, ...intake, now: () => 0 };

@@ -14,6 +14,7 @@ export const ALERTS = {
   AuthserveDiskLow: { severity: "critical" },
   AuthserveOldSecret: { severity: "info" },
   AuthserveCertificateExpiring: { severity: "warning" },
+  AuthserveTokenExpiring: { severity: "warning" },
   AuthserveNotReady: { severity: "critical" },
   AuthserveDeliveriesRefused: { severity: "critical" },
   AuthserveStoreRefusesWrites: { severity: "critical" },

@@ -13,6 +13,7 @@ export interface AlertRules {
   disk: { below: number | undefined } | null;
   oldSecret: { afterMs: number } | null;
   certificate: { withinMs: number } | null;
+  tokens: { withinMs: number } | null;
   notReady: { afterMs: number } | null;
   refused: { above: number } | null;
   writes: { afterMs: number } | null;
@@ -29,6 +30,7 @@ export const DEFAULT_RULES = {
   disk: { below: undefined },
   oldSecret: { afterMs: DAY_MS },
   certificate: { withinMs: 14 * DAY_MS },
+  tokens: { withinMs: 7 * DAY_MS },
   notReady: { afterMs: 15_000 },
   refused: { above: 0 },
   writes: { afterMs: 15_000 },
@@ -56,6 +58,8 @@ export interface Facts {
   disk: { freeBytes: number; minFreeBytes: number; isPaused: boolean } | null;
   /** Null without a certificate. */
   certificateEndsAt: number | null | "unknown";
+  /** The tokens of programs. Those that never expire have null. */
+  tokens: readonly { name: string; expiresAt: number | null }[] | null;
   /** The parts of `/readyz`, each with why it is not ready, or null if it is. */
   parts: readonly { name: string; error: string | null }[];
   /** The deliveries that the server refused for reasons of its own within the last minute, by code. */
@@ -80,6 +84,7 @@ export function findingsOf(facts: Facts, rules: AlertRules, samples: Samples): F
   if (facts.routes === null) unknown.add("AuthserveDeadLetters");
   if (facts.attempts === null) unknown.add("AuthserveFailureRate");
   if (facts.sources === null) unknown.add("AuthserveSourceSilent").add("AuthserveOldSecret");
+  if (facts.tokens === null) unknown.add("AuthserveTokenExpiring");
   if (facts.disk === null && rules.disk !== null) unknown.add("AuthserveDiskLow");
   if (facts.certificateEndsAt === "unknown" && rules.certificate !== null) unknown.add("AuthserveCertificateExpiring");
   const growing = rules.queue === null ? false : facts.backlog && isGrowing(samples, rules.queue.growingForMs);
@@ -93,6 +98,7 @@ export function findingsOf(facts: Facts, rules: AlertRules, samples: Samples): F
     ...lowDisk(facts, rules),
     ...(facts.sources ?? []).flatMap((source) => oldSecret(source, rules)),
     ...certificate(facts, rules),
+    ...expiringTokens(facts, rules),
     ...partsNotReady(facts, rules),
     ...refusedDeliveries(facts, rules),
     ...refusedWrites(facts, rules),
@@ -195,6 +201,19 @@ function certificate({ now, certificateEndsAt }: Facts, rules: AlertRules): Cond
       remedy: "renew the files of TLS_CERT_FILE and TLS_KEY_FILE",
     },
   ];
+}
+
+function expiringTokens({ now, tokens }: Facts, rules: AlertRules): Condition[] {
+  const { tokens: rule } = rules;
+  if (rule === null || tokens === null) return [];
+  return tokens.flatMap(({ name, expiresAt }): Condition[] => {
+    const leftMs = (expiresAt ?? Number.POSITIVE_INFINITY) - now;
+    if (leftMs >= rule.withinMs) return [];
+    const end = leftMs > 0 ? `expires in ${durationText(leftMs)}` : `expired ${durationText(-leftMs)} ago`;
+    const summary = `the token ${name} ${end}`;
+    const remedy = "authserve tokens create a new one for its program, and revoke it";
+    return [{ name: "AuthserveTokenExpiring", labels: { token: name }, summary, remedy }];
+  });
 }
 
 function partsNotReady({ parts }: Facts, { notReady }: AlertRules): Condition[] {

@@ -13,6 +13,7 @@ import { type Finding, printFindings, warning, wrong, wrongSettings } from "./ch
 import { checkRedis, checkServer, checkTls } from "./checks/network.ts";
 import { checkAddons, checkClock, checkModes, checkSettings } from "./checks/settings.ts";
 import { checkSources } from "./checks/sources.ts";
+import { checkTokens } from "./checks/tokens.ts";
 import { printJson } from "./output.ts";
 
 /**
@@ -55,6 +56,7 @@ export async function runDoctor({ json }: { json?: boolean }): Promise<void> {
     ({ check, verdict }) => verdict === "ok" || (verdict === "warning" && check !== "schema"),
   );
   findings.push(...notReported(findings, await checkSources(environment, canRead, Date.now())));
+  if (canRead && postgres && redis) findings.push(...(await checkTokens(environment, Date.now())));
   const address = readUsable(environment, ["DATA_DIR", "DATABASE_URL", "PORT", "HOST", "TLS_CERT_FILE"]);
   if (address) findings.push(...(await checkServer(address)));
 

@@ -1,4 +1,5 @@
 import { statSync } from "node:fs";
+import type { TokenRecord } from "../auth/machine-tokens/store.ts";
 import { readEnvironment } from "../config/env-file.ts";
 import {
   DATABASE_SETTING_NAMES,
@@ -86,18 +87,33 @@ export async function sourceRecords(environment: Environment): Promise<SourceRec
   return records;
 }
 
+/** The tokens of programs; none before the first start of a server. */
+export async function tokenRecords(environment: Environment): Promise<TokenRecord[]> {
+  let records: TokenRecord[] = [];
+  await withStoresIfAny(environment, async ({ tokens }) => {
+    records = await tokens.list();
+  });
+  return records;
+}
+
 /** Runs a command on the store of sources; on an empty one before the first start of a server. */
 export async function withSourceStore(
   environment: Environment,
   command: (sources: Omit<SourceStore, "add" | "keepSecret">) => Promise<void>,
 ): Promise<void> {
+  if (!(await withStoresIfAny(environment, ({ sources }) => command(sources)))) await command(EMPTY);
+}
+
+/** Runs a command on the stores. Returns false before the first start of a server, when there are none. */
+async function withStoresIfAny(environment: Environment, command: (stores: Stores) => Promise<void>): Promise<boolean> {
   const { DATA_DIR, DATABASE_URL } = readSettings(environment, ["DATA_DIR", "DATABASE_URL"]);
-  if (DATABASE_URL === undefined && !hasDatabase(DATA_DIR)) return command(EMPTY);
+  if (DATABASE_URL === undefined && !hasDatabase(DATA_DIR)) return false;
   try {
-    await withStores(({ sources }) => command(sources));
+    await withStores(command);
+    return true;
   } catch (error) {
     if (!(error instanceof NoSchemaError)) throw error;
-    await command(EMPTY);
+    return false;
   }
 }
 

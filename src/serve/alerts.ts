@@ -41,15 +41,17 @@ export function openAlerts(wiring: Wiring, parts: AlertNeeds): Part {
     routes: orUnknown(() => events.routes()),
     attempts: orUnknown(() => events.attemptsSince(since)),
     sources: orUnknown(() => readWatchedSources(wiring)),
+    tokens: orUnknown(() => stores.tokens.list()),
   };
 
   async function readFacts(attemptsSince: number): Promise<Facts> {
     since = attemptsSince;
-    const [backlog, routes, attempts, sources, states] = await Promise.all([
+    const [backlog, routes, attempts, sources, tokens, states] = await Promise.all([
       readStore.backlog(),
       readStore.routes(),
       readStore.attempts(),
       readStore.sources(),
+      readStore.tokens(),
       readiness(),
     ]);
     const { freeBytes, minFreeBytes, paused } = admission;
@@ -63,6 +65,7 @@ export function openAlerts(wiring: Wiring, parts: AlertNeeds): Part {
       sources,
       disk,
       certificateEndsAt: readCertificateEnd(settings),
+      tokens,
       parts: states,
       refused: deliveries.ownRefusals(),
       writeError: deliveries.appendError() ?? store.fault,

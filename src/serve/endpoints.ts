@@ -66,6 +66,7 @@ export function openEndpoints(wiring: Wiring, needs: EndpointNeeds): Part {
     sources: () => readWatchedSources(wiring),
     readiness,
     appendError: deliveries.appendError,
+    tokens: () => tokens.list(),
     certificateEndsAt: () => readCertificateEnd(settings),
     now,
   });

@@ -19,6 +19,7 @@ const facts = (changes: Partial<Facts> = {}): Facts => ({
   sources: [],
   disk: { freeBytes: 100 * GIB, minFreeBytes: GIB, isPaused: false },
   certificateEndsAt: null,
+  tokens: [],
   parts: [],
   refused: {},
   writeError: null,
@@ -52,6 +53,12 @@ test("nothing is wrong with a server that is well", () => {
 });
 
 suite("an alert fires beyond its bound and not at it, with the defaults:", () => {
+  const token = (leftMs: number) => ({
+    tokens: [
+      { name: "ci", expiresAt: NOW + leftMs },
+      { name: "never", expiresAt: null },
+    ],
+  });
   const certificate = (leftMs: number) => ({ certificateEndsAt: NOW + leftMs });
   const disk = (freeBytes: number) => ({ disk: { freeBytes, minFreeBytes: GIB, isPaused: false } });
   const queued = (ageMs: number) => ({ backlog: { queued: 1, oldestQueuedAt: NOW - ageMs, unreadable: 0 } });
@@ -67,6 +74,7 @@ suite("an alert fires beyond its bound and not at it, with the defaults:", () =>
     ["AuthserveDiskLow", disk(2 * GIB - 1), disk(2 * GIB)],
     ["AuthserveOldSecret", { sources: [source({ oldSecret: "env:OLD" })] }, { sources: [source()] }],
     ["AuthserveCertificateExpiring", certificate(14 * DAY - 1), certificate(14 * DAY)],
+    ["AuthserveTokenExpiring", token(7 * DAY - 1), token(7 * DAY)],
   ] satisfies [AlertName, Partial<Facts>, Partial<Facts>][]) {
     test(name, () => {
       assert.deepEqual(namesOf(beyond), [name]);
@@ -147,6 +155,7 @@ suite("a rule that is off finds nothing:", () => {
     sources: [source({ oldSecret: "env:OLD" })],
     disk: { freeBytes: 0, minFreeBytes: GIB, isPaused: true },
     certificateEndsAt: NOW - 1,
+    tokens: [{ name: "ci", expiresAt: NOW - 1 }],
   };
   for (const [rule, ...names] of [
     ["failureRate", "AuthserveFailureRate"],
@@ -155,6 +164,7 @@ suite("a rule that is off finds nothing:", () => {
     ["disk", "AuthserveDiskLow"],
     ["oldSecret", "AuthserveOldSecret"],
     ["certificate", "AuthserveCertificateExpiring"],
+    ["tokens", "AuthserveTokenExpiring"],
   ] satisfies [keyof AlertRules, ...AlertName[]][]) {
     test(rule, () => {
       const all = namesOf(BAD, {}, GROWN);
@@ -250,6 +260,8 @@ suite("a summary says what was measured:", () => {
     ],
     [{ certificateEndsAt: NOW + 3 * DAY }, "the certificate ends in 3 days"],
     [{ certificateEndsAt: NOW - 3 * DAY }, "the certificate ended 3 days ago"],
+    [{ tokens: [{ name: "ci", expiresAt: NOW + 3 * DAY }] }, "the token ci expires in 3 days"],
+    [{ tokens: [{ name: "ci", expiresAt: NOW - 3 * DAY }] }, "the token ci expired 3 days ago"],
   ] satisfies [Partial<Facts>, string][]) {
     test(summary, () => {
       const [condition, ...others] = find(changes).conditions;

@@ -56,6 +56,7 @@ function open(t: TestContext, first = config({}, chat("chat"))) {
         sources: [],
         disk: null,
         certificateEndsAt: null,
+        tokens: [],
         parts: [],
         refused: {},
         writeError: null,

@@ -202,6 +202,27 @@ suite("the tokens", () => {
     assertProblem(await send("tokens/revoke", {}), 400, "validation_failed");
   });
 
+  test("that expire within a week are an alert, a metric and a line of doctor", async (t) => {
+    const { server, get: read } = await startAdmin(t, { METRICS_ALLOWED_ADDRESSES: "127.0.0.1" });
+    await create(server, "soon", "--scope", "verify", "--expires", "6d");
+    await create(server, "later", "--scope", "verify", "--expires", "8d");
+    await create(server, "never", "--scope", "verify", "--expires", "never");
+    const alerts = async () => (await read("alerts")).json.items as { name: string; summary: string }[];
+    await until(async () => (await alerts()).length > 0);
+    assert.deepEqual(
+      (await alerts()).map(({ name, summary }) => [name, summary]),
+      [["AuthserveTokenExpiring", "the token soon expires in 5 days"]],
+    );
+    const { text } = await ask(server, "/metrics");
+    const series = [...text.matchAll(/^authserve_token_not_after_timestamp_seconds\{token="(\w+)"\}/gm)];
+    assert.deepEqual(series.map(([, token]) => token).sort(), ["later", "soon"]);
+    const findings = JSON.parse((await server.run(["doctor", "--json"])).stdout) as { check: string; found: string }[];
+    assert.deepEqual(
+      findings.filter(({ check }) => check === "tokens").map(({ found }) => found),
+      ["the token soon expires in 5 days"],
+    );
+  });
+
   test("are listed and revoked by commands", async (t) => {
     const { server } = await startAdmin(t);
     const token = await create(server, "b", "--scope", "verify:App.example.com", "--expires", "never");

@@ -30,7 +30,7 @@ const rule = <const Entries extends v.ObjectEntries>(meaning: string, entries: E
     v.description(`${meaning} \`off\`, or a map.`),
   );
 
-const { failureRate, queue, deadLetters, oldSecret, certificate, notReady, refused, writes, unreadable } =
+const { failureRate, queue, deadLetters, oldSecret, certificate, tokens, notReady, refused, writes, unreadable } =
   DEFAULT_RULES;
 
 /** `alerts` as it is written in the file. */
@@ -65,6 +65,9 @@ export const AlertsSchema = v.strictObject(
     }),
     certificate: rule("A TLS certificate that ends soon.", {
       within: period(certificate.withinMs, "Fires when the certificate of `TLS_CERT_FILE` ends sooner."),
+    }),
+    tokens: rule("A token of a program that expires soon.", {
+      within: period(tokens.withinMs, "Fires when a token expires sooner, until it is revoked."),
     }),
     notReady: rule("A part that is not ready.", {
       after: period(notReady.afterMs, "Fires when a part of `/readyz` has not been ready for so long."),
@@ -107,6 +110,7 @@ function rulesOf(entry: AlertsEntry): AlertRules {
     disk: unlessOff(entry.disk, ({ below }) => ({ below })),
     oldSecret: unlessOff(entry.oldSecret, ({ after: afterMs }) => ({ afterMs })),
     certificate: unlessOff(entry.certificate, ({ within: withinMs }) => ({ withinMs })),
+    tokens: unlessOff(entry.tokens, ({ within: withinMs }) => ({ withinMs })),
     notReady: unlessOff(entry.notReady, ({ after: afterMs }) => ({ afterMs })),
     refused: unlessOff(entry.refused, ({ above }) => ({ above })),
     writes: unlessOff(entry.writes, ({ after: afterMs }) => ({ afterMs })),

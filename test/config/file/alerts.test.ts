@@ -46,6 +46,7 @@ suite("the rules of alerts", () => {
   disk: { below: 2g }
   oldSecret: { after: 7d }
   certificate: { within: 30d }
+  tokens: { within: 3d }
   notReady: { after: 1m }
   refused: { above: 5 }
   writes: { after: 2m }
@@ -57,6 +58,7 @@ suite("the rules of alerts", () => {
       disk: { below: 2 * 1024 ** 3 },
       oldSecret: { afterMs: 7 * DAY },
       certificate: { withinMs: 30 * DAY },
+      tokens: { withinMs: 3 * DAY },
       notReady: { afterMs: 60_000 },
       refused: { above: 5 },
       writes: { afterMs: 120_000 },
@@ -91,7 +93,7 @@ suite("the rules of alerts", () => {
         '2:50 alerts.failureRate.atLeast: found "0", expected a whole number from 1 to 1000000000',
         "2:53 alerts.failureRate.overr: unknown key, expected one of above, over, atLeast (did you mean over?)",
         '3:10 alerts.queue: found "on", expected a map or off',
-        "4:3 alerts.deadLetter: unknown key, expected one of notify, failureRate, queue, deadLetters, disk, oldSecret, certificate, notReady, refused, writes, unreadable (did you mean deadLetters?)",
+        "4:3 alerts.deadLetter: unknown key, expected one of notify, failureRate, queue, deadLetters, disk, oldSecret, certificate, tokens, notReady, refused, writes, unreadable (did you mean deadLetters?)",
         '5:25 alerts.deadLetters.above: found "-1", expected a whole number from 0 to 1000000000',
         '6:18 alerts.disk.below: found "lots", expected a size from 0 to 1000000g, e.g. 1g',
         "7:14 alerts.oldSecret: found a list, expected a map or off",
