@@ -53,6 +53,7 @@ const VIEWS = ["#/", "#/events", "#/events/evt_3", "#/dead-letters", "#/routes",
 
 const DEVICES: [string, BrowserContextOptions][] = [
   ["light", { colorScheme: "light" }],
+  ["in a narrow window", { viewport: { width: 1024, height: 768 } }],
   ["dark", { colorScheme: "dark" }],
   ["on a phone", { viewport: { width: 320, height: 640 }, hasTouch: true }],
 ];
@@ -93,7 +94,7 @@ suite("the admin page in Chromium", needsChromium(), () => {
     await until(async () => (await rows.count()) === 3);
 
     isBroken.now = false;
-    await page.getByRole("button", { name: /^Replay all that match/ }).click();
+    await page.getByRole("button", { name: /^Replay all failed that match/ }).click();
     await page.getByRole("dialog").getByText(/3 /).first().waitFor();
     await page.getByRole("dialog").getByRole("button", { name: "Replay", exact: true }).click();
     await page.getByRole("dialog").getByText("3 queued again.").waitFor();

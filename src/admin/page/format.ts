@@ -8,7 +8,10 @@ interface Formats {
   /** A duration in the largest unit that it has at least one of. */
   duration(ms: number): string;
   ago(at: number, now: number): string;
+  /** With the time zone. */
   exact(at: number): string;
+  /** The time zone, e.g. `Europe/Madrid, GMT+1`. */
+  zone(at: number): string;
   /** The time of a point of a chart whose points are an hour or less, or within days, apart. */
   clock(at: number): string;
   day(at: number): string;
@@ -35,7 +38,7 @@ export function createFormats(locale: string, timeZone?: string): Formats {
   const compact = new Intl.NumberFormat(locale, { notation: "compact", maximumFractionDigits: 1 });
   const percent = new Intl.NumberFormat(locale, { style: "percent", maximumFractionDigits: 1 });
   const relative = new Intl.RelativeTimeFormat(locale, { numeric: "auto", style: "short" });
-  const exact = new Intl.DateTimeFormat(locale, { dateStyle: "medium", timeStyle: "medium", ...zone });
+  const exact = new Intl.DateTimeFormat(locale, { dateStyle: "medium", timeStyle: "long", ...zone });
   const clock = new Intl.DateTimeFormat(locale, { hour: "2-digit", minute: "2-digit", ...zone });
   const day = new Intl.DateTimeFormat(locale, { day: "numeric", month: "short", ...zone });
   const inUnit = (value: number, unit: string, digits: number) =>
@@ -62,6 +65,11 @@ export function createFormats(locale: string, timeZone?: string): Formats {
       return unit ? relative.format(-Math.trunc(pastMs / unit.ms), unit.name) : relative.format(0, "second");
     },
     exact: (at) => exact.format(at),
+    zone(at) {
+      const name = exact.formatToParts(at).find(({ type }) => type === "timeZoneName")?.value ?? "";
+      const { timeZone: id } = exact.resolvedOptions();
+      return id === name ? id : `${id}, ${name}`;
+    },
     clock: (at) => clock.format(at),
     day: (at) => day.format(at),
   };

@@ -43,7 +43,7 @@ suite("the formats of the page", () => {
     assert.equal(EN.count(1_234_567), "1,234,567");
     assert.equal(ES.count(1_234_567), "1.234.567");
     assert.equal(plain(ES.percent(0.0525)), "5,3 %");
-    assert.equal(EN.exact(AT), "31 Jan 2026, 12:00:05");
+    assert.equal(EN.exact(AT), "31 Jan 2026, 12:00:05 UTC");
     assert.equal(EN.clock(AT), "12:00");
   });
 });

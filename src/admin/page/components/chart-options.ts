@@ -1,3 +1,4 @@
+import type uPlot from "uplot";
 import type { Options } from "uplot";
 import { formats } from "../texts/texts.ts";
 
@@ -17,6 +18,9 @@ export interface ChartData {
 }
 
 const HEIGHT = 220;
+// A character of the labels is at most this wide.
+const CHARACTER_PX = 7.5;
+const AXIS_PX = 20;
 const DAY_MS = 86_400_000;
 
 /** The distances of ticks: 1, 2, 5, 10 and so on. A part of a delivery or of a millisecond says nothing. */
@@ -46,9 +50,11 @@ export function chartOptions(
     legend: { show: false },
     cursor: { drag: { x: false, y: false }, sync: { key: "page" }, points: { size: 7 } },
     scales: { y: { range: (_, __, max) => [0, Math.max(1, (max ?? 0) * 1.08)] } },
+    // The last label of the time axis is centred at the edge.
+    padding: [8, 28, 0, 0],
     axes: [
       { ...axis, size: 30, space: 70, values: (_, times) => times.map(timeLabels(times)) },
-      { ...axis, size: 56, incrs: STEPS, values: (_, values) => values.map((value) => format(value)) },
+      { ...axis, size: widthOf, incrs: STEPS, values: (_, values) => values.map((value) => format(value)) },
     ],
     series: [
       {},
@@ -57,7 +63,7 @@ export function chartOptions(
         stroke: color(line.color),
         width: 2,
         dash: line.dash,
-        points: { show: false },
+        points: { show: false, size: 6, filter: isolated },
       })),
     ],
     hooks: { setCursor: [({ cursor }) => onPoint(cursor.idx ?? null)] },
@@ -73,4 +79,17 @@ function timeLabels(times: readonly number[]): (at: number, index: number) => st
 function isMidnight(at: number): boolean {
   const date = new Date(at);
   return date.getHours() === 0 && date.getMinutes() === 0;
+}
+
+/** As wide as the longest label needs. */
+function widthOf(_: uPlot, labels: string[] | null): number {
+  return Math.max(2, ...(labels ?? []).map(({ length }) => length)) * CHARACTER_PX + AXIS_PX;
+}
+
+/** The points with no neighbour: no line would show them. */
+function isolated({ data }: uPlot, series: number): number[] | null {
+  const values = data[series] ?? [];
+  const alone = (at: number) => values[at] != null && values[at - 1] == null && values[at + 1] == null;
+  const found = Array.from({ length: values.length }, (_, at) => at).filter(alone);
+  return found.length === 0 ? null : found;
 }

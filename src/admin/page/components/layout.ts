@@ -2,7 +2,7 @@ import { useSignal } from "@preact/signals";
 import type { ComponentChildren, VNode } from "preact";
 import { useEffect } from "preact/hooks";
 import { element, html } from "../html.ts";
-import { deadLetters, firing, keepLive, status } from "../live.ts";
+import { deadLetters, firing, keepLive, now, status } from "../live.ts";
 import { hashOf } from "../place.ts";
 import { place } from "../router.ts";
 import { formats, t } from "../texts/texts.ts";
@@ -66,7 +66,7 @@ function Layout({ children }: { children: ComponentChildren }): VNode {
   return html`<a class="skip" href="#content" onClick=${skip}>${t.skip}</a>
     <header>${brand}${element(Navigation, {})}</header>
     <main id="content" tabindex="-1">${children}</main>
-    <footer class="soft small">${version !== undefined && `authserve ${version}`}</footer>
+    <footer class="soft small"><p>${t.zone(formats.zone(now.value))}</p>${version !== undefined && html`<p>authserve ${version}</p>`}</footer>
     ${element(StaleNotice, {})}${element(Announcer, {})}`;
 }
 

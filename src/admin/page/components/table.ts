@@ -13,13 +13,21 @@ interface Column<Row> {
 
 interface TableProps<Row> {
   caption: string;
+  /** The class of the table. By default its rows are cards on a phone. */
+  layout?: string;
   columns: readonly Column<Row>[];
   rows: readonly Row[];
   keyOf: (row: Row) => string;
 }
 
 /** A table. The roles are written out: browsers drop them where the style makes cards of rows. */
-export const table = <Row>({ caption, columns, rows, keyOf }: TableProps<Row>): VNode => html`<table role="table">
+export const table = <Row>({
+  caption,
+  layout = "stacked",
+  columns,
+  rows,
+  keyOf,
+}: TableProps<Row>): VNode => html`<table role="table" class=${layout}>
   <caption class="offscreen">${caption}</caption>
   <thead role="rowgroup">
     <tr role="row">${columns.map(({ label, kind }) => html`<th role="columnheader" scope="col" class=${kind}>${label}</th>`)}</tr>

@@ -28,7 +28,10 @@ function facts({ status, leased, nextAttemptAt, orderingKey, deadLetter, discard
   else if (nextAttemptAt !== null) pairs.push([t.event.nextAttempt, until(nextAttemptAt)]);
   if (orderingKey !== null) pairs.push([t.event.orderingKey, html`<code>${printable(orderingKey)}</code>`]);
   if (deadLetter)
-    pairs.push([t.event.deadSince, html`${exactly(deadLetter.failedAt)}<br />${printable(deadLetter.reason)}`]);
+    pairs.push([
+      t.event.deadSince,
+      html`${exactly(deadLetter.failedAt)}<br />${printable(t.serverText(deadLetter.reason))}`,
+    ]);
   if (discarded)
     pairs.push([t.event.discardedAt, html`${exactly(discarded.discardedAt)}<br />${printable(discarded.reason)}`]);
   return pairs;
@@ -52,7 +55,7 @@ function attempt({ attempt: number, startedAt, finishedAt, outcome, error, respo
   return html`<li key=${`${number} ${startedAt}`}>
     <div class="bar"><strong>${t.event.attempt(number)}</strong> ${badge(tone, sign, t.event.outcomes[outcome])}</div>
     <p class="small">${exactly(startedAt)} <span class="soft">· ${t.event.took(formats.duration(tookMs))}</span></p>
-    ${error !== null && html`<p class="error-text">${printable(error)}</p>`}
+    ${error !== null && html`<p class="error-text">${printable(t.serverText(error))}</p>`}
     ${response !== null && lazyDetails(t.event.answer, () => html`<pre tabindex="0">${printable(response)}</pre>`)}
   </li>`;
 }

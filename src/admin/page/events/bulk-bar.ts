@@ -37,7 +37,7 @@ function ofAll({ filter }: OpenList, choose: Choose): VNode | null {
   if (status === "processed") return null;
   const selections = [{ filter: { ...filter, status } }];
   return html`${status === "failed" && html`<button type="button" class="quiet" onClick=${choose({ action: "replay", selections })}>${t.events.replayAll}…</button>`}
-    <button type="button" class="quiet" onClick=${choose({ action: "discard", selections })}>${t.events.discardAll}…</button>`;
+    <button type="button" class="quiet" onClick=${choose({ action: "discard", selections })}>${status === "queued" ? t.events.discardQueued : t.events.discardAll}…</button>`;
 }
 
 function ofSelected({ list, selected }: OpenList, choose: Choose): VNode | null {

@@ -1,5 +1,6 @@
 import type { VNode } from "preact";
 import { useRef } from "preact/hooks";
+import type { EventItem, Source } from "../answers.ts";
 import { readSources } from "../endpoints.ts";
 import { element, html } from "../html.ts";
 import { useResource } from "../resource.ts";
@@ -10,8 +11,9 @@ import { FILTER_NAMES } from "./filter.ts";
 const STATUSES = ["", "queued", "processed", "failed"] as const;
 const RANGES = ["", "1h", "24h", "7d", "custom"] as const;
 const TIMES = ["since", "until"];
+const MAX_SUGGESTIONS = 50;
 
-function FilterForm(): VNode {
+function FilterForm({ rows }: { rows: readonly EventItem[] }): VNode {
   const form = useRef<HTMLFormElement>(null);
   const sources = useResource("sources", readSources);
   const { query } = place.value;
@@ -36,10 +38,11 @@ function FilterForm(): VNode {
       RANGES.map((range) => [range, t.events.ranges[range]]),
     )}
     ${query.range === "custom" && html`${timeField("since", t.events.since)}${timeField("until", t.events.until)}`}
-    ${field("type", t.events.type, { type: "text" })}
-    ${field("source", t.events.source, { type: "text", list: "sources" })}
-    ${field("error", t.events.error, { type: "text" })}
-    <datalist id="sources">${sources.data.value?.items.map(({ name }) => html`<option key=${name} value=${name}></option>`)}</datalist>
+    ${select("source", t.events.source, sourceOptions(sources.data.value?.items ?? []))}
+    ${field("type", t.events.type, { type: "text", list: "types" })}
+    ${field("error", t.events.error, { type: "text", list: "errors" })}
+    ${suggestions("types", ({ type }) => type, rows)}
+    ${suggestions("errors", ({ lastError }) => lastError, rows)}
     <div class="actions"><button type="submit">${t.events.apply}</button><button type="button" class="quiet" onClick=${clear}>${t.events.clear}</button></div>
   </form>`;
 }
@@ -87,5 +90,19 @@ function localTime(iso: string | undefined): string {
 
 const isoOf = (local: string) => (local === "" ? undefined : new Date(local).toISOString());
 
-/** The filter of the list of events. It is kept in the address. */
-export const filterForm = (): VNode => element(FilterForm, {});
+/** The sources of the server, and the chosen one if it is gone. */
+function sourceOptions(sources: readonly Source[]): [string, string][] {
+  const names = new Set(sources.map(({ name }) => name));
+  const { source } = place.value.query;
+  if (source) names.add(source);
+  return [["", t.events.any], ...[...names].map((name): [string, string] => [name, name])];
+}
+
+/** What the listed events have, to choose from. */
+function suggestions(id: string, textIn: (event: EventItem) => string | null, rows: readonly EventItem[]): VNode {
+  const values = new Set(rows.map(textIn).filter((value) => value !== null));
+  return html`<datalist id=${id}>${[...values].slice(0, MAX_SUGGESTIONS).map((value) => html`<option key=${value} value=${value}></option>`)}</datalist>`;
+}
+
+/** The filter of a list of events, whose rows suggest values. It is kept in the address. */
+export const filterForm = (rows: readonly EventItem[]): VNode => element(FilterForm, { rows });

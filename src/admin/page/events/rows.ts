@@ -14,25 +14,30 @@ import { eventKey } from "./list.ts";
 export const eventRows = (rows: readonly EventItem[], selected: Signal<ReadonlySet<string>>): VNode =>
   table({
     caption: t.events.caption,
+    layout: "events",
     rows,
     keyOf: eventKey,
     columns: [
       { label: t.events.selection, kind: "select", cell: (event) => checkbox(event, selected) },
       { label: t.events.status, kind: "status", cell: ({ status }) => statusBadge(status) },
       { label: t.events.event, kind: "id", cell: link, isHeader: true },
-      { label: t.events.type, kind: "word", cell: ({ type }) => printable(type) },
-      { label: t.events.source, kind: "word", cell: ({ source }) => source },
-      { label: t.events.attempts, kind: "number", cell: ({ attempts }) => formats.count(attempts) },
+      {
+        label: t.events.type,
+        kind: "type word",
+        cell: ({ type }) => html`<span title=${type}>${printable(type)}</span>`,
+      },
+      { label: t.events.source, kind: "source word", cell: ({ source }) => source },
+      { label: t.events.attempts, kind: "attempts number", cell: ({ attempts }) => formats.count(attempts) },
       { label: t.events.received, kind: "time", cell: ({ receivedAt }) => ago(receivedAt) },
-      { label: t.events.lastError, kind: "wide", cell: errorOf },
     ],
   });
 
 const link = (event: EventItem) =>
-  html`<a class="row" href=${eventHref(event)} title=${event.eventId}>${printable(event.eventId)}</a>`;
+  html`<a class="row" href=${eventHref(event)} title=${event.eventId}>${printable(event.eventId)}</a>${errorOf(event)}`;
 
 const errorOf = ({ lastError }: EventItem) =>
-  lastError !== null && html`<span class="clip" title=${lastError}>${printable(lastError)}</span>`;
+  lastError !== null &&
+  html`<span class="clip" title=${lastError}><span class="offscreen">${t.events.lastError}: </span>${printable(t.serverText(lastError))}</span>`;
 
 function checkbox(event: EventItem, selected: Signal<ReadonlySet<string>>): VNode {
   const key = eventKey(event);

@@ -1,5 +1,6 @@
 import type { Untaken } from "../../../events/untaken.ts";
 import type { Texts } from "./en.ts";
+import { spanishAlert, spanishOf } from "./es-server.ts";
 
 const number = new Intl.NumberFormat("es-ES");
 const counted = (count: number, one: string, many = `${one}s`) => `${number.format(count)} ${count === 1 ? one : many}`;
@@ -22,6 +23,8 @@ export const ES: Texts = {
   mainNavigation: "Principal",
   notFound: "Esta vista no existe.",
   toOverview: "Ir al resumen",
+  zone: (name) => `Las horas son de ${name}.`,
+  serverText: spanishOf,
   never: "nunca",
   unknown: "desconocido",
   close: "Cerrar",
@@ -76,7 +79,8 @@ export const ES: Texts = {
     deadLetters: "Trabajos fallidos",
     disk: "Espacio libre en disco",
     inHour: "en la última hora",
-    perMinute: (count) => `${count} en el último minuto`,
+    between: (count, from, to) => `${count} de ${from} a ${to}`,
+    conflicts: (count) => `más ${counted(count, "conflicto")}`,
     ofAttempts: (failed, all) => `${number.format(failed)} de ${counted(all, "intento")} en una hora`,
     otherLatencies: (p50, p99) => `p50 ${p50} · p99 ${p99}`,
     oldest: (age) => `el más antiguo: ${age}`,
@@ -105,6 +109,7 @@ export const ES: Texts = {
     store: "Base de datos",
     size: "Almacenado",
     sizeOf: (bytes, events) => `${bytes} en ${counted(events, "evento")}`,
+    inEvents: (events) => `en ${counted(events, "evento")}`,
   },
   events: {
     filter: "Filtro",
@@ -142,8 +147,9 @@ export const ES: Texts = {
     unselect: "Quitar selección",
     replay: "Reintentar",
     discard: "Descartar",
-    replayAll: "Reintentar todos los que coinciden",
-    discardAll: "Descartar todos los que coinciden",
+    replayAll: "Reintentar los fallidos que coinciden",
+    discardAll: "Descartar los fallidos que coinciden",
+    discardQueued: "Descartar los que esperan y coinciden",
     waiting: (count) => `Mostrar ${counted(count, "evento nuevo", "eventos nuevos")}`,
     arrived: (count) => counted(count, "evento nuevo", "eventos nuevos"),
     shown: (count) => `${counted(count, "evento mostrado", "eventos mostrados")}`,
@@ -153,7 +159,7 @@ export const ES: Texts = {
     noneMatch: "Ningún evento coincide.",
     noneMatchHint: "Cambia o limpia el filtro. La búsqueda encuentra texto exacto del contenido.",
     empty: "Aún no se ha recibido nada.",
-    emptyHint: "Envía una muestra firmada desde la máquina del servidor:",
+    emptyHint: "Envía una muestra firmada desde la máquina del servidor, en su carpeta:",
   },
   keys: {
     title: "Teclas",
@@ -315,6 +321,7 @@ export const ES: Texts = {
     events: "Mostrar eventos",
   },
   alerts: {
+    summary: spanishAlert,
     firing: "Activas",
     pending: "Pendientes de activarse",
     resolved: "Resueltas en la última semana",
@@ -346,6 +353,9 @@ export const ES: Texts = {
     expires: "Válida hasta",
     sid: "Id de la sesión",
     one: "Hay una sola sesión. Un inicio de sesión en otro lugar cierra esta.",
+    logOutEffect: "Cierra esta sesión y quita su cookie de este navegador.",
+    revokeUse:
+      "Cierra la sesión que esté abierta, también una abierta en otro lugar después de esta página. Este navegador conserva una cookie que ya no vale.",
     logOut: "Cerrar sesión",
     revoke: "Revocar la sesión",
     revokeTitle: "¿Revocar la sesión?",

@@ -21,6 +21,10 @@ const SEVERITIES = {
   critical: ["bad", "warning"],
 } as const;
 
+/** The most severe first. */
+const ORDER = ["critical", "warning", "info"];
+const bySeverity = (a: Alert, b: Alert) => ORDER.indexOf(a.severity) - ORDER.indexOf(b.severity);
+
 interface Actions {
   silence(alert: Alert): void;
   unsilence(name?: string): void;
@@ -56,7 +60,7 @@ function unsilenceAll(items: readonly Alert[], actions: Actions): VNode | null {
 }
 
 function group(state: (typeof STATES)[number], items: readonly Alert[], actions: Actions): VNode | null {
-  const all = items.filter((alert) => alert.state === state);
+  const all = items.filter((alert) => alert.state === state).sort(bySeverity);
   if (all.length === 0 && state !== "firing") return null;
   return html`<section key=${state}><h2>${t.alerts[state]}</h2>
     ${all.length === 0 ? emptyState(t.alerts.noneFires, t.alerts.noneFiresHint) : html`<ul class="cards">${all.map((alert) => card(alert, actions))}</ul>`}
@@ -68,11 +72,11 @@ function card(alert: Alert, actions: Actions): VNode {
   const [tone, sign] = alert.state === "resolved" ? (["calm", "check"] as const) : SEVERITIES[severity];
   return html`<li class="card" key=${id}>
     <div class="bar"><h3>${name}</h3>${badge(tone, sign, t.alerts.severity[severity])}</div>
-    <p>${summary}</p>
+    <p>${t.alerts.summary(name, summary)}</p>
     ${terms([
       ...Object.entries(labels).map(([label, value]) => [label, value] as const),
       ...timesOf(alert),
-      [t.alerts.remedy, remedy],
+      [t.alerts.remedy, remedyOf(remedy)],
       ...(silencedUntil === null ? [] : [[t.alerts.silencedUntil, exactly(silencedUntil)] as const]),
     ])}
     ${
@@ -84,6 +88,10 @@ function card(alert: Alert, actions: Actions): VNode {
     }
   </li>`;
 }
+
+/** A command is shown as one. */
+const remedyOf = (remedy: string) =>
+  remedy.startsWith("authserve ") ? html`<code>${remedy}</code>` : t.serverText(remedy);
 
 function timesOf({ since, startsAt, endsAt }: Alert): (readonly [string, VNode])[] {
   const times = [

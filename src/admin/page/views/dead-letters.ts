@@ -55,7 +55,7 @@ function Group({ group, chosen }: { group: ErrorGroup; chosen: Signal<Chosen> })
   };
   return html`<li class="card">
     <div class="bar"><h2>${route}</h2><strong>${t.deadLetters.jobs(count)}</strong></div>
-    <p class="error-text">${error === "" ? t.deadLetters.noError : printable(error)}</p>
+    <p class="error-text">${error === "" ? t.deadLetters.noError : printable(t.serverText(error))}</p>
     ${terms([
       [t.deadLetters.between, html`${ago(oldestAt)} – ${ago(newestAt)}`],
       [t.deadLetters.newest, html`<a href=${eventHref(group)}>${group.eventId}</a>`],
@@ -92,4 +92,4 @@ const detail = ({
   count,
 }: ErrorGroup) => html`<p><strong>${route}</strong> <span class="soft">(${formats.count(count)})</span></p>
   <p class="soft">${t.bulk.errorContains}</p>
-  <p class="error-text">${printable(error)}</p>`;
+  <p class="error-text">${printable(t.serverText(error))}</p>`;

@@ -3,6 +3,7 @@ import type { VNode } from "preact";
 import { useEffect, useLayoutEffect, useMemo } from "preact/hooks";
 import { heading } from "../components/heading.ts";
 import { emptyState, failedState, skeleton } from "../components/states.ts";
+import { readSources } from "../endpoints.ts";
 import { bulkBar } from "../events/bulk-bar.ts";
 import { filterForm } from "../events/filter-form.ts";
 import { forgetList, listKey, type OpenList, openList } from "../events/kept-list.ts";
@@ -12,6 +13,7 @@ import { useLiveTail } from "../events/live-tail.ts";
 import { eventRows } from "../events/rows.ts";
 import { element, html } from "../html.ts";
 import { status } from "../live.ts";
+import { useResource } from "../resource.ts";
 import { changeQuery, place } from "../router.ts";
 import { t } from "../texts/texts.ts";
 
@@ -27,7 +29,7 @@ export function Events(): VNode {
     version.value++;
     void status.reload();
   };
-  return html`${heading(t.views.events)}${filterForm()}${element(List, { key, open, onChanged })}`;
+  return html`${heading(t.views.events)}${filterForm(open.list.rows.value)}${element(List, { key, open, onChanged })}`;
 }
 
 function List({ open, onChanged }: { open: OpenList; onChanged: () => void }): VNode {
@@ -46,7 +48,7 @@ function List({ open, onChanged }: { open: OpenList; onChanged: () => void }): V
     </div>
     <div class="arrivals">${list.waiting.value.length > 0 && html`<button type="button" onClick=${() => showWaiting(open)}>${t.events.waiting(list.waiting.value.length)}</button>`}</div>
     ${list.rows.value.length > 0 && eventRows(list.rows.value, selected)}
-    ${ending(open)}`;
+    ${element(Ending, { open })}`;
 }
 
 /** Leads the reader back to where the list was left. */
@@ -94,7 +96,8 @@ function selectAll({ list, selected }: OpenList): VNode {
   return html`<label class="toggle"><input type="checkbox" checked=${isWhole} disabled=${all.length === 0} onChange=${onChange} />${t.events.selectAll}</label>`;
 }
 
-function ending({ list, filter }: OpenList): VNode {
+function Ending({ open: { list, filter } }: { open: OpenList }): VNode {
+  const sources = useResource("sources", readSources);
   const count = list.rows.value.length;
   if (list.isLoading.value) return loading(count, list.stop);
   if (list.failure.value !== null) return failedState(list.failure.value, list.loadMore);
@@ -103,7 +106,11 @@ function ending({ list, filter }: OpenList): VNode {
   if (count > 0) return html`<p class="more soft">${t.events.shown(count)} · ${t.events.end}</p>`;
   const isFiltered = Object.keys(filter).length > 0;
   if (isFiltered) return emptyState(t.events.noneMatch, t.events.noneMatchHint);
-  return emptyState(t.events.empty, html`${t.events.emptyHint}<br /><code>authserve send --source shop</code>`);
+  const [source] = sources.data.value?.items ?? [];
+  return emptyState(
+    t.events.empty,
+    source && html`${t.events.emptyHint}<br /><code>authserve send --source ${source.name}</code>`,
+  );
 }
 
 const loading = (count: number, stop: () => void) => html`<div>

@@ -19,7 +19,7 @@ function fired(): VNode | null {
   if (all.length === 0) return null;
   return html`<div class="note error">
     <p>${icon("bell")} <strong><a href=${hashOf(["alerts"])}>${t.overview.alertsFire(all.length)}</a></strong></p>
-    <ul>${all.slice(0, 3).map(({ id, summary }) => html`<li key=${id}>${summary}</li>`)}</ul>
+    <ul>${all.slice(0, 3).map(({ id, name, summary }) => html`<li key=${id}>${t.alerts.summary(name, summary)}</li>`)}</ul>
   </div>`;
 }
 

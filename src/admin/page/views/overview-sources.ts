@@ -15,7 +15,8 @@ export function overviewSources(items: readonly Source[], hour: Stats | undefine
     hour?.sums.filter(({ source }) => source === name).reduce((sum, { received }) => sum + received, 0) ?? 0;
   return table({
     caption: t.sources.caption,
-    rows: items,
+    // Those that are silent for too long come first.
+    rows: items.toSorted((a, b) => Number(b.silent) - Number(a.silent)),
     keyOf: ({ name }) => name,
     columns: [
       {

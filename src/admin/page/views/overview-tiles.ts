@@ -6,40 +6,65 @@ import { deadLetters } from "../live.ts";
 import { hashOf } from "../place.ts";
 import { formats, t } from "../texts/texts.ts";
 
-/** The figures of the last hour and of the present. */
+const MINUTE_MS = 60_000;
+/** The share of failed attempts from which it is a matter for a person. */
+const MANY_FAILED = 0.1;
+
+/** The figures of the present and of the last hour. What may need a person comes first. */
 export function tiles(now: Status, { total, items }: Stats): VNode {
   // The last minute is not over: the one before is whole.
   const minute = items.at(-2);
+  const inMinute = (count: number | undefined) =>
+    html`${t.overview.inHour}${minute && html`<br />${minuteText(minute.at, count ?? 0)}`}`;
   const failed = total.retried + total.deadLettered;
   const attempts = failed + total.processed;
+  const share = attempts === 0 ? 0 : failed / attempts;
   return html`<ul class="tiles">
-    ${tile(t.overview.received, formats.count(total.received), perMinute(minute?.received))}
-    ${tile(t.overview.refused, formats.count(total.refused + total.conflict), perMinute(minute && minute.refused + minute.conflict))}
-    ${tile(t.overview.processed, formats.count(total.processed), perMinute(minute?.processed))}
-    ${tile(t.overview.failed, formats.percent(attempts === 0 ? 0 : failed / attempts), t.overview.ofAttempts(failed, attempts))}
-    ${latencyTile(total.latency)}
+    ${tile({ label: t.overview.deadLetters, value: linked(deadLetters.value, hashOf(["dead-letters"])), detail: t.overview.toRepair, tone: deadLetters.value > 0 && "bad" })}
     ${queueTile(now)}
-    ${tile(t.overview.deadLetters, html`<a href=${hashOf(["dead-letters"])}>${formats.count(deadLetters.value)}</a>`, t.overview.toRepair)}
-    ${diskTile(now)}
+    ${tile({ label: t.overview.failed, value: formats.percent(share), detail: t.overview.ofAttempts(failed, attempts), tone: share > MANY_FAILED && "bad" })}
+    ${tile({ label: t.overview.refused, value: linked(total.refused, hashOf(["sources"])), detail: inMinute(minute?.refused), tone: total.refused > 0 && "warn" })}
+    ${tile({ label: t.overview.received, value: linked(total.received, hashOf(["events"], { range: "1h" })), detail: html`${inMinute(minute?.received)}${total.conflict > 0 && html`<br />${t.overview.conflicts(total.conflict)}`}` })}
+    ${tile({ label: t.overview.processed, value: formats.count(total.processed), detail: inMinute(minute?.processed) })}
+    ${latencyTile(total.latency)}
+    ${now.store === "sqlite" ? diskTile(now) : sizeTile(now)}
   </ul>`;
 }
 
-const perMinute = (count = 0) => html`${t.overview.inHour}<br />${t.overview.perMinute(formats.count(count))}`;
+/** E.g. `4 from 11:52 to 11:53`. */
+function minuteText(at: string, count: number): string {
+  const from = Date.parse(at);
+  return t.overview.between(formats.count(count), formats.clock(from), formats.clock(from + MINUTE_MS));
+}
 
-const tile = (label: string, value: ComponentChildren, detail: ComponentChildren) => html`<li key=${label}>
+const linked = (count: number, href: string) => html`<a href=${href}>${formats.count(count)}</a>`;
+
+interface Tile {
+  label: string;
+  value: ComponentChildren;
+  detail: ComponentChildren;
+  /** Set if it may need a person. */
+  tone?: "bad" | "warn" | false;
+}
+
+const tile = ({ label, value, detail, tone }: Tile) => html`<li key=${label} class=${tone ? `marked ${tone}` : ""}>
   <span class="soft">${label}</span><strong>${value}</strong><span class="soft small">${detail}</span>
 </li>`;
 
 function latencyTile(latency: Stats["total"]["latency"]): VNode {
-  if (latency === null) return tile(t.overview.latency, "–", t.overview.inHour);
+  const label = t.overview.latency;
+  if (latency === null) return tile({ label, value: "–", detail: t.overview.inHour });
   const { p50, p95, p99 } = latency;
   const others = t.overview.otherLatencies(formats.duration(p50), formats.duration(p99));
-  return tile(t.overview.latency, formats.duration(p95), html`${t.overview.inHour}<br />${others}`);
+  return tile({ label, value: formats.duration(p95), detail: html`${t.overview.inHour}<br />${others}` });
 }
 
 function queueTile({ events: { queued, oldestQueuedAt } }: Status): VNode {
-  const link = html`<a href=${hashOf(["events"], { status: "queued" })}>${formats.count(queued)}</a>`;
-  return tile(t.overview.queue, link, oldestQueuedAt === null ? t.overview.empty : oldest(oldestQueuedAt));
+  return tile({
+    label: t.overview.queue,
+    value: linked(queued, hashOf(["events"], { status: "queued" })),
+    detail: oldestQueuedAt === null ? t.overview.empty : oldest(oldestQueuedAt),
+  });
 }
 
 function oldest(at: string): VNode {
@@ -47,7 +72,15 @@ function oldest(at: string): VNode {
   return html`${before}${ago(at)}${after}`;
 }
 
-function diskTile({ disk: { freeBytes, minFreeBytes } }: Status): VNode {
-  const limit = minFreeBytes === null ? t.overview.noLimit : t.overview.refusedBelow(formats.bytes(minFreeBytes));
-  return tile(t.overview.disk, freeBytes === null ? "–" : formats.bytes(freeBytes), limit);
+function diskTile({ disk: { freeBytes, minFreeBytes }, paused }: Status): VNode {
+  return tile({
+    label: t.overview.disk,
+    value: freeBytes === null ? "–" : formats.bytes(freeBytes),
+    detail: minFreeBytes === null ? t.overview.noLimit : t.overview.refusedBelow(formats.bytes(minFreeBytes)),
+    tone: paused === "disk_low" && "bad",
+  });
 }
+
+/** The disk of a database server is not known here. */
+const sizeTile = ({ events: { bytes, ids } }: Status) =>
+  tile({ label: t.overview.size, value: formats.bytes(bytes), detail: t.overview.inEvents(ids) });

@@ -26,25 +26,27 @@ export function Routes(): VNode {
     ${chosen.value !== null && switchDialog(chosen.value, close)}`;
 }
 
+/** A route that needs a person comes first. */
+const needs = ({ failed, available, pausedAt }: RouteItem) =>
+  Number(!available) * 4 + Number(failed > 0) * 2 + Number(pausedAt !== null);
+
 const list = (routes: readonly RouteItem[], choose: (route: RouteItem) => () => void) =>
   table({
     caption: t.routes.caption,
-    rows: routes,
+    rows: routes.toSorted((a, b) => needs(b) - needs(a)),
     keyOf: ({ name }) => name,
     columns: [
-      { label: t.routes.route, cell: ({ name }) => name, isHeader: true },
-      { label: t.routes.target, kind: "wide", cell: targetOf },
+      { label: t.routes.route, kind: "grow", cell: nameOf, isHeader: true },
       { label: t.routes.state, cell: stateOf },
       { label: t.routes.queued, kind: "number", cell: ({ queued }) => formats.count(queued) },
       { label: t.routes.processed, kind: "number", cell: ({ processed }) => formats.count(processed) },
       { label: t.routes.failed, kind: "number", cell: ({ failed }) => formats.count(failed) },
-      { label: t.routes.discarded, kind: "number", cell: ({ discarded }) => formats.count(discarded) },
       { label: t.routes.actions, kind: "actions-cell", cell: (route) => switchButton(route, choose(route)) },
     ],
   });
 
-const targetOf = ({ handler, target }: RouteItem): ComponentChildren =>
-  handler !== null && html`<span class="soft">${t.routes.handlers[handler]}</span> <code>${target}</code>`;
+const nameOf = ({ name, handler, target }: RouteItem): ComponentChildren =>
+  html`${name}${handler !== null && html`<span class="target"><span class="soft">${t.routes.handlers[handler]}</span> <code>${target}</code></span>`}`;
 
 function stateOf({ configured, pausedAt, available }: RouteItem): VNode {
   const since = pausedAt === null ? "" : t.routes.pausedSince(formats.ago(Date.parse(pausedAt), now.value));

@@ -22,9 +22,10 @@ export function Session(): VNode {
   return html`${heading(t.views.session)}
     <p class="soft">${t.session.one}</p>
     ${shown(session, (data) => html`<div class="card">${details(data)}</div>`)}
-    <div class="actions">
-      <form method="post" action=${new URL("../logout", document.baseURI).href}><button type="submit">${t.session.logOut}</button></form>
-      <button type="button" class="quiet" onClick=${ask(true)}>${t.session.revoke}</button>
+    <div class="cards choices">
+      <div class="card"><p>${t.session.logOutEffect}</p>
+        <form method="post" action=${new URL("../logout", document.baseURI).href}><button type="submit">${t.session.logOut}</button></form></div>
+      <div class="card"><p>${t.session.revokeUse}</p><button type="button" class="quiet" onClick=${ask(true)}>${t.session.revoke}…</button></div>
     </div>
     ${isAsking.value && revokeDialog(ask(false))}`;
 }

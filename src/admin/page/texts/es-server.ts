@@ -1,0 +1,74 @@
+// The server writes errors and alerts in English. These are their forms, with their Spanish.
+
+const FORMS: [RegExp, string][] = [
+  [/^attempt (\d+) of (\d+): (.*)$/s, "intento $1 de $2: $3"],
+  [/^attempt (\d+), giveUpOn: (.*)$/s, "intento $1, giveUpOn: $2"],
+  [/^the target answered (\d+)$/, "el destino respondió $1"],
+  [/^the target cannot be reached(.*)$/s, "no se puede contactar con el destino$1"],
+  [/^the handler did not finish within (\d+) ms$/, "no terminó en $1 ms"],
+  [/^the command cannot be started (.*)$/s, "el programa no se puede iniciar $1"],
+  [/^the command ended with (.*)$/s, "el programa terminó con $1"],
+  [
+    /^(\d+) of (\d+) attempts of the route (\S+) failed in the last (.+)$/,
+    "han fallado $1 de $2 intentos de la ruta $3 en los últimos $4",
+  ],
+  [
+    /^the source (\S+) has received nothing for (.+), and something is expected every (.+)$/,
+    "la fuente $1 no recibe nada desde hace $2, y se espera algo cada $3",
+  ],
+  [/^an event has been queued for (.+)$/, "un evento lleva $1 en cola"],
+  [/^the queue has been growing for (.+), to (\d+) events$/, "la cola crece desde hace $1, hasta $2 eventos"],
+  [/^jobs are in the dead letters: (.+)$/, "hay trabajos fallidos: $1"],
+  [
+    /^(.+) are free on the disk of DATA_DIR, and deliveries are refused$/,
+    "quedan $1 en el disco, y se rechazan entregas",
+  ],
+  [/^(.+) are free on the disk of DATA_DIR$/, "quedan $1 en el disco de DATA_DIR"],
+  [/^the sender of (\S+) still signs with the old secret (\S+) only$/, "el remitente de $1 aún firma solo con $2"],
+  [/^the certificate ends in (.+)$/, "el certificado caduca en $1"],
+  [/^the certificate ended (.+) ago$/, "el certificado caducó hace $1"],
+  [/^(.+) is not ready: (.*)$/s, "$1 no está listo: $2"],
+  [
+    /^(\d+) deliveries were refused within a minute, though they may be genuine: (.+)$/,
+    "en un minuto se rechazaron $1 entregas que pueden ser auténticas: $2",
+  ],
+  [/^the store refuses writes: (.*)$/s, "el almacén no acepta escrituras: $1"],
+  [/^(\d+) dead letters have events that cannot be read$/, "$1 trabajos fallidos tienen eventos ilegibles"],
+  [/^check the webhook at the sender$/, "comprueba el webhook en el remitente"],
+  [/^make space on the disk, or shorten retention$/, "libera espacio en el disco o acorta la retención"],
+  [/^set the new secret at the sender$/, "pon el secreto nuevo en el remitente"],
+  [/^renew the files of TLS_CERT_FILE and TLS_KEY_FILE$/, "renueva los archivos de TLS_CERT_FILE y TLS_KEY_FILE"],
+];
+
+/** What is wrong, for an alert whose text has no form. */
+const ALERTS: Record<string, string> = {
+  AuthserveFailureRate: "fallan muchos intentos de una ruta",
+  AuthserveSourceSilent: "una fuente lleva demasiado tiempo sin recibir nada",
+  AuthserveQueueOld: "un evento lleva demasiado tiempo en cola",
+  AuthserveQueueGrowing: "la cola crece",
+  AuthserveDeadLetters: "hay trabajos fallidos",
+  AuthserveDiskLow: "queda poco espacio en disco",
+  AuthserveOldSecret: "un remitente aún firma con un secreto antiguo",
+  AuthserveCertificateExpiring: "el certificado caduca pronto",
+  AuthserveNotReady: "una parte del servidor no está lista",
+  AuthserveDeliveriesRefused: "se rechazan entregas que pueden ser auténticas",
+  AuthserveStoreRefusesWrites: "el almacén no acepta escrituras",
+  AuthserveUnreadableEvents: "hay trabajos fallidos con eventos ilegibles",
+};
+
+/** The Spanish of what the server has written; the same text if it has no known form. */
+export function spanishOf(text: string): string {
+  const [form, spanish] = FORMS.find(([pattern]) => pattern.test(text)) ?? [];
+  if (form === undefined || spanish === undefined) return text;
+  // A part of it, such as the error after `attempt 1 of 3:`, may have a form of its own.
+  const rest = /^attempt \d+[^:]*: |giveUpOn: /.test(text) ? form.exec(text)?.at(-1) : undefined;
+  const whole = text.replace(form, spanish);
+  const named = rest === undefined ? whole : whole.slice(0, whole.length - rest.length) + spanishOf(rest);
+  return named.replaceAll(" of the route ", " de la ruta ");
+}
+
+/** The Spanish of the summary of an alert. */
+export function spanishAlert(name: string, summary: string): string {
+  const spanish = spanishOf(summary);
+  return spanish === summary ? (ALERTS[name] ?? summary) : spanish;
+}

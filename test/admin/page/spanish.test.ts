@@ -1,0 +1,31 @@
+import assert from "node:assert/strict";
+import { suite, test } from "node:test";
+import { spanishAlert, spanishOf } from "../../../src/admin/page/texts/es-server.ts";
+import { ALERTS } from "../../../src/alerts/alert.ts";
+
+suite("what the server has written", () => {
+  test("is shown in Spanish, also within a reason", () => {
+    assert.equal(spanishOf("the target answered 503"), "el destino respondió 503");
+    assert.equal(spanishOf("attempt 2 of 3: the target answered 503"), "intento 2 de 3: el destino respondió 503");
+    assert.equal(
+      spanishOf("attempt 1, giveUpOn: the target answered 422"),
+      "intento 1, giveUpOn: el destino respondió 422",
+    );
+  });
+
+  test("keeps a text of a handler", () => {
+    assert.equal(spanishOf("no such customer: cus_1"), "no such customer: cus_1");
+  });
+
+  test("has a meaning for every alert", () => {
+    for (const name of Object.keys(ALERTS)) assert.notEqual(spanishAlert(name, "?"), "?", name);
+  });
+
+  test("says in Spanish what an alert means whose text is not known", () => {
+    assert.equal(spanishAlert("AuthserveDeadLetters", "something else"), "hay trabajos fallidos");
+    assert.equal(
+      spanishAlert("AuthserveDeadLetters", "jobs are in the dead letters: 2 of the route a, 1 of the route b"),
+      "hay trabajos fallidos: 2 de la ruta a, 1 de la ruta b",
+    );
+  });
+});
