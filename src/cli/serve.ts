@@ -147,7 +147,7 @@ function firstSteps(url: string, settings: Settings, password: string): string {
   ${command} events list
 `;
   return `
-authserve is ready at ${url}. ${origin === null ? "" : `Log in at ${origin}/login. `}Commands to try in another terminal, in this folder:
+authserve is ready at ${url}. ${loginText(origin, settings)}Commands to try in another terminal, in this folder:
 
   # Log in
   TOKEN=$(printf '{"email":%s,"password":"%s"}' ${email} ${password} |
@@ -157,6 +157,12 @@ authserve is ready at ${url}. ${origin === null ? "" : `Log in at ${origin}/logi
   curl -s ${url}/auth/me -H "Authorization: Bearer $TOKEN"
 ${settings.WEBHOOK_SECRET === undefined ? "" : testEvent}
 Stop with Ctrl+C.`;
+}
+
+/** Where a browser goes: to the admin page, which leads to the login page, or to that. */
+function loginText(origin: string | null, { ADMIN }: Settings): string {
+  if (origin === null) return "";
+  return ADMIN === "on" ? `Open ${origin}/admin/ in a browser, and log in. ` : `Log in at ${origin}/login. `;
 }
 
 /** The path of the program from a folder: relative or absolute, whichever is shorter. */

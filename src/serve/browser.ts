@@ -42,6 +42,7 @@ export function openBrowser(
     rules: { origin, base, allowedOrigins, cookieDomain },
     lifetimes: { ttlSeconds: pageTtlSeconds(settings), sessionMaxAgeSeconds: settings.SESSION_MAX_AGE / 1000 },
     publicUrl,
+    hasAdmin: settings.ADMIN === "on",
     trustedProxies: settings.TRUSTED_PROXIES,
   };
 }

@@ -38,6 +38,8 @@ export interface BrowserParts {
   secret: string;
   trustedProxies: BlockList | undefined;
   isToKnownHost: IsToKnownHost;
+  /** Whether there is the admin page. */
+  hasAdmin: boolean;
   log: Log;
   now: () => number;
 }
@@ -316,7 +318,7 @@ function renewSessionHandler(parts: BrowserParts): RequestHandler {
 }
 
 /** Answers `GET /` with the page of the session, or with a redirect to the login page. */
-function homeHandler({ authenticate, sessions, cookie, rules, trustedProxies }: BrowserParts): RequestHandler {
+function homeHandler({ authenticate, sessions, cookie, rules, trustedProxies, hasAdmin }: BrowserParts): RequestHandler {
   return async ({ request }) => {
     const texts = textsFor(request.headers["accept-language"]);
     const { claims } = await sessionOf(request, cookie, authenticate);
@@ -324,7 +326,7 @@ function homeHandler({ authenticate, sessions, cookie, rules, trustedProxies }: 
     const record = await sessions.find(claims.sub);
     const loggedInFrom = record?.sid === claims.sid ? record.origin : null;
     const since = claims.iat === undefined ? null : claims.iat * 1000;
-    return homePage(texts, { email: claims.email, since, until: claims.exp * 1000, loggedInFrom });
+    return homePage(texts, { email: claims.email, since, until: claims.exp * 1000, loggedInFrom, hasAdmin });
   };
 }
 

@@ -108,10 +108,12 @@ interface SignedIn {
   since: number | null;
   until: number;
   loggedInFrom: LoginOrigin | null;
+  /** Whether there is the admin page. */
+  hasAdmin: boolean;
 }
 
 /** The page of a live session: who, since when, from where, and a button to log out. */
-export function homePage(texts: Texts, { email, since, until, loggedInFrom }: SignedIn): Reply {
+export function homePage(texts: Texts, { email, since, until, loggedInFrom, hasAdmin }: SignedIn): Reply {
   const facts: Html[] = [];
   if (since !== null) facts.push(fact(texts.since, timeOf(since, texts)));
   if (typeof loggedInFrom?.userAgent === "string") facts.push(fact(texts.browser, loggedInFrom.userAgent));
@@ -121,7 +123,7 @@ export function homePage(texts: Texts, { email, since, until, loggedInFrom }: Si
 <p><strong>${email}</strong></p>
 <dl>
 ${facts}</dl>
-<p class="hint">${texts.endsElsewhere}</p>
+${hasAdmin ? html`<a class="button" href="admin/">${texts.toAdminPage}</a>\n` : null}<p class="hint">${texts.endsElsewhere}</p>
 ${logoutForm(texts)}`;
   return pageReply(200, { lang: texts.lang, title: texts.loggedIn, body });
 }

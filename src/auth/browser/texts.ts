@@ -19,6 +19,8 @@ export interface Texts {
   validUntil: string;
   /** What a login elsewhere does to this session. */
   endsElsewhere: string;
+  /** The link to the admin page. */
+  toAdminPage: string;
   logOut: string;
   /** Why a login was refused. `invalid_credentials` has the words of the API in every language. */
   errors: {
@@ -53,6 +55,7 @@ const ES: Texts = {
   network: "Red",
   validUntil: "Válida hasta",
   endsElsewhere: "Si inicias sesión en otro lugar, esta sesión se cierra.",
+  toAdminPage: "Ver los eventos",
   logOut: "Cerrar sesión",
   errors: {
     invalid_credentials: "Credenciales inválidas",
@@ -89,6 +92,7 @@ const EN: Texts = {
   network: "Network",
   validUntil: "Valid until",
   endsElsewhere: "If you log in elsewhere, this session ends.",
+  toAdminPage: "See the events",
   logOut: "Log out",
   errors: {
     invalid_credentials: html`The e-mail or the password is wrong. <span lang="es">(Credenciales inválidas)</span>`,
