@@ -37,6 +37,17 @@ export const LOG_EVENTS = {
     meaning: "The configuration file was read again, and is in use.",
     fields: ["file", "sources", "routes"],
   },
+  config_written: {
+    level: "info",
+    meaning:
+      "The admin page has added a source to the configuration file. `backup` is the file before; null if there was none.",
+    fields: ["file", "backup", "source"],
+  },
+  secret_shown: {
+    level: "info",
+    meaning: "The admin page has shown the secret of a source that has not received anything yet.",
+    fields: ["source", "secret"],
+  },
   config_reload_failed: {
     level: "error",
     meaning: "The changed configuration file has errors. The configuration before it stays in use.",

@@ -1,5 +1,5 @@
-import { needsOfProvider, refusedStatusOf } from "../../src/cli/sources-presets.ts";
 import { FACT_NAMES, type Fact, type FactValues, type Provider } from "../../src/webhook/provider.ts";
+import { needsOfProvider, refusedStatusOf } from "../../src/webhook/provider-description.ts";
 import { allProviders } from "../../src/webhook/providers/index.ts";
 import { code, page, table } from "./markdown.ts";
 

@@ -3,12 +3,20 @@ import { type AlertParts, alertEndpoints } from "./alerts.ts";
 import { type EventParts, eventEndpoints } from "./events.ts";
 import { type JobParts, jobEndpoints } from "./jobs.ts";
 import { type SessionParts, sessionEndpoints } from "./session.ts";
+import { type SetupParts, setupEndpoints } from "./setup.ts";
 import { type SourceParts, sourceEndpoints } from "./sources.ts";
 import { type StatusParts, statusEndpoints } from "./status.ts";
 import { type TokenParts, tokenEndpoints } from "./tokens.ts";
 
 /** What the API of the page uses. */
-export type AdminParts = StatusParts & EventParts & JobParts & SourceParts & AlertParts & SessionParts & TokenParts;
+export type AdminParts = StatusParts &
+  EventParts &
+  JobParts &
+  SourceParts &
+  SetupParts &
+  AlertParts &
+  SessionParts &
+  TokenParts;
 
 /** The API of the page, for the logged-in user. */
 export function adminEndpoints(parts: AdminParts): Endpoint[] {
@@ -17,6 +25,7 @@ export function adminEndpoints(parts: AdminParts): Endpoint[] {
     ...eventEndpoints(parts),
     ...jobEndpoints(parts),
     ...sourceEndpoints(parts),
+    ...setupEndpoints(parts),
     ...alertEndpoints(parts),
     ...sessionEndpoints(parts),
     ...tokenEndpoints(parts),

@@ -21,6 +21,7 @@ export interface SourceParts extends AdminGuard {
 export const SourceItem = v.object({
   name: v.string(),
   path: v.string(),
+  url: v.pipe(v.string(), v.description("Where the sender delivers.")),
   preset: v.nullable(v.string()),
   secrets: v.array(v.string()),
   received: count,

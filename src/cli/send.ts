@@ -10,9 +10,13 @@ import { printable } from "../lib/printable.ts";
 import { sendRequest } from "../lib/send-request.ts";
 import { DEFAULT_SOURCE_NAME } from "../webhook/default-source.ts";
 import { providerOf } from "../webhook/providers/index.ts";
-import { sampleOf } from "../webhook/samples/index.ts";
-import { needsOf, type Scheme } from "../webhook/signature/schemes.ts";
-import { addressWithSecret, signDelivery } from "../webhook/signature/sign.ts";
+import {
+  type SampleSender,
+  sampleAddresses,
+  schemeFor,
+  senderOf,
+  signedSample,
+} from "../webhook/samples/signed-sample.ts";
 import type { Source } from "../webhook/source.ts";
 import { findSource } from "./find-source.ts";
 import { perSecond, wholeNumber } from "./option-values.ts";
@@ -38,13 +42,6 @@ export interface SendOptions {
   json?: boolean;
 }
 
-/** What the deliveries are signed with. */
-type Sender = Pick<Source, "name" | "path" | "preset" | "id" | "type" | "contentTypes" | "options" | "publicOrigin"> & {
-  scheme: Scheme;
-  /** A private key if the sender has a key pair. */
-  secret: string;
-};
-
 /** Sends signed deliveries, as the provider does, to the server on this DATA_DIR or to a URL. */
 export async function runSend(options: SendOptions): Promise<void> {
   const count = wholeNumber("--count", options.count ?? "1", 1_000_000);
@@ -62,17 +59,18 @@ export async function runSend(options: SendOptions): Promise<void> {
     });
   }
 
-  // A signature may cover the address, which for the sender is the public one.
-  const known = options.to === undefined && sender.publicOrigin ? sender.publicOrigin + sender.path : url;
-  const withSecret = (address: string) => addressWithSecret(sender.scheme, sender.secret, address);
-  const sentTo = withSecret(known);
+  const { sentTo, url: withSecret } = sampleAddresses(
+    sender,
+    url,
+    options.to === undefined ? sender.publicOrigin : undefined,
+  );
   const isLocal = options.to === undefined || isLoopback(new URL(url).hostname);
   const statuses: Record<string, number> = {};
   let last = { status: 0, text: "" };
   const startedAt = performance.now();
   await repeat(count, rate, async () => {
     const request = deliveryOf(sender, options, body, sentTo);
-    last = await sendRequest({ url: withSecret(url), isLocal, timeoutMs: TIMEOUT_MS, ...request }).catch(
+    last = await sendRequest({ url: withSecret, isLocal, timeoutMs: TIMEOUT_MS, ...request }).catch(
       (error: unknown) => {
         throw noAnswer(url, error);
       },
@@ -111,27 +109,9 @@ async function repeat(count: number, perSecond: number | null, task: () => Promi
   await Promise.all(Array.from({ length: Math.min(count, MAX_IN_FLIGHT) }, work));
 }
 
-function deliveryOf(sender: Sender, { id, type }: SendOptions, body: Buffer | null, url: string) {
-  const now = Date.now();
-  const places = sender.id.filter((place) => place !== "bytes");
-  const like = { ...sender, id: sender.preset === null && places.length === 0 ? ["body:id" as const] : places };
-  const sample = sampleOf(
-    sender.preset ?? (sender.name === DEFAULT_SOURCE_NAME ? "default" : null),
-    { id, type, now },
-    like,
-  );
-  const { origin } = new URL(url);
-  const target = url.slice(url.indexOf("/", url.indexOf("//") + 2)) || "/";
-  const unsigned = {
-    method: "POST",
-    origin,
-    target,
-    headers: { ...sample.headers, "content-type": sample.contentType },
-    mediaType: sample.contentType,
-    body: body ?? Buffer.from(sample.body),
-  };
+function deliveryOf(sender: SampleSender, { id, type }: SendOptions, body: Buffer | null, sentTo: string) {
   try {
-    return signDelivery(sender.scheme, sender.secret, unsigned, now, sender.options);
+    return signedSample(sender, sentTo, { id, type, body });
   } catch (error) {
     const remedy = "check the secret and the body";
     throw new OperatorError({ found: `The delivery cannot be signed: ${describeError(error)}`, remedy }, 1);
@@ -139,32 +119,25 @@ function deliveryOf(sender: Sender, { id, type }: SendOptions, body: Buffer | nu
 }
 
 /** Signs as the sender of a source, with its newest secret, or with a private key that belongs to one of its keys. */
-function ofSource({ source: name, secretFile }: SendOptions, sources: readonly Source[]): Sender {
+function ofSource({ source: name, secretFile }: SendOptions, sources: readonly Source[]): SampleSender {
   const only = sources.length === 1 ? sources[0] : undefined;
   const source = name === undefined && only ? only : findSource(sources, name ?? DEFAULT_SOURCE_NAME);
   const [newest] = source.secrets;
   if (!newest && !source.keys) {
     throw new OperatorError({ found: `${source.name} has no secret yet`, remedy: "add one to it" });
   }
-  const scheme = schemeFor(source, newest ? "secrets" : "keys");
-  if (newest) return { ...source, scheme, secret: newest.value };
+  const signing = senderOf(source);
+  if (signing) return signing;
   if (secretFile === undefined) {
     throw new OperatorError({
       found: `${source.name} has the sender's public keys only`,
       remedy: "add a key of your own to it, and give the private one with --secret-file",
     });
   }
-  return { ...source, scheme, secret: secretIn(secretFile) };
+  return { ...source, scheme: schemeFor(source, "keys"), secret: secretIn(secretFile) };
 }
 
-/** The first scheme that needs secrets, or keys. */
-function schemeFor({ schemes }: Pick<Source, "schemes">, needs: "secrets" | "keys"): Scheme {
-  const scheme = schemes.find((candidate) => needsOf(candidate) === needs);
-  if (!scheme) throw new Error(`a source with ${needs} has a scheme for them`);
-  return scheme;
-}
-
-function ofPreset({ preset: slug = "", source, secretFile }: SendOptions): Sender {
+function ofPreset({ preset: slug = "", source, secretFile }: SendOptions): SampleSender {
   const preset = providerOf(slug);
   if (!preset) {
     throw new OperatorError({ found: `There is no preset ${JSON.stringify(slug)}`, remedy: remedyForPreset(slug) });

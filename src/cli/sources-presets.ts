@@ -1,7 +1,6 @@
 import { OperatorError } from "../errors.ts";
-import { FACT_NAMES, type Provider } from "../webhook/provider.ts";
+import { describeProvider, needsOfProvider } from "../webhook/provider-description.ts";
 import { allProviders, PROVIDER_NAMES, providerOf } from "../webhook/providers/index.ts";
-import { asksForCredentials, needsOf, type Scheme } from "../webhook/signature/schemes.ts";
 import { remedyForName } from "./option-values.ts";
 import { printData, printJson, say } from "./output.ts";
 import { printTable, styled } from "./table.ts";
@@ -70,7 +69,7 @@ function printOne(name: string, { json }: PresetOptions): void {
     const remedy = remedyForPreset(name.toLowerCase());
     throw new OperatorError({ found: `There is no preset ${name}`, remedy });
   }
-  const all = describe(name, provider);
+  const all = describeProvider(name, provider);
   if (json) {
     printJson(all);
     return;
@@ -86,42 +85,6 @@ function printLine(label: string, text: string): void {
   printData(styled("bold", label.padEnd(WIDTH)) + text);
 }
 
-/** What nobody has published is null. */
-function describe(name: string, provider: Provider) {
-  const { title, docs, schemes, covers, evidence } = provider;
-  return {
-    name,
-    title,
-    aliasOf: provider.aliasOf ?? null,
-    docs,
-    types: [...new Set(schemes.map(({ type }) => type))],
-    needs: needsOfProvider(provider),
-    keysUrl: provider.keysUrl ?? null,
-    covers,
-    note: noteOn(schemes),
-    id: (provider.id ?? []).map((place) => [place].flat().join(" + ")),
-    type: (provider.type ?? []).map((place) => [place].flat().join(" + ")),
-    dedupe: provider.dedupe ?? { mode: "bytes", why: null, source: null },
-    contentTypes: provider.contentTypes ?? ["application/json"],
-    encoding: provider.encoding ?? [],
-    signedOver: provider.encoding ? (provider.signedOver ?? "plain") : null,
-    handshake: provider.handshake?.kind ?? null,
-    subPaths: provider.subPaths ?? null,
-    answer: answerOf(provider),
-    refusedStatus: refusedStatusOf(provider),
-    evidence: evidence.kind,
-    provedBy: evidence.by,
-    facts: Object.fromEntries(FACT_NAMES.map((fact) => [fact, provider.facts?.[fact] ?? null])),
-  };
-}
-
-function answerOf({ acknowledgement, needsEmptyAnswers }: Provider): string | null {
-  if (needsEmptyAnswers) return "empty";
-  if (!acknowledgement) return null;
-  const { status = 200, type, text } = acknowledgement;
-  return text === "" ? `${status}, empty` : `${type}: ${text}`;
-}
-
 /** A fact for a person. A list has commas, and what is not known a dash. */
 function textOf(value: unknown): string {
   if (value === null) return "-";
@@ -135,22 +98,4 @@ function textOf(value: unknown): string {
 /** What to do about a name that is none of a preset. */
 export function remedyForPreset(name: string): string {
   return remedyForName(name, PROVIDER_NAMES, "authserve sources presets");
-}
-
-/** What a source of a provider sets: secrets or keys, unless the keys are known or fetched, and options. */
-export function needsOfProvider({ schemes, options = {}, keysUrl, keys }: Provider): string[] {
-  const credentials = [...new Set(schemes.map(needsOf))].sort().reverse().join(" or ");
-  return [...(keysUrl === undefined && keys === undefined ? [credentials] : []), ...Object.keys(options)];
-}
-
-/** The status of a delivery that is not genuine. */
-export function refusedStatusOf({ schemes, refusedStatus }: Provider): 401 | 403 {
-  return asksForCredentials(schemes) ? 401 : (refusedStatus ?? 403);
-}
-
-/** What an operator must know of a sender that signs nothing; null for others. */
-export function noteOn(schemes: readonly Scheme[]): string | null {
-  if (schemes.some(({ type }) => type !== "token")) return null;
-  const isInUrl = schemes.every((scheme) => "query" in scheme || "path" in scheme);
-  return `It signs nothing. Only the secret in ${isInUrl ? "the URL" : "each delivery"} protects it.`;
 }

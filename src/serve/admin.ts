@@ -16,14 +16,20 @@ import type { Admission } from "../webhook/intake/admission.ts";
 import { overviewOf } from "../webhook/intake/source-overview.ts";
 import { overviewOfRoutes, targetOf } from "../worker/route-overview.ts";
 import type { Wiring } from "./configuration.ts";
+import { openSourceSetup, type ServerAddresses } from "./source-setup.ts";
 
 interface AdminNeeds extends Pick<AdminParts, "authorize"> {
   admission: Pick<Admission, "pausedBy" | "freeBytes" | "minFreeBytes">;
   isAvailable: (route: string) => boolean;
+  /** Where the server is reached. */
+  addresses: ServerAddresses;
 }
 
 /** The parts of the API of the page; null if `ADMIN` is off. */
-export function openAdmin(wiring: Wiring, { authorize, admission, isAvailable }: AdminNeeds): AdminParts | null {
+export function openAdmin(
+  wiring: Wiring,
+  { authorize, admission, isAvailable, addresses }: AdminNeeds,
+): AdminParts | null {
   const { settings, config, stores, log } = wiring;
   if (settings.ADMIN === "off") return null;
   const { ADMIN_ALLOWED_ADDRESSES: allowedAddresses, TRUSTED_PROXIES: trustedProxies } = settings;
@@ -78,6 +84,7 @@ export function openAdmin(wiring: Wiring, { authorize, admission, isAvailable }:
         const uses = records.find((record) => record.source === source.name)?.secrets ?? [];
         return {
           ...source,
+          url: addresses.public + source.path,
           lastReceivedAt: isoTime(source.lastReceivedAt),
           secretUses: uses.map(({ name, firstUsedAt, lastUsedAt }) => ({
             name,
@@ -95,6 +102,7 @@ export function openAdmin(wiring: Wiring, { authorize, admission, isAvailable }:
       const items = rows.map((row) => ({ ...row, receivedAt: isoTime(row.receivedAt) }));
       return { items, cursor: rows.length === limit ? String(rows.at(-1)?.id) : null };
     },
+    setup: openSourceSetup(wiring, addresses),
     readAlerts: async () => listAlerts(await alerts.read(), now()),
     alerts: {
       async silence({ name: text, ...silence }) {

@@ -17,7 +17,7 @@ export interface Configuration {
 }
 
 /** What the parts are connected with. */
-export interface Wiring extends Pick<Configuration, "settings" | "environment"> {
+export interface Wiring extends Pick<Configuration, "settings" | "environment" | "file"> {
   config: WatchedConfigFile;
   stores: ServerStores;
   log: Log;

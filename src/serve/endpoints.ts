@@ -6,7 +6,7 @@ import { createMachineTokens, insufficientScope } from "../auth/machine-tokens/m
 import type { ConfigFile } from "../config/file/config-file.ts";
 import { sourcesOf } from "../config/sources.ts";
 import { createHostCheck, knownHosts } from "../http/known-hosts.ts";
-import { hostOf } from "../http/listen.ts";
+import { hostOf, publicUrlOf } from "../http/listen.ts";
 import type { MetricsParts, Readiness } from "../http/operations.ts";
 import type { Admission } from "../webhook/intake/admission.ts";
 import { openAdmin, openPage } from "./admin.ts";
@@ -49,7 +49,11 @@ export function openEndpoints(wiring: Wiring, needs: EndpointNeeds): Part {
   });
   const guard = createRequestGuard(authenticate, browser, corsOrigins);
   const authorize = createScopeGuard(guard, machineTokens);
-  const admin = openAdmin(wiring, { authorize, admission, isAvailable });
+  const addresses = {
+    local: listener.url("127.0.0.1"),
+    public: publicUrlOf(settings, listener.url()) ?? listener.url(),
+  };
+  const admin = openAdmin(wiring, { authorize, admission, isAvailable, addresses });
   const page = openPage(wiring, admin, browser === null ? null : guard);
   const hasScope: MetricsParts["hasScope"] = async (context, scope) => {
     const token = await machineTokenOf(context, machineTokens);

@@ -7,6 +7,7 @@ import { violationsOf } from "../helpers/axe.ts";
 import { needsChromium } from "../helpers/back-end.ts";
 import { complaintsOf, fillIn, openChromium, openProfile } from "../helpers/browser.ts";
 import { deliver, logIn } from "../helpers/client.ts";
+import { WEBHOOK_SECRET } from "../helpers/credentials.ts";
 import { type Server, startServer } from "../helpers/server.ts";
 import { endOfSuite } from "../helpers/several-servers.ts";
 import { stats } from "../helpers/stored-events.ts";
@@ -177,6 +178,37 @@ suite("the admin page in Chromium", needsChromium(), () => {
       await page.getByRole("heading", { level: 1, name: id, exact: true }).waitFor();
       await page.locator("main").getByText(`note of ${id}!`).first().waitFor();
     }
+    assert.deepEqual(complaints, []);
+  });
+
+  test("before the first delivery it shows how to begin, and sends a test event", async () => {
+    await using server = await startServer();
+    await using profile = await openProfile(browser, { permissions: ["clipboard-read", "clipboard-write"] });
+    const complaints = await complaintsOf(profile);
+    const page = await openPage(profile, server.url);
+    await page.getByText("Waiting for the first delivery…").waitFor();
+    assert.deepEqual(await violationsOf(page), []);
+    await page.getByRole("button", { name: "Copy the secret" }).click();
+    await page.getByText("The secret is copied.").first().waitFor();
+    assert.equal(await page.evaluate("navigator.clipboard.readText()"), WEBHOOK_SECRET);
+    await page.getByRole("button", { name: "Send a test event" }).click();
+    await page.getByRole("heading", { level: 1, name: "Overview" }).waitFor();
+    assert.deepEqual(complaints, []);
+  });
+
+  test("a source is added: the provider is chosen, and the file gets checked lines", async () => {
+    await using server = await startServer({ env: { CONFIG_WRITE: "on" } });
+    await using profile = await openProfile(browser);
+    const complaints = await complaintsOf(profile);
+    const page = await openPage(profile, server.url);
+    await page.getByRole("link", { name: "Add a source" }).click();
+    await page.getByLabel("Provider").fill("GitHub");
+    await page.getByText("authserve.yaml was checked with these lines.").waitFor();
+    assert.deepEqual(await violationsOf(page), []);
+    await page.getByRole("button", { name: "Make a new one" }).click();
+    await page.getByRole("button", { name: "Add it to the file" }).click();
+    await page.getByText("Written to authserve.yaml.").first().waitFor();
+    await server.logged("config_reloaded");
     assert.deepEqual(complaints, []);
   });
 

@@ -3,6 +3,7 @@ import type { AlertItem } from "../alerts.ts";
 import type { EventAnswer, EventsAnswer, TakenAnswer } from "../events.ts";
 import type { ErrorsAnswer, JobsAnswer } from "../jobs.ts";
 import type { SessionAnswer } from "../session.ts";
+import type { AddedAnswer, DraftAnswer, PresetAnswer, PresetsAnswer, SecretAnswer, SentAnswer } from "../setup.ts";
 import type { SourceItem } from "../sources.ts";
 import type { StatsAnswer, StatusAnswer } from "../status.ts";
 
@@ -19,6 +20,12 @@ export type JobsPage = InferOutput<typeof JobsAnswer>;
 export type ErrorsPage = InferOutput<typeof ErrorsAnswer>;
 export type ErrorGroup = ErrorsPage["items"][number];
 export type Source = InferOutput<typeof SourceItem>;
+export type PresetList = InferOutput<typeof PresetsAnswer>;
+export type Preset = InferOutput<typeof PresetAnswer>;
+export type ShownSecret = InferOutput<typeof SecretAnswer>;
+export type Sent = InferOutput<typeof SentAnswer>;
+export type Draft = InferOutput<typeof DraftAnswer>;
+export type Added = InferOutput<typeof AddedAnswer>;
 export type Alert = InferOutput<typeof AlertItem>;
 export type Session = InferOutput<typeof SessionAnswer>;
 export type Taken = InferOutput<typeof TakenAnswer>;
@@ -36,5 +43,13 @@ export interface EventFilter {
 
 /** Selects what a replay or discard takes. */
 export type Selection = { ids: string[]; source: string } | { filter: EventFilter & { route?: string } };
+
+/** A source of a preset to add. `values` are what it needs, such as its secret. */
+export interface NewSource {
+  name: string;
+  preset: string;
+  expectEvery?: string | undefined;
+  values: Record<string, string>;
+}
 
 export type BulkAction = "replay" | "discard";

@@ -6,6 +6,7 @@ import { layout } from "./components/layout.ts";
 import { element, html } from "./html.ts";
 import { place } from "./router.ts";
 import { t } from "./texts/texts.ts";
+import { AddSource } from "./views/add-source.ts";
 import { Alerts } from "./views/alerts.ts";
 import { DeadLetters } from "./views/dead-letters.ts";
 import { EventView } from "./views/event.ts";
@@ -22,6 +23,7 @@ const VIEWS: Record<string, () => VNode> = {
   "dead-letters": DeadLetters,
   routes: Routes,
   sources: Sources,
+  "add-source": AddSource,
   alerts: Alerts,
   session: Session,
 };

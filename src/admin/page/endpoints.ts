@@ -1,13 +1,20 @@
 import type {
+  Added,
   Alert,
   BulkAction,
+  Draft,
   ErrorsPage,
   EventDetail,
   EventFilter,
   EventsPage,
   JobsPage,
+  NewSource,
+  Preset,
+  PresetList,
   Selection,
+  Sent,
   Session,
+  ShownSecret,
   Source,
   Stats,
   Status,
@@ -64,6 +71,13 @@ export const discard = (selection: Selection, reason: string, cursor: string | u
 
 export const pauseRoute = (route: string) => post<{ changed: boolean }>("routes/pause", { route });
 export const resumeRoute = (route: string) => post<{ changed: boolean }>("routes/resume", { route });
+
+export const listPresets = (signal?: AbortSignal) => get<PresetList>("presets", {}, signal);
+export const readPreset = (name: string, signal?: AbortSignal) => get<Preset>("presets/one", { name }, signal);
+export const showSecret = (source: string) => post<ShownSecret>("sources/secret", { source });
+export const sendSample = (source: string) => post<Sent>("sources/send", { source });
+export const draftSource = (source: NewSource) => post<Draft>("sources/draft", source);
+export const addSource = (source: NewSource) => post<Added>("sources/add", source);
 
 export const silence = (body: { name: string; labels: Record<string, string>; forMs: number; reason?: string }) =>
   post<{ until: string }>("alerts/silence", body);

@@ -318,7 +318,14 @@ function renewSessionHandler(parts: BrowserParts): RequestHandler {
 }
 
 /** Answers `GET /` with the page of the session, or with a redirect to the login page. */
-function homeHandler({ authenticate, sessions, cookie, rules, trustedProxies, hasAdmin }: BrowserParts): RequestHandler {
+function homeHandler({
+  authenticate,
+  sessions,
+  cookie,
+  rules,
+  trustedProxies,
+  hasAdmin,
+}: BrowserParts): RequestHandler {
   return async ({ request }) => {
     const texts = textsFor(request.headers["accept-language"]);
     const { claims } = await sessionOf(request, cookie, authenticate);

@@ -45,8 +45,12 @@ export function configFileName({ CONFIG_FILE = DEFAULT_FILE }: Environment): str
  */
 export function readConfigFile(environment: Environment): ConfigFile | null {
   const file = configFileName(environment);
-  const text = textOf(file, environment);
-  if (text === null) return null;
+  const text = configText(file, environment);
+  return text === null ? null : readConfigText(text, file, environment);
+}
+
+/** Reads a text as the configuration file. Throws {@link ConfigFileError} with all of its faults. */
+export function readConfigText(text: string, file: string, environment: Environment): ConfigFile {
   const document = parseYaml(text);
   const context = contextOf(file, environment);
   const reading = new Reading(document, context);
@@ -63,7 +67,7 @@ export function readConfigFile(environment: Environment): ConfigFile | null {
  */
 export function readRetentionOf(environment: Environment): Retention {
   const file = configFileName(environment);
-  const text = textOf(file, environment);
+  const text = configText(file, environment);
   if (text === null) return DEFAULT_RETENTION;
   const document = parseYaml(text);
   const reading = new Reading(document, contextOf(file, environment), ["retention"]);
@@ -102,7 +106,7 @@ function fileFault(document: YamlDocument, { offset, key, message }: Located): F
 }
 
 /** The text of the file; null if there is none and `CONFIG_FILE` names none. */
-function textOf(file: string, { CONFIG_FILE }: Environment): string | null {
+export function configText(file: string, { CONFIG_FILE }: Environment): string | null {
   // A link that leads nowhere is a mistake.
   if (CONFIG_FILE === undefined && !lstatSync(file, { throwIfNoEntry: false })) return null;
   let bytes: Buffer;

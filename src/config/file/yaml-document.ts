@@ -1,5 +1,6 @@
 import {
   type Alias,
+  type Document,
   isAlias,
   isMap,
   isScalar,
@@ -165,4 +166,46 @@ function messageOf({ code, message }: { code: string; message: string }): string
 
 function startOf(node: unknown): number {
   return (node as Node | null | undefined)?.range?.[0] ?? 0;
+}
+
+/**
+ * Adds lines at the end of the map of a top-level key, in its indentation, and leaves everything else as it is. A
+ * missing key is added. Returns null if the file has another form, such as a map in braces.
+ */
+export function appendToMap(text: string, name: string, lines: readonly string[]): string | null {
+  const [document, second] = parseAllDocuments(text, OPTIONS) as Document[];
+  const root = document?.contents ?? null;
+  if (second || (document?.errors.length ?? 0) > 0) return null;
+  if (root !== null && (!isMap(root) || root.flow)) return null;
+  const pair = root && pairOf(root, name);
+  if (!pair) return `${closed(text)}${text.trim() === "" ? "" : "\n"}${name}:\n${indented(lines, 2)}`;
+  const last = isMap(pair.value) ? pair.value.items.at(-1) : undefined;
+  if (isMap(pair.value) ? pair.value.flow || !last : !isScalar(pair.value) || pair.value.source) return null;
+  const at = endOfLine(text, last ? endOf(last) : endOf(pair));
+  return `${closed(text.slice(0, at))}${indented(lines, last ? columnOf(text, startOf(last.key)) : 2)}${text.slice(at)}`;
+}
+
+const closed = (text: string) => (text === "" || text.endsWith("\n") ? text : `${text}\n`);
+
+const indented = (lines: readonly string[], by: number) => lines.map((line) => `${" ".repeat(by)}${line}\n`).join("");
+
+const columnOf = (text: string, offset: number) => offset - (text.lastIndexOf("\n", offset - 1) + 1);
+
+/** The offset behind the line break at or after an offset. */
+function endOfLine(text: string, offset: number): number {
+  if (text[offset - 1] === "\n") return offset;
+  const at = text.indexOf("\n", offset);
+  return at === -1 ? text.length : at + 1;
+}
+
+/** The end of what a pair has. In a block it is that of its last value: comments behind it belong to what follows. */
+function endOf({ key, value }: Pair): number {
+  const node = (value ?? key) as Node;
+  const isBlock = (isMap(node) || isSeq(node)) && !node.flow;
+  const last = isBlock ? node.items.at(-1) : undefined;
+  if (isMap(node) && last) return endOf(last as Pair);
+  if (isSeq(node) && last) return endOf({ key: last, value: null } as Pair);
+  return isScalar(node) && node.range?.[0] === node.range?.[1]
+    ? (((key as Node).range?.[1] ?? 0) as number)
+    : (node.range?.[1] ?? 0);
 }

@@ -54,6 +54,12 @@ export const OPERATION = {
       "Addresses that may use `/admin`, besides the login. Others get 404. Requests with a forwarding header are judged as for `METRICS_ALLOWED_ADDRESSES`.",
     example: "10.0.0.0/8",
   },
+  CONFIG_WRITE: {
+    schema: v.optional(oneOf("on", "off"), "off"),
+    meaning:
+      "`on` lets the admin page add sources to the configuration file. It keeps the file before it, and writes secrets into the folder `secrets` beside it.",
+    example: "on",
+  },
   SHUTDOWN_TIMEOUT: {
     schema: v.optional(duration(0, "10s"), "10s"),
     meaning:

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
-import { noteOn } from "../../../src/cli/sources-presets.ts";
 import { formatMultipart } from "../../../src/lib/multipart.ts";
+import { noteOn } from "../../../src/webhook/provider-description.ts";
 import { sampleOf } from "../../../src/webhook/samples/index.ts";
 import { providerNamed } from "../../helpers/providers.ts";
 import { serveSource } from "../../helpers/serve-source.ts";

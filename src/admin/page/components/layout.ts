@@ -19,6 +19,9 @@ const LINKS = [
   { path: ["session"], name: "session" },
 ] as const;
 
+/** Views that belong to another one. */
+const PARENTS: Record<string, string> = { "add-source": "sources" };
+
 type Name = (typeof LINKS)[number]["name"];
 
 /** The counts beside a link, and what they say. */
@@ -34,7 +37,8 @@ const brand = html`<span class="brand"><svg viewBox="0 0 24 24" aria-hidden="tru
 </svg>authserve</span>`;
 
 function Link({ path, name }: { path: readonly string[]; name: Name }): VNode {
-  const isCurrent = (place.value.path[0] ?? "") === (path[0] ?? "");
+  const [view = ""] = place.value.path;
+  const isCurrent = (PARENTS[view] ?? view) === (path[0] ?? "");
   const count = countOf(name);
   return html`<li><a href=${hashOf(path)} aria-current=${isCurrent ? "page" : undefined}>
     ${t.views[name]}

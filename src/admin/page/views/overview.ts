@@ -12,6 +12,7 @@ import { status } from "../live.ts";
 import { hashOf } from "../place.ts";
 import { useResource } from "../resource.ts";
 import { place } from "../router.ts";
+import { firstSteps } from "../setup/first-steps.ts";
 import { formats, t } from "../texts/texts.ts";
 import { banners } from "./overview-banners.ts";
 import { overviewSources } from "./overview-sources.ts";
@@ -39,6 +40,9 @@ export function Overview(): VNode {
   const range = NAMES.find((name) => name === place.value.query.range) ?? "1h";
   const hour = useResource("hour", statsOf("1h"), RANGES["1h"].everyMs);
   const sources = useResource("sources", readSources, RANGES["1h"].everyMs);
+  const isNew =
+    status.data.value?.events.ids === 0 && sources.data.value?.items.every(({ received }) => received === 0);
+  if (isNew) return html`${heading(t.setup.title)}${banners()}${firstSteps(sources.data.value?.items ?? [])}`;
   return html`${heading(t.views.overview)}
     ${banners()}
     ${shown(status, (now) => shown(hour, (stats) => tiles(now, stats)), skeleton(8))}

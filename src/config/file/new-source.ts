@@ -1,0 +1,112 @@
+import { DEFAULT_SOURCE_NAME } from "../../webhook/default-source.ts";
+import type { Provider } from "../../webhook/provider.ts";
+import { needsOf } from "../../webhook/signature/schemes.ts";
+import type { Environment } from "../settings.ts";
+import { configText, readConfigText } from "./config-file.ts";
+import { ConfigFileError } from "./errors.ts";
+import { NAME } from "./fields.ts";
+import { appendToMap } from "./yaml-document.ts";
+
+/** A source of a preset that somebody wants to add. */
+interface NewSource {
+  name: string;
+  preset: string;
+  /** By default `/webhook/` and the name. */
+  path?: string | undefined;
+  expectEvery?: string | undefined;
+}
+
+/** A value that a source needs, such as its secret. */
+export interface NeededValue {
+  /** What it is: `secret`, `key`, or the name of an option. */
+  is: string;
+  /** The variable that has it. */
+  variable: string;
+}
+
+/** A change of the configuration file that was checked. */
+interface SourceDraft {
+  /** The lines of the source, under `sources`. */
+  lines: string[];
+  needs: NeededValue[];
+  /** The whole file with the source; null if it has a form that lines cannot be added to. */
+  text: string | null;
+  /** What is wrong, a line each. */
+  faults: string[];
+}
+
+/** Whether the page can show a source of this name, and the file can have it. */
+export const isSourceName = (name: string) => NAME.test(name) && name !== DEFAULT_SOURCE_NAME;
+
+/** What a source of a provider needs, each with a variable of its own. */
+function neededValues(name: string, { schemes, options = {}, keysUrl, keys }: Provider): NeededValue[] {
+  const prefix = variableOf(name);
+  const kinds = new Set(schemes.map(needsOf));
+  const credential = kinds.has("secrets") ? "secret" : "key";
+  const isNeeded = keysUrl === undefined && keys === undefined && kinds.size > 0;
+  const wanted = Object.entries(options).filter(([, { without, default: usual }]) => (without ?? usual) === undefined);
+  return [
+    ...(isNeeded ? [{ is: credential, variable: `${prefix}_${credential.toUpperCase()}` }] : []),
+    ...wanted.map(([option]) => ({ is: option, variable: `${prefix}_${variableOf(option)}` })),
+  ];
+}
+
+/** E.g. `WEBHOOK_ID` of `webhookId`. */
+const variableOf = (name: string) =>
+  name
+    .replace(/([a-z])([A-Z])/g, "$1_$2")
+    .replace(/[^A-Za-z0-9]+/g, "_")
+    .replace(/^([0-9])/, "_$1")
+    .toUpperCase();
+
+/** The lines of a source. `referenceTo` says where a value is, e.g. `env:NAME`. */
+export function linesOf(
+  { name, preset, path, expectEvery }: NewSource,
+  needs: readonly NeededValue[],
+  referenceTo: (needed: NeededValue) => string,
+): string[] {
+  const credentials = needs.filter(({ is }) => is === "secret" || is === "key");
+  const options = needs.filter((needed) => !credentials.includes(needed));
+  const members = [
+    `preset: ${preset}`,
+    ...(path === undefined ? [] : [`path: ${JSON.stringify(path)}`]),
+    ...credentials.map((needed) => `${needed.is}s: [${referenceTo(needed)}]`),
+    ...(options.length === 0
+      ? []
+      : [`options: { ${options.map((needed) => `${needed.is}: ${referenceTo(needed)}`).join(", ")} }`]),
+    ...(expectEvery === undefined ? [] : [`expectEvery: ${JSON.stringify(expectEvery)}`]),
+  ];
+  return [`${name}: { ${members.join(", ")} }`];
+}
+
+/**
+ * Writes the lines of a source, and checks the file with them. Values that are not given yet are not checked. Nothing
+ * is written.
+ */
+export function draftSource(
+  source: NewSource,
+  provider: Provider,
+  { file, environment, values }: { file: string; environment: Environment; values: Readonly<Record<string, string>> },
+): SourceDraft {
+  const needs = neededValues(source.name, provider);
+  const lines = linesOf(source, needs, ({ variable }) => `env:${variable}`);
+  const text = appendToMap(configText(file, environment) ?? "", "sources", lines);
+  if (text === null) return { lines, needs, text, faults: [] };
+  const missing = needs.filter(({ is }) => !values[is]);
+  const given = Object.fromEntries(needs.flatMap(({ is, variable }) => (values[is] ? [[variable, values[is]]] : [])));
+  return { lines, needs, text, faults: faultsOf(text, { ...environment, ...given }) };
+
+  function faultsOf(whole: string, withValues: Environment): string[] {
+    try {
+      readConfigText(whole, file, withValues);
+      return [];
+    } catch (error) {
+      if (!(error instanceof ConfigFileError)) throw error;
+      const isMissing = (message: string) =>
+        missing.some(({ variable }) => message.includes(`env:${variable}, which is not set`));
+      return error.fileFaults.flatMap(({ message }, index) =>
+        isMissing(message) ? [] : [error.lines[index] ?? message],
+      );
+    }
+  }
+}
