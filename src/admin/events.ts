@@ -1,9 +1,9 @@
 import * as v from "valibot";
-import { type Action, discarding, discardReasonOf, replaying, takeNamed } from "../events/actions.ts";
+import { type Action, discarding, discardReasonOf, replaying, rerouting, takeNamed } from "../events/actions.ts";
 import { JOB_CURSOR, LIST_CURSOR } from "../events/cursors.ts";
 import { STATUSES } from "../events/event.ts";
 import { detailJson, payloadJson, summaryJson } from "../events/json.ts";
-import type { EventStore } from "../events/store.ts";
+import type { EventDetail, EventStore } from "../events/store.ts";
 import type { Endpoint } from "../http/endpoint.ts";
 import { readQuery } from "../http/fields.ts";
 import { defined } from "../lib/defined.ts";
@@ -26,7 +26,9 @@ import { type BulkResult, findEvent, takeFiltered } from "./bulk.ts";
 import { JobItem } from "./jobs.ts";
 
 export interface EventParts extends AdminGuard {
-  events: Pick<EventStore, "list" | "get" | "count" | "replay" | "replayAll" | "discard" | "discardAll">;
+  events: Pick<EventStore, "list" | "get" | "count" | "replay" | "replayAll" | "reroute" | "discard" | "discardAll">;
+  /** Says of each present route whether it would take an event, and why not. */
+  explainRoutes: (event: EventDetail) => v.InferOutput<typeof RouteVerdictItem>[];
   now: () => number;
 }
 
@@ -87,6 +89,9 @@ const RepeatItem = v.object({
   replayedAs: v.nullable(v.string()),
 });
 
+/** `unmet` is the condition of the route that the event does not meet: `source`, `types`, or `when` and a path. */
+const RouteVerdictItem = v.object({ route: v.string(), unmet: v.nullable(v.string()) });
+
 export const EventAnswer = v.object({
   ...EventItem.entries,
   address: v.string(),
@@ -96,6 +101,10 @@ export const EventAnswer = v.object({
   /** Why the payload is not what its media type says. */
   malformed: v.nullable(v.string()),
   jobs: v.array(JobItem),
+  routing: v.pipe(
+    v.array(RouteVerdictItem),
+    v.description("Each present route, and the first condition that the event does not meet; null if it takes it."),
+  ),
   conflicts: v.array(ConflictItem),
   repeats: v.array(RepeatItem),
   /** Null if it is larger than 1 MiB. */
@@ -117,7 +126,12 @@ const FILTERED = {
   cursor: v.optional(v.pipe(text, v.description("That of the answer before."))),
 };
 
-const ReplayBody = v.object(FILTERED);
+const ReplayBody = v.object({
+  ...FILTERED,
+  force: v.optional(
+    v.pipe(v.boolean(), v.description("With `ids`: gives the events to all present routes, also what is processed.")),
+  ),
+});
 const reason = v.pipe(text, v.transform(discardReasonOf), v.string("must not be empty or have U+0000"));
 const DiscardBody = v.object({ ...FILTERED, reason });
 
@@ -158,7 +172,8 @@ export function eventEndpoints(parts: EventParts): Endpoint[] {
       async read({ id, source }, { params }) {
         const event = await findEvent(events, id ?? params.id ?? "", source);
         const isShown = event.payload.length <= MAX_SHOWN_BYTES;
-        return { ...detailJson(event), ...(isShown ? payloadJson(event.payload) : { payload: null }) };
+        const routing = parts.explainRoutes(event);
+        return { ...detailJson(event), routing, ...(isShown ? payloadJson(event.payload) : { payload: null }) };
       },
     }),
     guardedGet(parts, {
@@ -183,13 +198,14 @@ export function eventEndpoints(parts: EventParts): Endpoint[] {
       path: "/admin/api/events/replay",
       scope: WRITE,
       summary:
-        "Queues the failed jobs of events again: by `ids` (with `source`), or of all that match `filter`, which has the names of the list's query. `dryRun` only counts. If `cursor` is not null, send the request again with it, to go on.",
+        "Queues the failed jobs of events again: by `ids` (with `source`), or of all that match `filter`, which has the names of the list's query. `force` sends events again, whatever became of them. `dryRun` only counts. If `cursor` is not null, send the request again with it, to go on.",
       request: ReplayBody,
       limitBytes: SELECTION_LIMIT,
       response: TakenAnswer,
-      async change(body) {
+      async change({ force = false, ...body }) {
+        if (force && body.filter !== undefined) throw fieldError("force", "is for ids");
         if (body.filter?.status === "queued") throw fieldError("filter.status", "must be failed");
-        return take(parts, replaying(events, now), body);
+        return take(parts, (force ? rerouting : replaying)(events, now), body);
       },
     }),
     changeEndpoint(parts, {

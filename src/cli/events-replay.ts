@@ -1,5 +1,5 @@
 import { OperatorError } from "../errors.ts";
-import { type Action, replaying } from "../events/actions.ts";
+import { type Action, replaying, rerouting } from "../events/actions.ts";
 import { DIGEST_PREFIX } from "../events/event.ts";
 import type { EventDetail, EventStore } from "../events/store.ts";
 import { printable } from "../lib/printable.ts";
@@ -36,13 +36,6 @@ function replayingOnce(events: EventStore, now: () => number): Action<string> {
   };
   return { ...action, whyNot };
 }
-
-/** A forced replay: the present routes get the event anew. */
-const rerouting = (events: EventStore, now: () => number): Action => ({
-  ...replaying(events, now),
-  one: async (event) => Number(await events.reroute(event)),
-  whyNot: () => "is already queued",
-});
 
 const MAX_CONFLICT = 999_999_999;
 

@@ -16,6 +16,13 @@ export const replaying = (events: Pick<EventStore, "replay" | "replayAll">, now:
   whyNot: whyNotReplayed,
 });
 
+/** Gives events to the present routes anew, whatever became of them. By id only. */
+export const rerouting = (events: Pick<EventStore, "replay" | "replayAll" | "reroute">, now: () => number): Action => ({
+  ...replaying(events, now),
+  one: async (event) => Number(await events.reroute(event)),
+  whyNot: () => "is already queued",
+});
+
 /** The longest reason of a discard, in characters. */
 export const LONGEST_REASON = 1000;
 

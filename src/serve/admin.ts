@@ -13,8 +13,10 @@ import { defined } from "../lib/defined.ts";
 import { isoTime } from "../lib/iso-time.ts";
 import { readPage } from "../platform/checkout.ts";
 import type { Admission } from "../webhook/intake/admission.ts";
+import { openContent } from "../webhook/intake/content.ts";
 import { overviewOf } from "../webhook/intake/source-overview.ts";
 import { overviewOfRoutes, targetOf } from "../worker/route-overview.ts";
+import { explainRouting } from "../worker/routing.ts";
 import type { Wiring } from "./configuration.ts";
 import { openSourceSetup, type ServerAddresses } from "./source-setup.ts";
 
@@ -59,6 +61,12 @@ export function openAdmin(
     authorize,
     events,
     readRoutes,
+    explainRoutes: (event) =>
+      explainRouting(
+        routesOf(settings, config.current),
+        event,
+        openContent(Buffer.from(event.payload), event.contentType).lenientMember,
+      ),
     async readStatus() {
       const [{ oldestQueuedAt, ...backlog }, routes, nodes] = await Promise.all([
         events.backlog(),

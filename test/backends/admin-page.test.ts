@@ -149,6 +149,32 @@ suite("the admin page in Chromium", needsChromium(), () => {
     assert.deepEqual(complaints, []);
   });
 
+  test("an event is sent again that was processed, and its routes, neighbours and commands are shown", async (t) => {
+    const { server, isBroken } = await startShop(t);
+    isBroken.now = false;
+    await deliver(server, { id: "evt_done", type: "order.paid", note: "a last one" });
+    await until(async () => (await stats(server)).processed === 1);
+    await using profile = await openProfile(browser, { permissions: ["clipboard-read", "clipboard-write"] });
+    const complaints = await complaintsOf(profile);
+    const page = await openPage(profile, server.url);
+    await page.goto(`${server.url}/admin/#/events`);
+    await page.getByRole("link", { name: "evt_done" }).click();
+    await page.getByRole("button", { name: "Send again" }).click();
+    await page.getByRole("dialog").getByText("a second time").waitFor();
+    await page.getByRole("dialog").getByRole("button", { name: "Send again" }).click();
+    await page.getByRole("dialog").getByText("1 queued again.").waitFor();
+    await page.getByRole("dialog").getByRole("button", { name: "Close" }).click();
+    await page.getByText("Attempt 2").waitFor();
+    await page.getByText("Copy as curl").click();
+    await page.getByRole("button", { name: "To shop" }).click();
+    assert.match(String(await page.evaluate("navigator.clipboard.readText()")), /^curl 'http:.*X-Event-Id: evt_done/s);
+    await page.getByRole("link", { name: /Older/ }).click();
+    await page.getByRole("heading", { level: 1, name: "evt_exact" }).waitFor();
+    await page.getByText("<script>").first().waitFor();
+    assert.deepEqual(await violationsOf(page), []);
+    assert.deepEqual(complaints, []);
+  });
+
   for (const [device, options] of DEVICES) {
     test(`${device}, every view is accessible, fits and breaks no policy`, async () => {
       await using profile = await openProfile(browser, options);

@@ -52,4 +52,5 @@ export interface NewSource {
   values: Record<string, string>;
 }
 
-export type BulkAction = "replay" | "discard";
+/** `resend`: to all present routes, whatever became of the events. */
+export type BulkAction = "replay" | "resend" | "discard";

@@ -4,18 +4,20 @@ interface Delivery {
   /** Only there if the payload is not UTF-8. */
   payloadBase64?: string | undefined;
   contentType: string;
+  url: string;
+  /** More headers, by name. */
+  headers?: Readonly<Record<string, string>>;
 }
 
-/** Stands for the address that the reader puts in. */
-const PLACEHOLDER_URL = "https://example.com/webhook";
-
 /** A curl command that sends a payload, for bash and zsh. Null if no command line can hold it. */
-export function curlCommand({ payload, payloadBase64, contentType }: Delivery): string | null {
+export function curlCommand({ payload, payloadBase64, contentType, url, headers = {} }: Delivery): string | null {
   if (payloadBase64 !== undefined || payload.includes("\0") || contentType.includes("\0")) return null;
   // Not --data-binary: it would read a file if the payload begins with "@".
   return [
-    `curl ${PLACEHOLDER_URL}`,
-    `-H ${quoted(`Content-Type: ${contentType}`)}`,
+    `curl ${quoted(url)}`,
+    ...Object.entries({ "Content-Type": contentType, ...headers }).map(
+      ([name, value]) => `-H ${quoted(`${name}: ${value}`)}`,
+    ),
     `--data-raw ${quoted(payload)}`,
   ].join(" \\\n  ");
 }

@@ -60,11 +60,18 @@ export const countMatches = (
   signal: AbortSignal,
 ) => {
   const reason = action === "discard" ? { reason: "dry run" } : {};
-  return post<Taken>(`events/${action}`, { ...selection, ...reason, dryRun: true, cursor }, signal);
+  return post<Taken>(
+    action === "discard" ? "events/discard" : "events/replay",
+    { ...selection, ...reason, dryRun: true, cursor },
+    signal,
+  );
 };
 
 export const replay = (selection: Selection, cursor: string | undefined, signal: AbortSignal) =>
   post<Taken>("events/replay", { ...selection, cursor }, signal);
+
+export const resend = (selection: Selection, signal: AbortSignal) =>
+  post<Taken>("events/replay", { ...selection, force: true }, signal);
 
 export const discard = (selection: Selection, reason: string, cursor: string | undefined, signal: AbortSignal) =>
   post<Taken>("events/discard", { ...selection, reason, cursor }, signal);

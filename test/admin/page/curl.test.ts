@@ -3,6 +3,8 @@ import { spawnSync } from "node:child_process";
 import { suite, test } from "node:test";
 import { curlCommand } from "../../../src/admin/page/curl.ts";
 
+const URL = "https://example.com/webhook";
+
 /** The words that bash makes of a command. */
 function wordsOf(command: string): string[] {
   const script = `curl() { printf '%s\\0' "$@"; }\n${command}`;
@@ -23,24 +25,28 @@ suite("the curl command of a payload", () => {
     ["nothing", ""],
   ] as const) {
     test(`sends a payload with ${what} unchanged`, () => {
-      const command = curlCommand({ payload, contentType: "application/json" });
+      const command = curlCommand({ url: URL, payload, contentType: "application/json" });
       assert.ok(command);
-      const words = ["https://example.com/webhook", "-H", "Content-Type: application/json", "--data-raw", payload];
+      const words = [URL, "-H", "Content-Type: application/json", "--data-raw", payload];
       assert.deepEqual(wordsOf(command), words);
     });
   }
 
   test("has no control character that a terminal would take as a key", () => {
-    const command = curlCommand({ payload: "\u001b[201~\nrm -rf ~\r\u0007", contentType: "text/\u001bplain" });
+    const command = curlCommand({
+      url: URL,
+      payload: "\u001b[201~\nrm -rf ~\r\u0007",
+      contentType: "text/\u001bplain",
+    });
     // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what must not be there
     assert.doesNotMatch((command ?? "").replaceAll(" \\\n", ""), /[\u0000-\u001f\u007f-\u009f]/);
   });
 
   test("does not exist for a payload with a NUL", () => {
-    assert.equal(curlCommand({ payload: "a\0b", contentType: "text/plain" }), null);
+    assert.equal(curlCommand({ url: URL, payload: "a\0b", contentType: "text/plain" }), null);
   });
 
   test("does not exist for a payload that is not UTF-8", () => {
-    assert.equal(curlCommand({ payload: "\ufffd", payloadBase64: "/w==", contentType: "text/plain" }), null);
+    assert.equal(curlCommand({ url: URL, payload: "\ufffd", payloadBase64: "/w==", contentType: "text/plain" }), null);
   });
 });

@@ -1,14 +1,15 @@
 import { useSignal } from "@preact/signals";
 import type { ComponentChildren, VNode } from "preact";
 import { useEffect, useRef } from "preact/hooks";
-import type { BulkAction, Selection } from "../answers.ts";
+import type { BulkAction, Selection, Taken } from "../answers.ts";
 import type { Step } from "../bulk.ts";
-import { countMatches, discard, replay } from "../endpoints.ts";
+import { countMatches, discard, replay, resend } from "../endpoints.ts";
 import { element, html } from "../html.ts";
 import { t } from "../texts/texts.ts";
 import { announce } from "./announcer.ts";
 import { type Run, useRun } from "./bulk-run.ts";
 import { closeDialog, dialog } from "./dialog.ts";
+import { icon } from "./icon.ts";
 import { failureText } from "./states.ts";
 
 interface BulkProps {
@@ -61,7 +62,16 @@ const stepOf =
   (action: BulkAction, reason: string) =>
   (selection: Selection): Step =>
   (cursor, signal) =>
-    action === "replay" ? replay(selection, cursor, signal) : discard(selection, reason, cursor, signal);
+    TAKE[action](selection, { reason, cursor, signal });
+
+const TAKE: Record<
+  BulkAction,
+  (selection: Selection, step: { reason: string; cursor: string | undefined; signal: AbortSignal }) => Promise<Taken>
+> = {
+  replay: (selection, { cursor, signal }) => replay(selection, cursor, signal),
+  resend: (selection, { signal }) => resend(selection, signal),
+  discard: (selection, { reason, cursor, signal }) => discard(selection, reason, cursor, signal),
+};
 
 function content(action: BulkAction, run: Run, onSubmit: (event: SubmitEvent) => Promise<void>): VNode {
   switch (run.phase.value) {
@@ -88,7 +98,8 @@ const closing = () =>
 function question(action: BulkAction, count: number, onSubmit: (event: SubmitEvent) => Promise<void>): VNode {
   const isDiscard = action === "discard";
   return html`<form onSubmit=${onSubmit}>
-    <p role="status"><strong>${isDiscard ? t.bulk.willDiscard(count) : t.bulk.willReplay(count)}</strong></p>
+    <p role="status"><strong>${t.bulk.will[action](count)}</strong></p>
+    ${action === "resend" && html`<p class="note warn">${icon("warning")} ${t.bulk.resendWarning}</p>`}
     ${
       isDiscard &&
       html`<p class="soft">${t.bulk.discardCounts}</p>
@@ -97,13 +108,13 @@ function question(action: BulkAction, count: number, onSubmit: (event: SubmitEve
     }
     <div class="actions end">
       <button type="button" class="quiet" onClick=${closeDialog}>${t.cancel}</button>
-      <button type="submit" class=${isDiscard ? "danger" : ""}>${isDiscard ? t.bulk.confirmDiscard : t.bulk.confirmReplay}</button>
+      <button type="submit" class=${isDiscard ? "danger" : ""}>${t.bulk.confirm[action]}</button>
     </div>
   </form>`;
 }
 
 const resultText = (action: BulkAction, count: number) =>
-  action === "replay" ? t.bulk.replayed(count) : t.bulk.discarded(count);
+  action === "discard" ? t.bulk.discarded(count) : t.bulk.replayed(count);
 
 function result(action: BulkAction, { progress, failure, isStopped }: Run): VNode {
   const { matched, refused } = progress.value;

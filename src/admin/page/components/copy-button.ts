@@ -28,4 +28,4 @@ function CopyButton({ label, done, text }: CopyProps): VNode {
 }
 
 /** A button that copies text. */
-export const copyButton = (props: CopyProps): VNode => element(CopyButton, props);
+export const copyButton = (props: CopyProps & { key?: string }): VNode => element(CopyButton, props);

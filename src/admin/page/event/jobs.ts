@@ -11,9 +11,21 @@ import { formats, t } from "../texts/texts.ts";
 type Attempt = Job["history"][number];
 
 /** What the routes did with an event. */
-export function jobs({ jobs: all, status }: EventDetail): VNode {
-  if (all.length > 0) return html`<ul class="cards">${all.map(card)}</ul>`;
-  return html`<p class="soft">${status === "queued" ? t.event.waitsForRoutes : t.event.noJobs}</p>`;
+export function jobs({ jobs: all, status, routing }: EventDetail): VNode {
+  return html`${
+    all.length > 0
+      ? html`<ul class="cards">${all.map(card)}</ul>`
+      : html`<p class="soft">${status === "queued" ? t.event.waitsForRoutes : t.event.noJobs}</p>`
+  }${untaken(routing)}`;
+}
+
+/** Why other routes do not take the event. */
+function untaken(routing: EventDetail["routing"]): VNode | null {
+  const others = routing.filter(({ unmet }) => unmet !== null);
+  if (others.length === 0) return null;
+  return html`<div class="card"><h3>${t.event.routing}</h3>${terms(
+    others.map(({ route, unmet }) => [route, t.event.unmet(unmet ?? "")] as const),
+  )}</div>`;
 }
 
 const card = (job: Job) => html`<li class="card" key=${job.route}>
@@ -40,7 +52,7 @@ function facts({ status, leased, nextAttemptAt, orderingKey, deadLetter, discard
 function timeline({ history, attempts }: Job): VNode {
   const missing = attempts - history.length;
   if (history.length === 0 && missing <= 0) return html`<p class="soft">${t.event.noAttempts}</p>`;
-  return html`${missing > 0 && html`<p class="soft small">${t.event.olderAttempts(missing)}</p>`}<ol class="timeline">${history.map(attempt)}</ol>`;
+  return html`${missing > 0 && html`<p class="soft small">${t.event.olderAttempts(missing)}</p>`}<ol class="timeline">${history.map((one, index) => attempt(one, index === history.length - 1))}</ol>`;
 }
 
 const OUTCOMES = {
@@ -49,13 +61,16 @@ const OUTCOMES = {
   lease_expired: ["warn", "warning"],
 } as const;
 
-function attempt({ attempt: number, startedAt, finishedAt, outcome, error, response }: Attempt): VNode {
+function attempt(
+  { attempt: number, startedAt, finishedAt, outcome, error, response }: Attempt,
+  isLast: boolean,
+): VNode {
   const [tone, sign] = OUTCOMES[outcome];
   const tookMs = Date.parse(finishedAt) - Date.parse(startedAt);
   return html`<li key=${`${number} ${startedAt}`}>
     <div class="bar"><strong>${t.event.attempt(number)}</strong> ${badge(tone, sign, t.event.outcomes[outcome])}</div>
     <p class="small">${exactly(startedAt)} <span class="soft">· ${t.event.took(formats.duration(tookMs))}</span></p>
     ${error !== null && html`<p class="error-text">${printable(t.serverText(error))}</p>`}
-    ${response !== null && lazyDetails(t.event.answer, () => html`<pre tabindex="0">${printable(response)}</pre>`)}
+    ${response !== null && lazyDetails(t.event.answer, () => html`<pre tabindex="0">${printable(response)}</pre>`, isLast && outcome !== "succeeded")}
   </li>`;
 }

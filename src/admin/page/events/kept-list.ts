@@ -1,9 +1,9 @@
 import { type Signal, signal } from "@preact/signals";
-import type { EventFilter } from "../answers.ts";
+import type { EventFilter, EventItem } from "../answers.ts";
 import { listEvents } from "../endpoints.ts";
 import { hashOf } from "../place.ts";
 import { filterOf, filterQuery } from "./filter.ts";
-import { createEventList, type EventList } from "./list.ts";
+import { createEventList, type EventList, eventKey } from "./list.ts";
 
 /** A list with what the reader did to it. */
 export interface OpenList {
@@ -40,6 +40,15 @@ export function openList(query: Readonly<Record<string, string>>): OpenList {
   );
   kept = { key, filter, list, selected: signal(new Set()), scrollY: 0, focused: null };
   return kept;
+}
+
+/** The events before and after one in the last list. */
+export function neighboursOf(event: Pick<EventItem, "source" | "eventId">): { newer?: EventItem; older?: EventItem } {
+  const rows = kept?.list.rows.value ?? [];
+  const key = eventKey(event);
+  const at = rows.findIndex((row) => eventKey(row) === key);
+  const [newer, older] = at < 0 ? [] : [rows[at - 1], rows[at + 1]];
+  return { ...(newer && { newer }), ...(older && { older }) };
 }
 
 /** Lets the next opening load the list anew. */

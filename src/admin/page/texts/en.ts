@@ -160,23 +160,27 @@ export const EN = {
   },
   bulk: {
     replay: "Replay events",
+    resend: "Send the event again",
+    resendWarning: "Apps that have processed it get it a second time, with the same idempotency key.",
     discard: "Discard events",
     counting: (count: number) => `Counting… ${number.format(count)} so far`,
-    willReplay: (count: number) =>
-      count === 1
-        ? "1 match. Its failed jobs are queued again."
-        : `${number.format(count)} match. Their failed jobs are queued again.`,
-    willDiscard: (count: number) =>
-      count === 1
-        ? "1 match. It is never attempted again."
-        : `${number.format(count)} match. They are never attempted again.`,
+    will: {
+      replay: (count: number) =>
+        count === 1
+          ? "1 match. Its failed jobs are queued again."
+          : `${number.format(count)} match. Their failed jobs are queued again.`,
+      discard: (count: number) =>
+        count === 1
+          ? "1 match. It is never attempted again."
+          : `${number.format(count)} match. They are never attempted again.`,
+      resend: (_count: number) => "It is given to every present route that takes it, whatever became of it.",
+    },
     nothing: "Nothing matches: there is no failed job to take.",
     discardCounts: "Jobs that failed are discarded, or those in the queue if the filter is for queued events.",
     errorContains: "The route’s dead letters whose error contains this text:",
     reason: "Reason",
     reasonHint: "It is kept with the event.",
-    confirmReplay: "Replay",
-    confirmDiscard: "Discard",
+    confirm: { replay: "Replay", resend: "Send again", discard: "Discard" },
     running: (done: number) => `${number.format(done)} done so far…`,
     replayed: (count: number) => `${number.format(count)} queued again.`,
     discarded: (count: number) => `${number.format(count)} discarded.`,
@@ -190,7 +194,21 @@ export const EN = {
     copyLink: "Copy link",
     linkCopied: "The link is copied.",
     copyCurl: "Copy as curl",
-    curlCopied: "The command is copied. Replace its address.",
+    curlCopied: "The command is copied.",
+    curlTo: (place: string) => `To ${place}`,
+    curlUnsigned: "Without the signature that a route with a secret adds.",
+    copyId: "Copy id",
+    idCopied: "The id is copied.",
+    newer: "Newer",
+    older: "Older",
+    resend: "Send again",
+    routing: "Present routes that do not take it",
+    unmet: (condition: string) =>
+      condition === "source"
+        ? "another source"
+        : condition === "types"
+          ? "its types do not have this one"
+          : `the payload does not meet ${condition}`,
     noCurl: "No command can hold this payload: it has a NUL character or is not UTF-8. Download it.",
     payload: "Payload",
     tree: "Tree",

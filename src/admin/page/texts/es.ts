@@ -173,23 +173,27 @@ export const ES: Texts = {
   },
   bulk: {
     replay: "Reintentar eventos",
+    resend: "Enviar el evento otra vez",
+    resendWarning: "Las aplicaciones que ya lo procesaron lo reciben otra vez, con la misma clave de idempotencia.",
     discard: "Descartar eventos",
     counting: (count) => `Contando… ${number.format(count)} hasta ahora`,
-    willReplay: (count) =>
-      count === 1
-        ? "Coincide 1. Sus trabajos fallidos vuelven a la cola."
-        : `Coinciden ${number.format(count)}. Sus trabajos fallidos vuelven a la cola.`,
-    willDiscard: (count) =>
-      count === 1
-        ? "Coincide 1. No se intentará nunca más."
-        : `Coinciden ${number.format(count)}. No se intentarán nunca más.`,
+    will: {
+      replay: (count) =>
+        count === 1
+          ? "Coincide 1. Sus trabajos fallidos vuelven a la cola."
+          : `Coinciden ${number.format(count)}. Sus trabajos fallidos vuelven a la cola.`,
+      discard: (count) =>
+        count === 1
+          ? "Coincide 1. No se intentará nunca más."
+          : `Coinciden ${number.format(count)}. No se intentarán nunca más.`,
+      resend: () => "Se da a cada ruta actual que lo acepte, sea cual sea su estado.",
+    },
     nothing: "Nada coincide: no hay ningún trabajo fallido.",
     discardCounts: "Se descartan los trabajos fallidos, o los que están en cola si el filtro es de eventos en cola.",
     errorContains: "Los trabajos fallidos de la ruta cuyo error contiene este texto:",
     reason: "Motivo",
     reasonHint: "Se guarda con el evento.",
-    confirmReplay: "Reintentar",
-    confirmDiscard: "Descartar",
+    confirm: { replay: "Reintentar", resend: "Enviar otra vez", discard: "Descartar" },
     running: (done) => `${number.format(done)} hasta ahora…`,
     replayed: (count) => `${number.format(count)} de nuevo en cola.`,
     discarded: (count) => `${counted(count, "descartado")}.`,
@@ -203,7 +207,21 @@ export const ES: Texts = {
     copyLink: "Copiar enlace",
     linkCopied: "El enlace está copiado.",
     copyCurl: "Copiar como curl",
-    curlCopied: "La orden está copiada. Cambia su dirección.",
+    curlCopied: "La orden está copiada.",
+    curlTo: (place) => `A ${place}`,
+    curlUnsigned: "Sin la firma que añade una ruta con secreto.",
+    copyId: "Copiar id",
+    idCopied: "El id está copiado.",
+    newer: "Más reciente",
+    older: "Más antiguo",
+    resend: "Enviar otra vez",
+    routing: "Rutas actuales que no lo toman",
+    unmet: (condition) =>
+      condition === "source"
+        ? "es de otra fuente"
+        : condition === "types"
+          ? "su tipo no está entre los de la ruta"
+          : `el contenido no cumple ${condition}`,
     noCurl: "Ninguna orden puede llevar este contenido: tiene un carácter NUL o no es UTF-8. Descárgalo.",
     payload: "Contenido",
     tree: "Árbol",

@@ -6,6 +6,7 @@ import { statusBadge } from "../components/badge.ts";
 import { bulkDialog } from "../components/bulk-dialog.ts";
 import { copyButton } from "../components/copy-button.ts";
 import { heading } from "../components/heading.ts";
+import { lazyDetails } from "../components/lazy-details.ts";
 import { payload } from "../components/payload.ts";
 import { shown, skeleton } from "../components/states.ts";
 import { terms } from "../components/table.ts";
@@ -16,7 +17,7 @@ import { conflicts } from "../event/conflicts.ts";
 import { headers } from "../event/headers.ts";
 import { jobs } from "../event/jobs.ts";
 import { repeats } from "../event/repeats.ts";
-import { lastListHref } from "../events/kept-list.ts";
+import { lastListHref, neighboursOf } from "../events/kept-list.ts";
 import { element, html } from "../html.ts";
 import { status } from "../live.ts";
 import { printable } from "../printable.ts";
@@ -32,9 +33,15 @@ export function EventView({ id, source }: { id: string; source: string | undefin
   const isQueued = event.data.value?.status === "queued";
   useEffect(() => (isQueued ? poll(event.reload, QUEUED_MS) : undefined), [event, isQueued]);
   const isAmbiguous = event.failure.value?.code === "ambiguous_event";
-  return html`<p><a href=${lastListHref()}>← ${t.event.back}</a></p>
+  return html`<div class="bar"><a href=${lastListHref()}>← ${t.event.back}</a>${event.data.value && steps(event.data.value)}</div>
     ${heading(printable(id))}
     ${isAmbiguous ? element(SourceChoice, { id }) : shown(event, (data) => detail(data, event.reload), skeleton(12))}`;
+}
+
+/** To the events before and after it in the list. */
+function steps(event: EventDetail): VNode {
+  const { newer, older } = neighboursOf(event);
+  return html`<span class="actions">${newer && html`<a href=${eventHref(newer)}>↑ ${t.event.newer}</a>`} ${older && html`<a href=${eventHref(older)}>↓ ${t.event.older}</a>`}</span>`;
 }
 
 function SourceChoice({ id }: { id: string }): VNode {
@@ -72,18 +79,51 @@ function Actions({ event, reload }: { event: EventDetail; reload: () => Promise<
   return html`<div class="actions">
     ${hasFailed && html`<button type="button" onClick=${choose("replay")}>${t.events.replay}…</button>`}
     ${(hasFailed || statuses.includes("queued")) && html`<button type="button" class="quiet" onClick=${choose("discard")}>${t.events.discard}…</button>`}
+    <button type="button" class="quiet" onClick=${choose("resend")}>${t.event.resend}…</button>
+    ${copyButton({ label: t.event.copyId, done: t.event.idCopied, text: () => event.eventId })}
     ${copyButton({ label: t.event.copyLink, done: t.event.linkCopied, text: () => new URL(eventHref(event), document.baseURI).href })}
-    ${copyCurl(event)}
     <a class="button" href=${payloadUrl(event)} download>${t.event.download}</a>
+    ${copyCurl(event)}
     ${chosen.value !== null && bulkDialog({ action: chosen.value, selections, count: 1, onClose })}
   </div>`;
 }
 
-function copyCurl({ payload, payloadBase64, contentType }: EventDetail): VNode | null {
+/** An id or a type as the server sends it. */
+const headerOf = (text: string) => (/^[!-$&-~]+$/.test(text) ? text : encodeURIComponent(text.toWellFormed()));
+
+const LOCAL = "http://localhost:8080";
+
+/** The command for each target of the event, and for an app on the reader's machine. */
+function copyCurl(event: EventDetail): VNode | null {
+  const { payload, payloadBase64, contentType, eventId, type, source } = event;
   if (payload === null) return null;
-  const command = curlCommand({ payload, payloadBase64, contentType });
-  if (command === null) return html`<span class="soft small">${t.event.noCurl}</span>`;
-  return copyButton({ label: t.event.copyCurl, done: t.event.curlCopied, text: () => command });
+  const headers = { "X-Event-Id": headerOf(eventId), "X-Event-Type": headerOf(type), "X-Event-Source": source };
+  const commandTo = (url: string) => curlCommand({ payload, payloadBase64, contentType, url, headers });
+  if (commandTo(LOCAL) === null) return html`<span class="soft small">${t.event.noCurl}</span>`;
+  const targets = targetsOf(event);
+  const path = targets[0] && URL.parse(targets[0].url)?.pathname;
+  const all = [...targets, { name: "localhost", url: LOCAL + (path ?? "/") }];
+  return lazyDetails(
+    t.event.copyCurl,
+    () =>
+      html`<div class="actions">${all.map(({ name, url }) =>
+        copyButton({
+          key: name,
+          label: t.event.curlTo(name),
+          done: t.event.curlCopied,
+          text: () => commandTo(url) ?? "",
+        }),
+      )}</div><p class="soft small">${t.event.curlUnsigned}</p>`,
+  );
+}
+
+/** The addresses of the routes that have taken an event. */
+function targetsOf({ jobs }: EventDetail): { name: string; url: string }[] {
+  const routes = status.data.value?.routes ?? [];
+  return jobs.flatMap(({ route }) => {
+    const { handler, target = null } = routes.find(({ name }) => name === route) ?? {};
+    return handler === "http" && target !== null ? [{ name: route, url: target }] : [];
+  });
 }
 
 function payloadOf(event: EventDetail): VNode {
