@@ -4,7 +4,7 @@ import { splitJws } from "../../lib/compact-jws.ts";
 import { trimSpace } from "../../lib/header-value.ts";
 import { storedHeaders } from "../intake/delivered-event.ts";
 import { MAX_TOKEN_LENGTH } from "../signature/jwt.ts";
-import { headersOf, isInPath, isSecretField, isSigned, type Scheme, type SignedScheme } from "../signature/schemes.ts";
+import { headersOf, isInPath, isSecretField, isSigned, type Scheme } from "../signature/schemes.ts";
 import { givenIn, type InHeader, writtenWith } from "../signature/shared-secret.ts";
 import { withoutScheme } from "../signature/signature-items.ts";
 import { parseSignedText, splitTarget } from "../signature/signed-text.ts";
@@ -61,16 +61,11 @@ function digestOf(given: Uint8Array | null): string[] {
   return given === null ? [] : [`sha256:${hash("sha256", given)}`];
 }
 
-/** The texts that a signature covers. */
-function textsOf(scheme: SignedScheme) {
-  return [...(scheme.optional ?? []), scheme.signed].map((signed) => parseSignedText({ ...scheme, signed }));
-}
-
 /** The headers without which a signature cannot be verified. */
 function neededHeaders(scheme: Scheme): string[] {
   if (!isSigned(scheme)) return [];
   const time = scheme.timestamp && "header" in scheme.timestamp ? [scheme.timestamp.header] : [];
-  return [...headersOf(scheme), ...time, ...textsOf(scheme).flatMap(({ covered }) => covered.headers)];
+  return [...headersOf(scheme), ...time, ...parseSignedText(scheme).covered.headers];
 }
 
 function headerAt(place: string): string[] {
@@ -100,7 +95,7 @@ function coversAddress(scheme: Scheme): boolean {
   if (!isSigned(scheme)) return scheme.type === "jwt";
   const { only, bodyHash } = scheme;
   const readsQuery = only && "mediaType" in only && only.withoutQuery !== undefined;
-  return readsQuery || bodyHash !== undefined || textsOf(scheme).some(({ hasAddress }) => hasAddress);
+  return readsQuery || bodyHash !== undefined || parseSignedText(scheme).hasAddress;
 }
 
 function keptTarget(schemes: readonly Scheme[], path: string, target: string): string {

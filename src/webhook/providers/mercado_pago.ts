@@ -2,18 +2,19 @@ import { provider, says } from "../provider.ts";
 import { headerText, type OwnPart, queryOf } from "../signature/signed-text.ts";
 import { timestampedPairs } from "../signature/signing.ts";
 
-/** A value without the sign that ends it in the signed text: what follows that could be another value. */
-const valueIn = (text: string | null | undefined) => (text == null || text.includes(";") ? null : Buffer.from(text));
+/** A named value, or nothing without one. What follows the sign that ends it could be another value. */
+const named = (name: string, value: string | null | undefined) =>
+  Buffer.from(value == null || value.includes(";") ? "" : `${name}:${value};`);
 
-const ID: OwnPart = { read: ({ target }) => valueIn(queryOf(target).get("data.id")), readsAddress: true };
+const ID: OwnPart = { read: ({ target }) => named("id", queryOf(target).get("data.id")), readsAddress: true };
 
 const LOWER_CASE_ID: OwnPart = {
-  read: ({ target }) => valueIn(queryOf(target).get("data.id")?.toLowerCase()),
+  read: ({ target }) => named("id", queryOf(target).get("data.id")?.toLowerCase()),
   readsAddress: true,
 };
 
 const REQUEST_ID: OwnPart = {
-  read: ({ headers }) => valueIn(headerText(headers, "x-request-id")),
+  read: ({ headers }) => named("request-id", headerText(headers, "x-request-id")),
   covers: { headers: ["x-request-id"] },
 };
 
@@ -26,8 +27,7 @@ export default provider({
     (["ms", "s"] as const).map((unit) =>
       timestampedPairs("x-signature", {
         timestamp: { pair: "ts", unit },
-        optional: ["id:{own:id};", "request-id:{own:requestId};"],
-        signed: "ts:{timestamp};",
+        signed: "{own:id}{own:requestId}ts:{timestamp};",
         parts: { id, requestId: REQUEST_ID },
       }),
     ),

@@ -41,8 +41,6 @@ interface SignatureLayout {
   signed: string;
   /** The parts of `signed` that one provider has, by name. */
   parts?: Readonly<Record<string, OwnPart>>;
-  /** Texts that precede `signed`, each left out if one of its values is missing. */
-  optional?: readonly string[];
   /**
    * Which deliveries are signed so: those of a media type, without a parameter in the query, or with one of these
    * values in a member of the body.

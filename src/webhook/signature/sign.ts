@@ -131,12 +131,9 @@ function signText(
 
   function signatureOf(content: Content): string {
     const request = { ...delivery, headers, content };
-    const optional = (scheme.optional ?? []).flatMap(
-      (text) => readSignedText(parseSignedText({ ...scheme, signed: text }, options), request, items) ?? [],
-    );
     const pieces = readSignedText(signed, request, items);
     if (pieces === null) throw new Error(`the delivery lacks a part of ${scheme.signed}`);
-    const text = signBytes([...optional, ...pieces]).toString(scheme.encodings[0]);
+    const text = signBytes(pieces).toString(scheme.encodings[0]);
     return headerValue(scheme, text, items, pairs);
   }
 

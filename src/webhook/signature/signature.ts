@@ -104,10 +104,7 @@ function bindSigned(scheme: SignedScheme, source: VerifiedBy): BoundScheme {
   const { options, toleranceSeconds = scheme.toleranceSeconds ?? DEFAULT_TOLERANCE_SECONDS } = source;
   const check = createSignatureCheck(scheme, source);
   const signed = parseSignedText(scheme, options);
-  const optional = (scheme.optional ?? []).map((text) => parseSignedText({ ...scheme, signed: text }, options));
-  const hasAddress = [...optional, signed].some((text) => text.hasAddress);
-  const covered = union([...optional, signed].map((text) => text.covered));
-  const covers = bodyHash ? { ...covered, body: true } : covered;
+  const covers = bodyHash ? { ...signed.covered, body: true } : signed.covered;
 
   /** The groups that may be valid, or why there are none. */
   function readGroups(
@@ -144,9 +141,8 @@ function bindSigned(scheme: SignedScheme, source: VerifiedBy): BoundScheme {
 
   /** Verifies one group of signatures with all credentials. */
   function verifyGroup(group: ReadGroup, request: SignedRequest): Verified | null {
-    const required = readSignedText(signed, request, group);
-    if (required === null) return null;
-    const pieces = [...optional.flatMap((text) => readSignedText(text, request, group) ?? []), ...required];
+    const pieces = readSignedText(signed, request, group);
+    if (pieces === null) return null;
     const secret = check.find(group.signatures, pieces);
     if (secret === undefined) return null;
     return { scheme, secret, covers, ...(isIdentity && { digest: hash("sha256", Buffer.concat(pieces)) }) };
@@ -156,7 +152,7 @@ function bindSigned(scheme: SignedScheme, source: VerifiedBy): BoundScheme {
     if (!isBound(request)) return "signature_mismatch";
     if (bodyHash && !isSha256Of(request.content, lastParameter(request.target, bodyHash.query)))
       return "signature_mismatch";
-    const requests = hasAddress ? addressesOf(request, source.publicOrigin, scheme.addressForms) : [request];
+    const requests = signed.hasAddress ? addressesOf(request, source.publicOrigin, scheme.addressForms) : [request];
     for (const group of groups) {
       for (const variant of requests) {
         const verified = verifyGroup(group, variant);
@@ -244,14 +240,4 @@ function valuesOf(names: readonly string[], headers: Headers): string[] | null {
 /** A text, or a number as text; else an empty text. */
 function textOf(value: unknown): string {
   return typeof value === "string" || typeof value === "number" ? String(value) : "";
-}
-
-function union(parts: readonly Covered[]): Covered {
-  const [only, ...others] = parts;
-  if (only && others.length === 0) return only;
-  return {
-    body: parts.some(({ body }) => body),
-    members: parts.flatMap(({ members }) => members),
-    headers: parts.flatMap(({ headers }) => headers),
-  };
 }
