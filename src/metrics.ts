@@ -1,7 +1,7 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from "prom-client";
 import type { ErrorCode } from "./errors.ts";
 import type { Backlog, RouteRecord } from "./events/store.ts";
-import { orUnknown } from "./lib/or-unknown.ts";
+import { orUnknown } from "./lib/timeout.ts";
 
 /** The server's metrics. No label contains personal data. */
 export interface Metrics {

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { AppError } from "../errors.ts";
 import type { Action } from "../events/actions.ts";
-import { eachPage, type TakePage } from "../events/counted-pages.ts";
+import { eachPage, type TakePage } from "../events/pages.ts";
 import type { CountedPage, EventDetail, EventFilter, EventStore, JobFilter } from "../events/store.ts";
 import { defined } from "../lib/defined.ts";
 

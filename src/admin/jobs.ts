@@ -1,7 +1,7 @@
 import * as v from "valibot";
-import { eachPage } from "../events/counted-pages.ts";
 import { STATUSES } from "../events/event.ts";
 import { openJobJson } from "../events/json.ts";
+import { eachPage } from "../events/pages.ts";
 import type { EventStore, OpenJob } from "../events/store.ts";
 import type { Endpoint } from "../http/endpoint.ts";
 import { defined } from "../lib/defined.ts";

@@ -1,5 +1,5 @@
-import { orUnknown } from "../lib/or-unknown.ts";
 import { type Repetition, repeat } from "../lib/repeat.ts";
+import { orUnknown } from "../lib/timeout.ts";
 import type { Log } from "../log.ts";
 import { changesOf } from "./changes.ts";
 import type { AlertDelivery } from "./delivery.ts";

@@ -1,8 +1,8 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { OperatorError } from "../errors.ts";
 import { type Action, takeNamed } from "../events/actions.ts";
-import { eachPage, type TakePage } from "../events/counted-pages.ts";
 import { JOB_CURSOR } from "../events/cursors.ts";
+import { eachPage, type TakePage } from "../events/pages.ts";
 import type { EventStore, JobFilter } from "../events/store.ts";
 import { printable } from "../lib/printable.ts";
 import { findEvent } from "./find-event.ts";

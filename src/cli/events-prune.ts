@@ -2,7 +2,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { readEnvironment } from "../config/env-file.ts";
 import { readRetentionOf } from "../config/file/config-file.ts";
 import { readSettings } from "../config/settings.ts";
-import { purgePages } from "../events/purge-pages.ts";
+import { purgePages } from "../events/pages.ts";
 import { isLockHeld } from "../sqlite/data-dir.ts";
 import { giveBackIfFull } from "../sqlite/reserve.ts";
 import { counted, printJson, say } from "./output.ts";

@@ -1,6 +1,13 @@
 import type { JobStatus, Status } from "./event.ts";
 import { attemptStat, createStatCounts, type StatCounts } from "./stats.ts";
 
+/** What counts need of an event. `size` is that of the payload and the headers in bytes. */
+export interface Origin {
+  source: string;
+  receivedAt: number;
+  size: number;
+}
+
 /** Collects the moves of a transaction between statuses. */
 export interface Moves {
   /** `size` is that of the payload and the headers in bytes. */

@@ -1,11 +1,12 @@
 import type { NewJob } from "../events/job.ts";
+import type { Origin } from "../events/moves.ts";
 import type { EventStore, UnroutedEvent } from "../events/store.ts";
 import type { Postgres } from "./connection.ts";
 import { waitingEvents } from "./event-fan-out.ts";
 import { findEvent, requeue } from "./event-replay.ts";
 import type { EventTally } from "./event-tally.ts";
 import { type Changes, changeJobs } from "./job-changes.ts";
-import type { JobRow, Origin } from "./job-rows.ts";
+import type { JobRow } from "./job-rows.ts";
 import { integers } from "./values.ts";
 
 /**

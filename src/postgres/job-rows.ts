@@ -1,14 +1,8 @@
 import type { JobStatus } from "../events/event.ts";
 import type { AttemptOutcome } from "../events/job.ts";
+import type { Origin } from "../events/moves.ts";
 import type { Queries } from "./connection.ts";
 import { booleans, columnsOf, integers, texts } from "./values.ts";
-
-/** What counts need of an event. `size` is that of the payload and the headers in bytes. */
-export interface Origin {
-  source: string;
-  receivedAt: number;
-  size: number;
-}
 
 /** A row of the table of jobs, with the origin of its event. */
 export interface JobRow extends Origin {

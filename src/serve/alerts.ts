@@ -11,7 +11,7 @@ import { type ConfigFile, handlerEnvironment } from "../config/file/config-file.
 import type { Settings } from "../config/settings.ts";
 import { sourcesOf } from "../config/sources.ts";
 import type { Readiness } from "../http/operations.ts";
-import { orUnknown } from "../lib/or-unknown.ts";
+import { orUnknown } from "../lib/timeout.ts";
 import type { Admission } from "../webhook/intake/admission.ts";
 import { oldSecretInUse } from "../webhook/secrets/rotation.ts";
 import type { Wiring } from "./configuration.ts";

@@ -7,8 +7,7 @@ import { copyBody } from "../http/body.ts";
 import { clientAddress, NOBODY } from "../http/proxies.ts";
 import { pathOf } from "../http/router.ts";
 import { isoTime } from "../lib/iso-time.ts";
-import { type Repetition, repeat } from "../lib/repeat.ts";
-import { createRepeatedError } from "../lib/repeated-error.ts";
+import { createRepeatedError, type Repetition, repeat } from "../lib/repeat.ts";
 import {
   CAPTURES_DIR,
   type CapturedFacts,

@@ -61,7 +61,7 @@ export function eventAppend(database: Database): (batch: NewEvent[]) => Appended
     ON CONFLICT (event, event_id) DO UPDATE SET last_at = max(last_at, excluded.last_at), deliveries = deliveries + 1
     RETURNING number, deliveries`);
   const dropRepeats = database.prepare("DELETE FROM repeats WHERE event = ? AND number <= ?");
-  const stats = statWriter(database);
+  const countStats = statWriter(database);
 
   function isInserted(event: NewEvent, eventId: string): boolean {
     const { source, type, receivedAt, address, headers, contentType, secret, bytesSha256, payload } = event;
@@ -133,7 +133,7 @@ export function eventAppend(database: Database): (batch: NewEvent[]) => Appended
   }
 
   return atomic(database, (batch: NewEvent[]) =>
-    stats.count((counts) =>
+    countStats((counts) =>
       batch.map((event) => {
         const appended = appendOne(event);
         const { source, receivedAt: at } = event;

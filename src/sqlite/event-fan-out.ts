@@ -1,12 +1,13 @@
 import type { NewJob } from "../events/job.ts";
 import { MAX_PAYLOAD_BYTES } from "../events/limits.ts";
+import type { Origin } from "../events/moves.ts";
 import type { EventPayload, EventStore, UnroutedEvent } from "../events/store.ts";
 import type { SyncPort } from "./async-store.ts";
 import { atomic, type Database } from "./database.ts";
 import { eventTally } from "./event-tally.ts";
 import { ROUTED_TO } from "./events-sql.ts";
 import { statWriter } from "./stats.ts";
-import { eventReader, type Origin } from "./stored-event.ts";
+import { eventReader } from "./stored-event.ts";
 
 type FanOutPort = Pick<EventStore, "unrouted" | "payloads" | "addJobs">;
 
@@ -41,7 +42,7 @@ export function eventFanOut(database: Database, reader: Database): SyncPort<FanO
   const originsOfUnrouted = database.prepare<unknown[], Origin>(`
     SELECT source, received_at AS receivedAt, size FROM events
     WHERE id > ? AND id <= ? AND NOT EXISTS (SELECT 1 FROM jobs WHERE jobs.event = events.id)`);
-  const stats = statWriter(database);
+  const countStats = statWriter(database);
   const tally = eventTally(database);
 
   function add(job: NewJob): void {
@@ -52,7 +53,7 @@ export function eventFanOut(database: Database, reader: Database): SyncPort<FanO
   /** Counts the unrouted events after an event. Returns their bytes. */
   function countUnrouted(after: number, upTo: number): number {
     const origins = originsOfUnrouted.all(after, upTo);
-    stats.count((counts) => {
+    countStats((counts) => {
       for (const { source, receivedAt } of origins) counts.add({ at: receivedAt, source, outcome: "unrouted" });
     });
     return origins.reduce((sum, { size }) => sum + size, 0);

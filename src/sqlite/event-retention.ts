@@ -23,8 +23,7 @@ import { atomic, type Database } from "./database.ts";
 import { type EventTally, eventTally, type TallyMoves } from "./event-tally.ts";
 import { USED_BYTES } from "./events-sql.ts";
 import { promotion } from "./ordering.ts";
-import { type PurgeRoom, purgeRoom } from "./purge-room.ts";
-import { isSpaceLow } from "./reserve.ts";
+import { isSpaceLow, type PurgeRoom, purgeRoom } from "./reserve.ts";
 import { statRemoval } from "./stats.ts";
 
 // A large file with fewer free pages keeps them for new events.

@@ -36,7 +36,7 @@ export interface EventTally {
 export function eventTally(database: Database, reader = database): EventTally {
   const statuses = database.prepare<[number], JobStatus>("SELECT status FROM jobs WHERE event = ?").pluck();
   const originOf = originReader(reader);
-  const stats = statWriter(database);
+  const countStats = statWriter(database);
   const addEvents = database.prepare(`
     UPDATE tally SET queued = queued + ?, processed = processed + ?, failed = failed + ?,
       processed_bytes = processed_bytes + ?, failed_bytes = failed_bytes + ?`);
@@ -48,7 +48,7 @@ export function eventTally(database: Database, reader = database): EventTally {
   return {
     statusOf: (event) => statusOf(statuses.all(event) as JobStatus[]),
     count: (part) =>
-      stats.count((counts) => {
+      countStats((counts) => {
         const moves = createMoves(counts);
         const result = part({
           event(event, from, to) {

@@ -44,14 +44,11 @@ export function assertInPlace(dataDir: string, files: OpenFiles): void {
 const LOG_HEADER_BYTES = 32;
 const FRAME_HEADER_BYTES = 24;
 
-/** Notices when another program cuts the write-ahead log short. */
-interface LogLength {
-  /** Throws `store_unavailable` when that has happened. A further write would put zeros in place of what is missing. */
-  assertWhole(): void;
-}
-
-/** Watches the length of the log of an open database. */
-export function watchLogLength(database: Database, files: OpenFiles): LogLength {
+/**
+ * Watches the length of the log of an open database. Returns a function that throws `store_unavailable` when another
+ * program has cut it short: a further write would put zeros in place of what is missing.
+ */
+export function watchLogLength(database: Database, files: OpenFiles): () => void {
   const log = `${database.name}-wal`;
   const pageSize = database.pragma("page_size", { simple: true }) as number;
   let lastBytes = 0;
@@ -62,14 +59,12 @@ export function watchLogLength(database: Database, files: OpenFiles): LogLength 
     return frames <= 0 ? 0 : LOG_HEADER_BYTES + frames * (FRAME_HEADER_BYTES + pageSize);
   }
 
-  return {
-    assertWhole() {
-      const bytes = sizeInPlace(log, files["-wal"]);
-      if (bytes === null) return;
-      // SQLite shortens it too, once its pages are in the database.
-      if (bytes < lastBytes && bytes < neededBytes()) throw unavailable(CUT_SHORT);
-      lastBytes = bytes;
-    },
+  return () => {
+    const bytes = sizeInPlace(log, files["-wal"]);
+    if (bytes === null) return;
+    // SQLite shortens it too, once its pages are in the database.
+    if (bytes < lastBytes && bytes < neededBytes()) throw unavailable(CUT_SHORT);
+    lastBytes = bytes;
   };
 }
 

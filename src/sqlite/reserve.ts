@@ -1,8 +1,8 @@
 import { randomFillSync } from "node:crypto";
 import { closeSync, existsSync, openSync, renameSync, rmSync, statSync, writeSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { diskSpace, leastFreeBytes } from "../lib/files.ts";
-import { databaseFile } from "./database.ts";
+import { diskSpace, freeBytes, leastFreeBytes } from "../lib/files.ts";
+import { type Database, databaseFile } from "./database.ts";
 
 /** The file beside the database whose space is given back when the disk is full, so that events can be removed. */
 const RESERVE_FILE = "reserve";
@@ -78,4 +78,32 @@ function write(file: string, bytes: number): void {
     // There was no room after all.
     rmSync(partial, { force: true });
   }
+}
+
+// What a step adds to the write-ahead log: the pages that every one changes, and at most those of an event with many
+// attempts or of a page that is moved.
+const PURGE_BYTES = 128 * 1024;
+const PURGE_BYTES_PER = { event: 64 * 1024, page: 16 * 1024 };
+
+/** Bounds a removal on a full disk, where the write-ahead log has room for few changes. */
+export interface PurgeRoom {
+  /** How many of these events may be removed, or pages moved, at once: at least one. */
+  fitting(count: number, what?: keyof typeof PURGE_BYTES_PER): number;
+  /** Call before a removal: gives back the reserve if {@link fitting} allowed less than was asked. */
+  make(): void;
+}
+
+/** The room on the disk of a database. */
+export function purgeRoom(database: Database): PurgeRoom {
+  let isTight = false;
+  return {
+    fitting(count, what = "event") {
+      const fitting = Math.max(1, Math.floor((freeBytes(database.name) - PURGE_BYTES) / PURGE_BYTES_PER[what]));
+      isTight = fitting < count;
+      return Math.min(fitting, count);
+    },
+    make() {
+      if (isTight) reserveBeside(database.name).giveBack();
+    },
+  };
 }

@@ -21,7 +21,7 @@ export function sqliteSources(database: Database): SyncPort<SourceStore> {
   const add = database.prepare(`
     INSERT INTO source_counts (source, received, refused) VALUES (@source, @received, @refused)
     ON CONFLICT (source) DO UPDATE SET received = received + excluded.received, refused = refused + excluded.refused`);
-  const stats = statWriter(database);
+  const countStats = statWriter(database);
   const setTime = database.prepare(
     "UPDATE source_counts SET last_received_at = @lastReceivedAt WHERE source = @source",
   );
@@ -52,7 +52,7 @@ export function sqliteSources(database: Database): SyncPort<SourceStore> {
 
   return {
     add: atomic(database, (reports: SourceCounts[], now: number) =>
-      stats.count((added) => {
+      countStats((added) => {
         for (const report of reports) {
           const { source, received, refused } = report;
           add.run({ source, received, refused });

@@ -43,32 +43,24 @@ SELECT source, route, outcome, sum(count) AS count FROM stats_${step} WHERE ${CH
 const removeOld = (table: string) => `
 DELETE FROM ${table} WHERE at < min(?, (SELECT min(at) FROM ${table}) + ?)`;
 
-/** Collects counts in a transaction. */
-interface StatWriter {
-  /** Runs a part of a transaction and adds the counts that it collects. */
-  count<T>(part: (stats: StatCounts) => T): T;
-}
-
-/** Prepares the writing of counts. */
-export function statWriter(database: Database): StatWriter {
+/** Prepares what runs a part of a transaction and adds the counts that it collects. */
+export function statWriter(database: Database): <T>(part: (stats: StatCounts) => T) => T {
   const add = STEPS.map((step) => ({
     stepMs: step === "hours" ? HOUR_MS : 1,
     count: database.prepare(addCount(step)),
     latency: database.prepare(addLatency(step)),
   }));
 
-  return {
-    count(part) {
-      const stats = createStatCounts();
-      const result = part(stats);
-      for (const { at, outcome, slot, source, route, count } of stats.rows()) {
-        for (const { stepMs, ...to } of add) {
-          if (slot === 0) to.count.run(at - (at % stepMs), outcome, source, route, count);
-          else to.latency.run(at - (at % stepMs), slot, source, route, count);
-        }
+  return (part) => {
+    const stats = createStatCounts();
+    const result = part(stats);
+    for (const { at, outcome, slot, source, route, count } of stats.rows()) {
+      for (const { stepMs, ...to } of add) {
+        if (slot === 0) to.count.run(at - (at % stepMs), outcome, source, route, count);
+        else to.latency.run(at - (at % stepMs), slot, source, route, count);
       }
-      return result;
-    },
+    }
+    return result;
   };
 }
 

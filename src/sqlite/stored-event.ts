@@ -1,6 +1,7 @@
 import { crc32 } from "node:zlib";
 import { systemCode } from "../errors.ts";
 import type { ClaimedJob } from "../events/job.ts";
+import type { Origin } from "../events/moves.ts";
 import type { Database } from "./database.ts";
 
 /** The parts of an event that routing and an attempt need. */
@@ -35,13 +36,6 @@ export function eventReader(reader: Database): (event: number) => Reading {
       return { event: null, eventId: null, fault: "the database is damaged: the event cannot be read" };
     }
   };
-}
-
-/** What counts need of an event. `size` is that of the payload and the headers in bytes. */
-export interface Origin {
-  source: string;
-  receivedAt: number;
-  size: number;
 }
 
 const UNKNOWN: Origin = { source: "", receivedAt: 0, size: 0 };

@@ -40,7 +40,7 @@ function openServices({ dataDir, files, minFreeBytes }: StorageThreadData, ended
   const inPlace = () => assertInPlace(dataDir, files);
   inPlace();
   const database = openDatabase(dataDir, { isOpen: true });
-  const { assertWhole } = watchLogLength(database, files);
+  const assertWhole = watchLogLength(database, files);
   const writes = monitorWrites(database, { inPlace, minFreeBytes, reserve: reserveBeside(database.name) });
   const reader = openReader(database.name);
   const events = sqliteEvents(database, reader);

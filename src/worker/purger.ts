@@ -1,8 +1,8 @@
 import { setTimeout as delay } from "node:timers/promises";
-import { type Purged, purgePages } from "../events/purge-pages.ts";
+import { type Purged, purgePages } from "../events/pages.ts";
 import type { Retention } from "../events/retention.ts";
 import type { EventStore } from "../events/store.ts";
-import { createRepeatedError } from "../lib/repeated-error.ts";
+import { createRepeatedError } from "../lib/repeat.ts";
 import type { Log } from "../log.ts";
 
 /** Removes what retention does not keep, from `start` to `stop`. */

@@ -1,7 +1,6 @@
-import { setTimeout as delay } from "node:timers/promises";
-import { createRepeatedError } from "../lib/repeated-error.ts";
+import { setTimeout as delay, setImmediate as nextTurn } from "node:timers/promises";
+import { createRepeatedError } from "../lib/repeat.ts";
 import { STORE_RETRY_MS } from "./settler.ts";
-import { createWakeup, type Wakeup } from "./wakeup.ts";
 
 /** Repeats a step on the store, one at a time, from `start` to `stop`. */
 interface StoreLoop extends Pick<Wakeup, "wake" | "wakeAt"> {
@@ -64,6 +63,54 @@ export function createStoreLoop({ step, pollIntervalMs, mustYield, onFault, now 
       isStopped = true;
       wakeup.wake();
       await loop;
+    },
+  };
+}
+
+/** Wakes one loop, on request or at a time. */
+interface Wakeup {
+  wake(): void;
+  /** Wakes the loop at a time in Unix milliseconds, unless it wakes sooner. */
+  wakeAt(time: number): void;
+  /**
+   * Resolves at the next wake, or at once if one came since the last wait. Wakes in one turn of the event loop count
+   * once.
+   */
+  wait(): Promise<void>;
+}
+
+// Timers may fire a millisecond early, when nothing is due yet.
+const TIMER_SLACK_MS = 2;
+
+function createWakeup(now: () => number): Wakeup {
+  let isAwake = false;
+  let resume = () => {};
+  let timer: NodeJS.Timeout | undefined;
+  let timerAt = Number.POSITIVE_INFINITY;
+
+  function wake(): void {
+    clearTimeout(timer);
+    timerAt = Number.POSITIVE_INFINITY;
+    isAwake = true;
+    resume();
+  }
+
+  return {
+    wake,
+    wakeAt(time) {
+      if (isAwake || time >= timerAt) return;
+      clearTimeout(timer);
+      timerAt = time;
+      timer = setTimeout(wake, Math.max(0, time - now()) + TIMER_SLACK_MS);
+    },
+    async wait() {
+      if (!isAwake) {
+        await new Promise<void>((resolve) => {
+          resume = resolve;
+        });
+      }
+      await nextTurn();
+      isAwake = false;
     },
   };
 }

@@ -1,4 +1,4 @@
-import { createRepeatedError, type RepeatedError } from "../../lib/repeated-error.ts";
+import { createRepeatedError, type RepeatedError } from "../../lib/repeat.ts";
 import { createWatchedFiles } from "../../lib/watched-files.ts";
 
 /** A document outside of the configuration file. */

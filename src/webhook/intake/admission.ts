@@ -1,6 +1,6 @@
 import type { Backlog } from "../../events/store.ts";
 import { type DiskSpace, leastFreeBytes } from "../../lib/files.ts";
-import { orUnknown } from "../../lib/or-unknown.ts";
+import { orUnknown } from "../../lib/timeout.ts";
 import type { Log } from "../../log.ts";
 
 /** Why deliveries are paused: little free disk space, or an old event in the queue. */

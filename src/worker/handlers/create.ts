@@ -4,7 +4,6 @@ import type { Handler } from "../handler.ts";
 import type { Route } from "../route.ts";
 import { createExecHandler } from "./exec.ts";
 import { createHttpHandler } from "./http.ts";
-import { createLogHandler } from "./log.ts";
 import { createModuleHandler } from "./module.ts";
 
 /** What handlers are created with. */
@@ -29,4 +28,16 @@ export function createHandler(route: Pick<Route, "name" | "handler">, tools: Han
     case "log":
       return createLogHandler(tools.log);
   }
+}
+
+/** Logs the id and type of each event. */
+function createLogHandler(log: Log): Handler {
+  return {
+    async run({ source, eventId, type, route }) {
+      log.info({ event: "event_received", source, eventId, type, route }, "event received");
+    },
+    target: null,
+    endsWithSignal: false,
+    close: async () => {},
+  };
 }

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
-import type { Purged } from "../../../src/events/purge-pages.ts";
+import type { Purged } from "../../../src/events/pages.ts";
 import { DEFAULT_RETENTION, type Retention } from "../../../src/events/retention.ts";
 import type { EventStore } from "../../../src/events/store.ts";
 import type { Postgres } from "../../../src/postgres/connection.ts";
