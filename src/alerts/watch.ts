@@ -14,13 +14,6 @@ export interface AlertConfig {
   notifiers: readonly Notifier[];
 }
 
-/** Compares what is measured with the rules every 5 seconds, from `start` to `stop`. */
-interface AlertWatch {
-  start(): void;
-  apply(config: AlertConfig): void;
-  stop(): Promise<void>;
-}
-
 interface WatchOptions {
   store: Pick<AlertStore, "read" | "save">;
   /** Measures, with the attempts since a time (Unix milliseconds). */
@@ -34,8 +27,8 @@ interface WatchOptions {
 
 const EVERY_MS = 5000;
 
-/** Creates a watch. */
-export function createAlertWatch(config: AlertConfig, options: WatchOptions): AlertWatch {
+/** Creates a watch, which compares what is measured with the rules every 5 seconds. */
+export function createAlertWatch(config: AlertConfig, options: WatchOptions) {
   const { store, readFacts, delivery, log, isOnDuty, now } = options;
   const orUnknownDuty = orUnknown(isOnDuty);
   let wasOnDuty = true;
@@ -74,17 +67,17 @@ export function createAlertWatch(config: AlertConfig, options: WatchOptions): Al
   }
 
   return {
-    start() {
+    start(): void {
       checking = repeat(check, {
         firstMs: 0,
         everyMs: EVERY_MS,
         onError: (error) => log.warn({ event: "alert_check_error", error }, "alerts could not be checked; retrying"),
       });
     },
-    apply(next) {
+    apply(next: AlertConfig): void {
       current = next;
     },
-    async stop() {
+    async stop(): Promise<void> {
       await checking?.stop();
       await delivery.stop();
     },

@@ -66,16 +66,8 @@ export function createBatches<Item>(
   };
 }
 
-/** Groups single calls into shared ones. */
-interface Batcher<Item, Result> {
-  /** Adds an item. Resolves with its own result, or rejects with its batch's error. */
-  add(item: Item): Promise<Result>;
-  /** Resolves when no item waits and no batch runs. */
-  flush(): Promise<void>;
-}
-
-/** Creates a batcher. `run` returns a result for each item of a batch, in the same order. */
-export function createBatcher<Item, Result>(run: (items: Item[]) => Promise<Result[]>): Batcher<Item, Result> {
+/** Groups single calls into shared ones. `run` returns a result for each item of a batch, in the same order. */
+export function createBatcher<Item, Result>(run: (items: Item[]) => Promise<Result[]>) {
   interface Waiting {
     item: Item;
     resolve: (result: Result) => void;
@@ -90,7 +82,8 @@ export function createBatcher<Item, Result>(run: (items: Item[]) => Promise<Resu
     }
   });
   return {
-    add: (item) => new Promise((resolve, reject) => batches.add({ item, resolve, reject })),
+    /** Adds an item. Resolves with its own result, or rejects with its batch's error. */
+    add: (item: Item) => new Promise<Result>((resolve, reject) => batches.add({ item, resolve, reject })),
     flush: batches.flush,
   };
 }

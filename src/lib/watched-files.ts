@@ -5,19 +5,15 @@ import { repeat } from "./repeat.ts";
 
 const WATCH_INTERVAL_MS = 1000;
 
-/** Files that may change at any time, in every way: by a rename, a new symbolic link or a rewrite in place. */
-interface WatchedFiles {
-  /** Runs a function that reads the files. A change during it counts as a change after it. */
-  reading<T>(read: () => T): T;
-  /** Calls `onChange` within a second of each change since the last read. Returns a function that ends this. */
-  watch(onChange: () => void): () => void;
-}
-
-/** Watches the listed files. The list may change while they are read. */
-export function createWatchedFiles(listFiles: () => readonly string[]): WatchedFiles {
+/**
+ * Watches the listed files, which may change in every way: by a rename, a new symbolic link or a rewrite in place. The
+ * list may change while they are read.
+ */
+export function createWatchedFiles(listFiles: () => readonly string[]) {
   let versionRead: string | undefined;
   return {
-    reading(read) {
+    /** Runs a function that reads the files. A change during it counts as a change after it. */
+    reading<T>(read: () => T): T {
       const before = new Map(listFiles().map((file) => [file, fileVersionSync(file)]));
       try {
         return read();
@@ -27,7 +23,8 @@ export function createWatchedFiles(listFiles: () => readonly string[]): WatchedF
           .join();
       }
     },
-    watch(onChange) {
+    /** Calls `onChange` within a second of each change since the last read. Returns a function that ends this. */
+    watch(onChange: () => void): () => void {
       let isWatched = true;
       const poll = async () => {
         const version = (await Promise.all(listFiles().map(fileVersion))).join();

@@ -7,13 +7,6 @@ import type { ThreadClient } from "./thread-client.ts";
 
 const CHECK_EVERY_MS = 1000;
 
-/** Watches the files of a data directory while its server runs. */
-interface FileWatch {
-  /** Throws `store_unavailable` while another server holds the data directory. */
-  requireLock(): void;
-  stop(): Promise<void>;
-}
-
 interface Watched {
   dataDir: string;
   files: OpenFiles;
@@ -26,7 +19,7 @@ interface Watched {
 /**
  * Notices within a second when a file of the data directory is removed or replaced, also while nothing is delivered.
  */
-export function watchFiles({ dataDir, files, lock, thread, log }: Watched, checkEveryMs = CHECK_EVERY_MS): FileWatch {
+export function watchFiles({ dataDir, files, lock, thread, log }: Watched, checkEveryMs = CHECK_EVERY_MS) {
   let lockFault: string | null = null;
   let known: string | null = null;
 
@@ -58,7 +51,8 @@ export function watchFiles({ dataDir, files, lock, thread, log }: Watched, check
     log.error({ event: "storage_file_fault", error }, "the files of DATA_DIR cannot be checked");
   const checking = repeat(check, { everyMs: checkEveryMs, onError });
   return {
-    requireLock() {
+    /** Throws `store_unavailable` while another server holds the data directory. */
+    requireLock(): void {
       if (lockFault === null) return;
       throw new AppError("store_unavailable", { retryAfterSeconds: 5, cause: new Error(lockFault) });
     },

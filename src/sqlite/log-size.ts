@@ -7,15 +7,8 @@ const LARGE_BYTES = 128 * 1024 * 1024;
 
 const CHECK_EVERY_MS = 10_000;
 
-/** The size of a database's write-ahead log. */
-interface LogSize {
-  /** NaN if it cannot be read. */
-  bytes(): number;
-  stop(): Promise<void>;
-}
-
 /** Watches the write-ahead log of a database file and warns when it is large: a read that does not end lets it grow. */
-export function watchLogSize(file: string, log: Log, checkEveryMs = CHECK_EVERY_MS, largeBytes = LARGE_BYTES): LogSize {
+export function watchLogSize(file: string, log: Log, checkEveryMs = CHECK_EVERY_MS, largeBytes = LARGE_BYTES) {
   const read = () => sizeOf(`${file}-wal`);
   let isLarge = false;
 
@@ -33,7 +26,8 @@ export function watchLogSize(file: string, log: Log, checkEveryMs = CHECK_EVERY_
   // The watch of the files reports what is wrong with them.
   const checking = repeat(checkSize, { everyMs: checkEveryMs, onError: () => {} });
   return {
-    bytes() {
+    /** The size of the log; NaN if it cannot be read. */
+    bytes(): number {
       try {
         return read();
       } catch {

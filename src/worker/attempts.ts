@@ -16,7 +16,7 @@ export interface AttemptTools {
 }
 
 /** Options of the attempts. Members with the same name mean the same as in the worker's options. */
-interface AttemptsOptions {
+export interface AttemptsOptions {
   store: Pick<EventStore, "renew" | "release">;
   tools: AttemptTools;
   leaseMs: number;

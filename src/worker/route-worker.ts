@@ -1,29 +1,20 @@
 import type { EventStore } from "../events/store.ts";
-import type { Log } from "../log.ts";
-import { type AttemptTools, createAttempts } from "./attempts.ts";
+import { type AttemptsOptions, type AttemptTools, createAttempts } from "./attempts.ts";
 import { retryDelaysMs } from "./decide.ts";
-import { logDeadLetter, type Settler } from "./settler.ts";
+import { logDeadLetter } from "./settler.ts";
 import { createStoreLoop } from "./store-loop.ts";
 
 /** Called after leases ran out, with the number of jobs that will be retried and of those that became dead letters. */
 export type OnExpired = (retried: number, deadLettered: number) => void;
 
 /** Options of the worker of one route. Members with the same name mean the same as in the worker's options. */
-interface RouteWorkerOptions {
+interface RouteWorkerOptions extends Omit<AttemptsOptions, "store" | "onCapacity"> {
   name: string;
-  tools: AttemptTools;
   store: Pick<EventStore, "claim" | "renew" | "release">;
-  settler: Settler;
   pollIntervalMs: number;
-  leaseMs: number;
-  owner: string;
-  log: Log;
   mustYield: () => boolean;
   share: () => number;
   onExpired: OnExpired;
-  now: () => number;
-  monotonic: () => number;
-  random: () => number;
 }
 
 /** Claims and processes the jobs of one route, independently of other routes. It runs from `start` to `stop`. */

@@ -2,13 +2,6 @@ import { setTimeout as delay, setImmediate as nextTurn } from "node:timers/promi
 import { createRepeatedError } from "../lib/repeat.ts";
 import { STORE_RETRY_MS } from "./settler.ts";
 
-/** Repeats a step on the store, one at a time, from `start` to `stop`. */
-interface StoreLoop extends Pick<Wakeup, "wake" | "wakeAt"> {
-  start(): void;
-  /** Resolves when the running step has ended. */
-  stop(): Promise<void>;
-}
-
 interface StoreLoopOptions {
   /** Returns when to run again, in Unix milliseconds; null if there is more to do now. */
   step: (isYielding: boolean) => Promise<number | null>;
@@ -22,8 +15,8 @@ interface StoreLoopOptions {
 // Pause between two steps while deliveries need the processor more.
 const YIELD_PAUSE_MS = 80;
 
-/** Creates a loop. Its step runs when it is woken, and at the latest at each poll. */
-export function createStoreLoop({ step, pollIntervalMs, mustYield, onFault, now }: StoreLoopOptions): StoreLoop {
+/** Creates a loop, which repeats a step on the store when it is woken, and at the latest at each poll. */
+export function createStoreLoop({ step, pollIntervalMs, mustYield, onFault, now }: StoreLoopOptions) {
   const wakeup = createWakeup(now);
   const fault = createRepeatedError();
   let isStopped = false;
@@ -56,10 +49,11 @@ export function createStoreLoop({ step, pollIntervalMs, mustYield, onFault, now 
   return {
     wake: wakeup.wake,
     wakeAt: wakeup.wakeAt,
-    start() {
+    start(): void {
       loop = run();
     },
-    async stop() {
+    /** Resolves when the running step has ended. */
+    async stop(): Promise<void> {
       isStopped = true;
       wakeup.wake();
       await loop;

@@ -87,21 +87,14 @@ export function readSteps(database: Sqlite.Database): readonly string[] {
   return recorded === undefined ? [] : JSON.parse(recorded as string);
 }
 
-interface EventFacts {
-  /** When the newest came, in Unix milliseconds. */
-  newestAt: number | null;
-  /** How many jobs were set aside because their events cannot be read. */
-  unreadable: number;
-}
-
 /** When the newest event was received. Null if there is none. */
 export function readNewest(database: Sqlite.Database): number | null {
   const newest = database.prepare<[], number>("SELECT received_at FROM events ORDER BY id DESC LIMIT 1").pluck();
   return (newest.get() as number | undefined) ?? null;
 }
 
-/** Reads the events of a database file of this version. */
-export function readEventFacts(file: string): EventFacts {
+/** When the newest event of a database file of this version came, and how many jobs have unreadable events. */
+export function readEventFacts(file: string): { newestAt: number | null; unreadable: number } {
   const database = openToRead(file);
   try {
     const unreadable = database.prepare(UNREADABLE).pluck();
