@@ -1,6 +1,7 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { AppError } from "../errors.ts";
 import type { Action } from "../events/actions.ts";
+import { EVENTS_PER_PAGE } from "../events/limits.ts";
 import { eachPage, type TakePage } from "../events/pages.ts";
 import type { CountedPage, EventDetail, EventFilter, EventStore, JobFilter } from "../events/store.ts";
 import { defined } from "../lib/defined.ts";
@@ -17,7 +18,6 @@ export interface BulkResult {
 
 // A request ends after this time, and its sender continues with the cursor.
 const BUDGET_MS = 5000;
-const PAGE = 500;
 // A search returns as many events as fit into one page, and each is taken by itself.
 const SEARCH_PAGE = 100;
 // Deliveries get their turn between two pages.
@@ -37,7 +37,7 @@ export async function takeFiltered(
     if (search !== undefined) return takeFound(events, dryRun ? null : action, { ...filter, before: page.cursor });
     return dryRun ? events.count(jobs, page) : action.page(jobs, page);
   };
-  const { taken, next } = await eachPage(take, { cursor, limit: PAGE }, async () => {
+  const { taken, next } = await eachPage(take, { cursor, limit: EVENTS_PER_PAGE }, async () => {
     if (performance.now() >= deadline) return false;
     await delay(PAUSE_MS);
     return true;

@@ -1,6 +1,7 @@
 import * as v from "valibot";
 import { STATUSES } from "../events/event.ts";
 import { openJobJson } from "../events/json.ts";
+import { EVENTS_PER_PAGE } from "../events/limits.ts";
 import { eachPage } from "../events/pages.ts";
 import type { EventStore, OpenJob } from "../events/store.ts";
 import type { Endpoint } from "../http/endpoint.ts";
@@ -133,7 +134,6 @@ interface ErrorGroup {
 
 // A request ends after this time, and its sender continues with the cursor.
 const BUDGET_MS = 3000;
-const PAGE = 500;
 
 /** Groups the dead letters by route and error, for a limited time. `cursor` continues it; null when all is done. */
 async function groupErrors(
@@ -148,7 +148,7 @@ async function groupErrors(
       for (const job of items) addTo(groups, job);
       return { count: items.length, next };
     },
-    { cursor, limit: PAGE },
+    { cursor, limit: EVENTS_PER_PAGE },
     async () => performance.now() < deadline,
   );
   return { groups: [...groups.values()].sort((a, b) => b.count - a.count), cursor: next };

@@ -1,4 +1,4 @@
-import type { RouteAttempts } from "../events/stats.ts";
+import { DAY_MS, MINUTE_MS, type RouteAttempts } from "../events/stats.ts";
 import type { Backlog, RouteRecord } from "../events/store.ts";
 import { bytesText, durationText } from "../lib/figures.ts";
 import type { AlertName, Condition } from "./alert.ts";
@@ -19,9 +19,6 @@ export interface AlertRules {
   writes: { afterMs: number } | null;
   unreadable: { above: number } | null;
 }
-
-const MINUTE_MS = 60_000;
-const DAY_MS = 86_400_000;
 
 export const DEFAULT_RULES = {
   failureRate: { above: 0.5, overMs: 5 * MINUTE_MS, atLeast: 20 },

@@ -2,6 +2,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { OperatorError } from "../errors.ts";
 import { type Action, takeNamed } from "../events/actions.ts";
 import { JOB_CURSOR } from "../events/cursors.ts";
+import { EVENTS_PER_PAGE } from "../events/limits.ts";
 import { eachPage, type TakePage } from "../events/pages.ts";
 import type { EventStore, JobFilter } from "../events/store.ts";
 import { printable } from "../lib/printable.ts";
@@ -22,9 +23,6 @@ export interface BulkOptions extends FilterOptions {
 }
 
 const FILTERS = ["source", "type", "route", "since", "until", "error"] as const;
-
-// Deliveries wait for a page: 10 ms.
-const PAGE = 500;
 
 /**
  * The filter of a command without event ids. Throws {@link OperatorError} if there is none, or if there are ids beside
@@ -99,21 +97,26 @@ async function takePages(take: TakePage, count: TakePage, options: BulkOptions):
     });
   const limitPerSecond = rate === undefined ? null : perSecond("--rate", rate);
   if (dryRun) {
-    const { taken: matched } = await eachPage(count, { cursor, limit: PAGE }, async () => true);
+    const { taken: matched } = await eachPage(count, { cursor, limit: EVENTS_PER_PAGE }, async () => true);
     if (json) printJson({ matched });
     else say(`${counted(matched, "event")} ${matched === 1 ? "matches" : "match"}.`);
     return null;
   }
 
   const progress = createProgressBar((speed) => `${Math.round(speed)} events/s`);
-  const total = process.stderr.isTTY ? (await eachPage(count, { cursor, limit: PAGE }, async () => true)).taken : 0;
+  const total = process.stderr.isTTY
+    ? (await eachPage(count, { cursor, limit: EVENTS_PER_PAGE }, async () => true)).taken
+    : 0;
   const startedAt = performance.now();
   let isInterrupted = false;
   const interrupt = () => {
     isInterrupted = true;
   };
   process.once("SIGINT", interrupt);
-  const limit = limitPerSecond === null ? PAGE : Math.min(PAGE, Math.ceil((limitPerSecond * PAUSE_MS) / 1000));
+  const limit =
+    limitPerSecond === null
+      ? EVENTS_PER_PAGE
+      : Math.min(EVENTS_PER_PAGE, Math.ceil((limitPerSecond * PAUSE_MS) / 1000));
   const { taken, next } = await eachPage(take, { cursor, limit }, async (done) => {
     progress.update(done, total);
     const dueMs = limitPerSecond === null ? 0 : startedAt + (done * 1000) / limitPerSecond - performance.now();

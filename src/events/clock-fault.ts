@@ -1,11 +1,11 @@
 import { isoTime } from "../lib/iso-time.ts";
+import { DAY_MS } from "./stats.ts";
 
 /** No clock is right that is before this version was made. Raised with each release. */
 export const MADE_AT = Date.UTC(2026, 10, 1);
 
 // Clocks of senders, servers and databases differ by less.
 const BEFORE_MS = 60_000;
-const DAY_MS = 86_400_000;
 const LONG_AFTER_DAYS = 30;
 
 /** What is wrong with a clock. `isCertain`: it is wrong now, or was wrong when the newest event came. */

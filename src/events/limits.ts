@@ -12,6 +12,9 @@ export const MAX_PAYLOAD_BYTES = 8 * 1024 * 1024;
  */
 export const MAX_CONFLICT_BYTES = 64 * 1024 * 1024;
 
+/** The events of a page of a replay or a discard of many: deliveries wait for it, 10 ms. */
+export const EVENTS_PER_PAGE = 500;
+
 /** The jobs that a page of a replay or a discard of many compares with its filter. */
 export const MAX_COMPARED_JOBS = 2000;
 

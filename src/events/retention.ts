@@ -1,4 +1,5 @@
 import { type JobStatus, type Status, statusOf } from "./event.ts";
+import { DAY_MS } from "./stats.ts";
 
 /**
  * How long events of a status are kept, and how many, in number and in bytes of payloads and headers. Infinity: no
@@ -22,7 +23,6 @@ export interface Retention {
   maxBytes: number;
 }
 
-const DAY_MS = 86_400_000;
 const keepFor = (days: number): Keep => ({ forMs: days * DAY_MS, count: Infinity, bytes: Infinity });
 
 /** The retention unless the configuration file says otherwise. */

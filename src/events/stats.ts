@@ -35,7 +35,7 @@ export interface StatRow {
 
 export const MINUTE_MS = 60_000;
 export const HOUR_MS = 3_600_000;
-const DAY_MS = 24 * HOUR_MS;
+export const DAY_MS = 24 * HOUR_MS;
 
 /** Minutes are kept for two days, hours for 400 days. */
 export const MINUTES_KEPT_MS = 2 * DAY_MS;
