@@ -1,6 +1,7 @@
 import type { Endpoint } from "../http/endpoint.ts";
 import { type AlertParts, alertEndpoints } from "./alerts.ts";
 import { type EventParts, eventEndpoints } from "./events.ts";
+import { type HeldParts, heldEndpoints } from "./held.ts";
 import { type JobParts, jobEndpoints } from "./jobs.ts";
 import { type SessionParts, sessionEndpoints } from "./session.ts";
 import { type SetupParts, setupEndpoints } from "./setup.ts";
@@ -13,6 +14,7 @@ export type AdminParts = StatusParts &
   EventParts &
   JobParts &
   SourceParts &
+  HeldParts &
   SetupParts &
   AlertParts &
   SessionParts &
@@ -25,6 +27,7 @@ export function adminEndpoints(parts: AdminParts): Endpoint[] {
     ...eventEndpoints(parts),
     ...jobEndpoints(parts),
     ...sourceEndpoints(parts),
+    ...heldEndpoints(parts),
     ...setupEndpoints(parts),
     ...alertEndpoints(parts),
     ...sessionEndpoints(parts),

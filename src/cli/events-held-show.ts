@@ -4,7 +4,7 @@ import { isoTime } from "../lib/iso-time.ts";
 import { printable, printableLines } from "../lib/printable.ts";
 import type { HeldDelivery } from "../webhook/held/held-store.ts";
 import { rawRequestOf, writeRawRequest } from "../webhook/held/raw-request.ts";
-import { isConfidential } from "../webhook/intake/delivered-event.ts";
+import { shownHeaders, shownPath } from "../webhook/held/shown-held.ts";
 import { counted, printData, printJson, say } from "./output.ts";
 import { withStores } from "./stores.ts";
 import { styled } from "./table.ts";
@@ -39,22 +39,6 @@ export async function readHeld(id: string): Promise<HeldDelivery> {
   throw new OperatorError({ found: `There is no held delivery ${printable(id)}`, remedy }, 1);
 }
 
-/** The headers, without the values that may be secrets. */
-function headersOf({ headers }: HeldDelivery): Record<string, string> {
-  const sent = Object.entries(JSON.parse(headers) as Record<string, string | string[]>);
-  return Object.fromEntries(
-    sent.map(([name, value]) => [
-      name,
-      isConfidential(name) ? `… (${counted(value.length, "character")})` : String(value),
-    ]),
-  );
-}
-
-/** The path. A query may have a secret. */
-function pathOf({ target }: HeldDelivery): string {
-  return target.replace(/\?.*$/s, "?…");
-}
-
 function jsonOf(id: string, delivery: HeldDelivery) {
   const { source, reason, method, origin, address, receivedAt, mediaType, body } = delivery;
   return {
@@ -64,8 +48,8 @@ function jsonOf(id: string, delivery: HeldDelivery) {
     receivedAt: isoTime(receivedAt),
     address,
     method,
-    url: origin + pathOf(delivery),
-    headers: headersOf(delivery),
+    url: origin + shownPath(delivery),
+    headers: shownHeaders(delivery),
     mediaType,
     bytes: body.length,
     ...payloadJson(body),
@@ -81,8 +65,8 @@ function print(delivery: HeldDelivery, time: (ms: number) => string): void {
   fact("source", source);
   fact("reason", reason);
   fact("received", `${time(receivedAt)} from ${address}`);
-  fact("request", `${method} ${origin}${pathOf(delivery)}`);
-  for (const [name, value] of Object.entries(headersOf(delivery))) fact("header", `${name}: ${value}`);
+  fact("request", `${method} ${origin}${shownPath(delivery)}`);
+  for (const [name, value] of Object.entries(shownHeaders(delivery))) fact("header", `${name}: ${value}`);
   fact("payload", `${counted(body.length, "byte")} of ${mediaType || "no media type"}`);
   printData(printableLines(payloadText(body)));
   say("To see why it was refused, run authserve sources explain --held with its id.");

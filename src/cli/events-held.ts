@@ -1,10 +1,10 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { readEnvironment } from "../config/env-file.ts";
 import { readSources } from "../config/sources.ts";
-import type { EventStore } from "../events/store.ts";
 import { isoTime } from "../lib/iso-time.ts";
-import type { HeldDelivery, HeldFilter, HeldStore, HeldSummary } from "../webhook/held/held-store.ts";
-import { createReverify, type Reverified } from "../webhook/held/reverify.ts";
+import { admitHeld } from "../webhook/held/admit.ts";
+import type { HeldFilter, HeldStore, HeldSummary } from "../webhook/held/held-store.ts";
+import { createReverify } from "../webhook/held/reverify.ts";
 import { findSource } from "./find-source.ts";
 import { parseTime, wholeNumber } from "./option-values.ts";
 import { counted, printJson, say } from "./output.ts";
@@ -61,11 +61,9 @@ export function runEventsReverify({ source: name, since, dryRun = false, json }:
     const totals = { genuine: 0, admitted: 0, duplicates: 0, refused: 0 };
     for await (const page of pagesOf(held, filterOf(name, since, now()))) {
       for await (const part of partsOf(held, page)) {
-        const genuine = await genuineOf(part, reverify);
-        totals.genuine += genuine.length;
-        totals.refused += part.length - genuine.length;
-        if (dryRun || genuine.length === 0) continue;
-        const { admitted, duplicates } = await admit(genuine, held, events);
+        const { genuine, admitted, duplicates, refused } = await admitHeld({ events, held }, part, reverify, dryRun);
+        totals.genuine += genuine;
+        totals.refused += refused.length;
         totals.duplicates += duplicates;
         totals.admitted += admitted;
       }
@@ -73,32 +71,6 @@ export function runEventsReverify({ source: name, since, dryRun = false, json }:
     }
     report(totals, { dryRun, json });
   });
-}
-
-type Genuine = { id: number } & Extract<Reverified, { event: object }>;
-
-/** The deliveries that the present secrets verify, as events. */
-async function genuineOf(
-  part: readonly ({ id: number } & HeldDelivery)[],
-  reverify: ReturnType<typeof createReverify>,
-) {
-  const genuine: Genuine[] = [];
-  for (const delivery of part) {
-    const result = await reverify(delivery);
-    if ("event" in result) genuine.push({ id: delivery.id, ...result });
-  }
-  return genuine;
-}
-
-/** Stores genuine deliveries, and holds them no longer. */
-async function admit(genuine: readonly Genuine[], held: HeldStore, events: EventStore) {
-  const appended = await events.append(genuine.map(({ event }) => event));
-  // After a break in between they are duplicates the next time.
-  await held.remove(genuine.filter((_, place) => appended[place]?.error === undefined).map(({ id }) => id));
-  return {
-    duplicates: appended.filter(({ duplicate }) => duplicate).length,
-    admitted: appended.filter(({ duplicate, error }) => !duplicate && error === undefined).length,
-  };
 }
 
 function report(

@@ -45,6 +45,7 @@ export async function runServe(options: { init?: boolean }): Promise<void> {
       file: configFileName(environment),
       readFile: () => readConfigFile(readEnvironment()),
       reloadsAtHangup: !hasTerminal(),
+      explainDelivery: async (...captured) => (await import("./explain/delivery.ts")).explainDelivery(...captured),
     },
     log,
   );

@@ -18,6 +18,7 @@ import { overviewOf } from "../webhook/intake/source-overview.ts";
 import { overviewOfRoutes, targetOf } from "../worker/route-overview.ts";
 import { explainRouting } from "../worker/routing.ts";
 import type { Wiring } from "./configuration.ts";
+import { openHeld } from "./held.ts";
 import { openSourceSetup, type ServerAddresses } from "./source-setup.ts";
 
 interface AdminNeeds extends Pick<AdminParts, "authorize"> {
@@ -25,12 +26,14 @@ interface AdminNeeds extends Pick<AdminParts, "authorize"> {
   isAvailable: (route: string) => boolean;
   /** Where the server is reached. */
   addresses: ServerAddresses;
+  /** What judges deliveries besides their source. */
+  judges: Parameters<typeof openHeld>[1];
 }
 
 /** The parts of the API of the page; null if `ADMIN` is off. */
 export function openAdmin(
   wiring: Wiring,
-  { authorize, admission, isAvailable, addresses }: AdminNeeds,
+  { authorize, admission, isAvailable, addresses, judges }: AdminNeeds,
 ): AdminParts | null {
   const { settings, config, stores, log } = wiring;
   if (settings.ADMIN === "off") return null;
@@ -99,6 +102,7 @@ export function openAdmin(
             firstUsedAt: isoTime(firstUsedAt),
             lastUsedAt: isoTime(lastUsedAt),
           })),
+          keepsRejected: configured[index]?.keepRejected !== undefined,
           expectEvery: expectEveryMs,
           silent: silenceOf({ expectEveryMs, lastReceivedAt: source.lastReceivedAt }, now()) !== null,
         };
@@ -110,6 +114,7 @@ export function openAdmin(
       const items = rows.map((row) => ({ ...row, receivedAt: isoTime(row.receivedAt) }));
       return { items, cursor: rows.length === limit ? String(rows.at(-1)?.id) : null };
     },
+    held: openHeld(wiring, judges),
     setup: openSourceSetup(wiring, addresses),
     readAlerts: async () => listAlerts(await alerts.read(), now()),
     alerts: {

@@ -53,7 +53,7 @@ export function openEndpoints(wiring: Wiring, needs: EndpointNeeds): Part {
     local: listener.url("127.0.0.1"),
     public: publicUrlOf(settings, listener.url()) ?? listener.url(),
   };
-  const admin = openAdmin(wiring, { authorize, admission, isAvailable, addresses });
+  const admin = openAdmin(wiring, { authorize, admission, isAvailable, addresses, judges: deliveries.endpointParts });
   const page = openPage(wiring, admin, browser === null ? null : guard);
   const hasScope: MetricsParts["hasScope"] = async (context, scope) => {
     const token = await machineTokenOf(context, machineTokens);

@@ -50,7 +50,19 @@ async function openPage(profile: BrowserContext, url: string): Promise<Page> {
   return page;
 }
 
-const VIEWS = ["#/", "#/events", "#/events/evt_3", "#/dead-letters", "#/routes", "#/sources", "#/alerts", "#/session"];
+const VIEWS = [
+  "#/",
+  "#/events",
+  "#/events/evt_3",
+  "#/dead-letters",
+  "#/refused",
+  "#/explain",
+  "#/routes",
+  "#/sources",
+  "#/add-source?preset=stripe",
+  "#/alerts",
+  "#/session",
+];
 
 const DEVICES: [string, BrowserContextOptions][] = [
   ["light", { colorScheme: "light" }],

@@ -11,7 +11,10 @@ import { Alerts } from "./views/alerts.ts";
 import { DeadLetters } from "./views/dead-letters.ts";
 import { EventView } from "./views/event.ts";
 import { Events } from "./views/events.ts";
+import { Explain } from "./views/explain.ts";
+import { Held } from "./views/held.ts";
 import { Overview } from "./views/overview.ts";
+import { Refused } from "./views/refused.ts";
 import { Routes } from "./views/routes.ts";
 import { Session } from "./views/session.ts";
 import { sessionOver } from "./views/session-over.ts";
@@ -21,6 +24,8 @@ const VIEWS: Record<string, () => VNode> = {
   "": Overview,
   events: Events,
   "dead-letters": DeadLetters,
+  refused: Refused,
+  explain: Explain,
   routes: Routes,
   sources: Sources,
   "add-source": AddSource,
@@ -33,6 +38,7 @@ function view(): VNode {
   const [name = "", id] = path;
   if (name === "events" && id !== undefined)
     return element(EventView, { key: path.join("/"), id, source: query.source });
+  if (name === "refused" && id !== undefined) return element(Held, { key: id, id });
   const View = Object.hasOwn(VIEWS, name) ? VIEWS[name] : undefined;
   return View ? element(View, { key: name }) : notFound();
 }

@@ -7,10 +7,15 @@ import type {
   EventDetail,
   EventFilter,
   EventsPage,
+  Explanation,
+  HeldDetail,
+  HeldPageAnswer,
   JobsPage,
   NewSource,
   Preset,
   PresetList,
+  Removed,
+  Reverified,
   Selection,
   Sent,
   Session,
@@ -78,6 +83,16 @@ export const discard = (selection: Selection, reason: string, cursor: string | u
 
 export const pauseRoute = (route: string) => post<{ changed: boolean }>("routes/pause", { route });
 export const resumeRoute = (route: string) => post<{ changed: boolean }>("routes/resume", { route });
+
+export const listHeld = (
+  { source, limit, cursor }: { source: string | undefined; limit: number; cursor: string | undefined },
+  signal?: AbortSignal,
+) => get<HeldPageAnswer>("held", { source, limit, cursor }, signal);
+export const readHeld = (id: string, signal?: AbortSignal) => get<HeldDetail>("held/one", { id }, signal);
+export const reverifyHeld = (ids: readonly number[]) => post<Reverified>("held/reverify", { ids });
+export const removeHeld = (ids: readonly number[]) => post<Removed>("held/remove", { ids });
+export const explainRequest = (body: { source: string; request: string; at: string | undefined }) =>
+  post<Explanation>("sources/explain", body);
 
 export const listPresets = (signal?: AbortSignal) => get<PresetList>("presets", {}, signal);
 export const readPreset = (name: string, signal?: AbortSignal) => get<Preset>("presets/one", { name }, signal);

@@ -11,7 +11,7 @@ import { withCredentials } from "./held-credentials.ts";
 import type { HeldDelivery } from "./held-store.ts";
 
 /** The event of a held delivery, or why there is none. */
-export type Reverified = { event: NewEvent } | { refused: string };
+type Reverified = { event: NewEvent } | { refused: string };
 
 /** Verifies held deliveries with the present secrets of their source, each as of its receipt. */
 export function createReverify(source: Source): (held: HeldDelivery) => Promise<Reverified> {

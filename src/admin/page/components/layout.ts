@@ -13,6 +13,7 @@ const LINKS = [
   { path: [], name: "overview" },
   { path: ["events"], name: "events" },
   { path: ["dead-letters"], name: "deadLetters" },
+  { path: ["refused"], name: "refused" },
   { path: ["routes"], name: "routes" },
   { path: ["sources"], name: "sources" },
   { path: ["alerts"], name: "alerts" },
@@ -20,7 +21,7 @@ const LINKS = [
 ] as const;
 
 /** Views that belong to another one. */
-const PARENTS: Record<string, string> = { "add-source": "sources" };
+const PARENTS: Record<string, string> = { "add-source": "sources", explain: "refused" };
 
 type Name = (typeof LINKS)[number]["name"];
 

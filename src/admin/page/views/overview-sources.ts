@@ -31,7 +31,12 @@ export function overviewSources(items: readonly Source[], hour: Stats | undefine
       },
       { label: t.sources.expected, cell: ({ expectEvery }) => expectedText(expectEvery) },
       { label: t.sources.inHour, kind: "number", cell: ({ name }) => formats.count(inHour(name)) },
-      { label: t.sources.refused, kind: "number", cell: ({ refused }) => formats.count(refused) },
+      {
+        label: t.sources.refused,
+        kind: "number",
+        cell: ({ name, refused }) =>
+          html`<a href=${hashOf(["refused"], { source: name })}>${formats.count(refused)}</a>`,
+      },
     ],
   });
 }

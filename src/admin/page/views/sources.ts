@@ -29,7 +29,10 @@ const card = (source: Source) => html`<li class="card" key=${source.name}>
     [t.sources.path, html`<code>${source.path}</code>`],
     [t.sources.preset, source.preset ?? t.sources.noPreset],
     [t.sources.received, formats.count(source.received)],
-    [t.sources.refused, formats.count(source.refused)],
+    [
+      t.sources.refused,
+      html`<a href=${hashOf(["refused"], { source: source.name })}>${formats.count(source.refused)}</a>`,
+    ],
     ...(source.refused > 0 ? [[t.sources.refusals, refusals(source)] as const] : []),
     [t.sources.last, ago(source.lastReceivedAt)],
     [t.sources.expected, expectedText(source.expectEvery)],

@@ -1,0 +1,35 @@
+import type { VNode } from "preact";
+import type { Explanation } from "../answers.ts";
+import { html } from "../html.ts";
+import { printable } from "../printable.ts";
+import { t } from "../texts/texts.ts";
+import { badge } from "./badge.ts";
+import { copyButton } from "./copy-button.ts";
+import { table } from "./table.ts";
+
+/** Which checks a delivery passes, and what the server would answer. */
+export function explanation({ checks, genuine, answer, handshake, eventId, type, verify }: Explanation): VNode {
+  const why = [answer.code, answer.reason].filter((text) => text !== null).join(", ");
+  const isGood = answer.status < 300;
+  return html`<p class=${`note ${isGood ? "" : "error"}`}>${t.refused.wouldAnswer(answer.status, why)}
+      ${handshake === null && (genuine ? t.refused.genuine : t.refused.notGenuine)}
+      ${eventId !== null && t.refused.wouldBe(printable(eventId), printable(type ?? ""))}</p>
+    ${table({
+      caption: t.refused.checks,
+      rows: checks,
+      keyOf: ({ name }) => name,
+      columns: [
+        { label: t.refused.check, cell: ({ name }) => html`<code>${name}</code>`, isHeader: true },
+        {
+          label: t.refused.passed,
+          cell: ({ ok }) => (ok ? badge("good", "check", t.refused.yes) : badge("bad", "cross", t.refused.no)),
+        },
+        { label: t.refused.detail, kind: "grow", cell: ({ detail }) => printable(detail) },
+      ],
+    })}
+    ${
+      verify !== null &&
+      html`<div class="card"><p>${t.refused.wouldVerify}</p><pre tabindex="0">${printable(verify)}</pre>
+      ${copyButton({ label: t.setup.copyLines, done: t.copied, text: () => verify })}</div>`
+    }`;
+}

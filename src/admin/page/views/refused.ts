@@ -1,0 +1,129 @@
+import { type Signal, useSignal } from "@preact/signals";
+import type { VNode } from "preact";
+import type { HeldItem, Source } from "../answers.ts";
+import { announce } from "../components/announcer.ts";
+import { heading } from "../components/heading.ts";
+import { emptyState, failureText, shown, skeleton } from "../components/states.ts";
+import { table } from "../components/table.ts";
+import { ago } from "../components/time.ts";
+import { listHeld, readSources, reverifyHeld } from "../endpoints.ts";
+import { html } from "../html.ts";
+import { hashOf } from "../place.ts";
+import { type Resource, useResource } from "../resource.ts";
+import { place } from "../router.ts";
+import { formats, t } from "../texts/texts.ts";
+import { removeDialog } from "./refused-remove.ts";
+
+const EVERY_MS = 10_000;
+/** A request takes at most so many. */
+const MOST = 500;
+
+/** The refused deliveries: how many for which reason, and those that are held. */
+export function Refused(): VNode {
+  const { source } = place.value.query;
+  const sources = useResource("sources", readSources, EVERY_MS);
+  const held = useResource(`held ${source ?? ""}`, (signal) => readNewest(source, signal), EVERY_MS);
+  const result = useSignal("");
+  const removed = useSignal<readonly number[] | null>(null);
+  async function reverify(ids: readonly number[]): Promise<void> {
+    result.value = await reverifyHeld(ids).then(
+      ({ admitted, duplicates, refused }) => t.refused.reverified(admitted, duplicates, refused.length),
+      failureText,
+    );
+    announce(result.value);
+    await Promise.all([held.reload(), sources.reload()]);
+  }
+  return html`<div class="bar">${heading(t.views.refused)}<a class="button" href=${hashOf(["explain"], { source })}>${t.refused.explainOther}</a></div>
+    <p class="soft">${t.refused.intro}</p>
+    ${result.value !== "" && html`<p class="note">${result.value}</p>`}
+    ${shown(sources, ({ items }) => counts(items, source))}
+    <section><div class="bar"><h2>${t.refused.held}</h2>${actions(held, reverify, removed)}</div>
+      ${shown(held, (rows) => (rows.length === 0 ? emptyState(t.refused.noneHeld, t.refused.noneHeldHint) : list(rows)), skeleton(6))}
+    </section>
+    ${
+      removed.value !== null &&
+      removeDialog(removed.value, {
+        onRemoved: () => void held.reload(),
+        onClose: () => {
+          removed.value = null;
+        },
+      })
+    }`;
+}
+
+/** The newest held deliveries first. They are listed in order of arrival. */
+async function readNewest(source: string | undefined, signal: AbortSignal): Promise<HeldItem[]> {
+  const rows: HeldItem[] = [];
+  for (let cursor: string | null | undefined; cursor !== null; ) {
+    const page = await listHeld({ source, limit: MOST, cursor }, signal);
+    rows.push(...page.items);
+    cursor = page.cursor;
+  }
+  return rows.reverse();
+}
+
+interface Count {
+  source: Source;
+  reason: string;
+  count: number;
+}
+
+function counts(sources: readonly Source[], chosen: string | undefined): VNode {
+  const rows = sources
+    .flatMap((source) => Object.entries(source.refusals).map(([reason, count]): Count => ({ source, reason, count })))
+    .sort((a, b) => b.count - a.count);
+  if (rows.length === 0) return emptyState(t.refused.none);
+  return html`${table({
+    caption: t.refused.byReason,
+    rows,
+    keyOf: ({ source, reason }) => `${source.name} ${reason}`,
+    columns: [
+      {
+        label: t.sources.source,
+        cell: ({ source: { name } }) =>
+          html`<a href=${hashOf(["refused"], { source: name })} aria-current=${name === chosen ? "true" : undefined}>${name}</a>`,
+        isHeader: true,
+      },
+      { label: t.refused.reason, kind: "grow", cell: ({ reason }) => reasonText(reason) },
+      { label: t.refused.count, kind: "number", cell: ({ count }) => formats.count(count) },
+      { label: t.refused.kept, cell: ({ source }) => (source.keepsRejected ? t.refused.isKept : t.refused.isNotKept) },
+    ],
+  })}
+  ${chosen !== undefined && html`<p class="small"><a href=${hashOf(["refused"])}>${t.refused.allSources}</a></p>`}`;
+}
+
+/** What a reason means, with its name. */
+export const reasonText = (reason: string) =>
+  html`${t.refused.reasons[reason] ?? ""} <code class="soft">${reason}</code>`;
+
+function actions(
+  held: Resource<HeldItem[]>,
+  reverify: (ids: readonly number[]) => Promise<void>,
+  removed: Signal<readonly number[] | null>,
+): VNode | null {
+  const ids = held.data.value?.map(({ id }) => id).slice(0, MOST) ?? [];
+  if (ids.length === 0) return null;
+  const remove = () => {
+    removed.value = ids;
+  };
+  return html`<span class="actions"><button type="button" onClick=${() => reverify(ids)}>${t.refused.reverifyAll(ids.length)}</button>
+    <button type="button" class="quiet" onClick=${remove}>${t.refused.removeAll(ids.length)}…</button></span>`;
+}
+
+const list = (rows: readonly HeldItem[]): VNode =>
+  table({
+    caption: t.refused.held,
+    rows,
+    keyOf: ({ id }) => String(id),
+    columns: [
+      {
+        label: t.refused.received,
+        cell: ({ id, receivedAt }) => html`<a href=${hashOf(["refused", String(id)])}>${ago(receivedAt)}</a>`,
+        isHeader: true,
+      },
+      { label: t.sources.source, cell: ({ source }) => source },
+      { label: t.refused.reason, kind: "grow", cell: ({ reason }) => reasonText(reason) },
+      { label: t.event.address, cell: ({ address }) => html`<code>${address}</code>` },
+      { label: t.refused.size, kind: "number", cell: ({ bytes }) => formats.bytes(bytes) },
+    ],
+  });

@@ -1,0 +1,117 @@
+import type { HeldParts } from "../admin/held.ts";
+import { routesOf } from "../config/routes.ts";
+import { sourcesOf } from "../config/sources.ts";
+import { AppError } from "../errors.ts";
+import { payloadJson } from "../events/json.ts";
+import { canonicalAddress } from "../http/proxies.ts";
+import { isoTime } from "../lib/iso-time.ts";
+import type { DeliveryParts } from "../webhook/endpoints.ts";
+import { type AdmittedHeld, admitHeld } from "../webhook/held/admit.ts";
+import type { HeldDelivery } from "../webhook/held/held-store.ts";
+import { parseRawRequest, type RawRequest, rawRequestOf } from "../webhook/held/raw-request.ts";
+import { createReverify } from "../webhook/held/reverify.ts";
+import { shownHeaders, shownPath } from "../webhook/held/shown-held.ts";
+import type { Source } from "../webhook/source.ts";
+import type { Arrival, Wiring } from "./configuration.ts";
+
+type Held = HeldParts["held"];
+type Delivery = { id: number } & HeldDelivery;
+
+/** What the admin page does with refused deliveries. `judges` are those of the endpoints of sources. */
+export function openHeld(
+  { settings, config, stores, explainDelivery }: Wiring,
+  judges: Pick<DeliveryParts, "addressLists" | "acceptsSecret">,
+): Held {
+  const { held, events, now } = stores;
+  const sourceNamed = (name: string) => sourcesOf(settings, config.current).find((source) => source.name === name);
+
+  const explain = (source: Source, raw: RawRequest, arrival: Arrival) =>
+    explainDelivery(source, raw, {
+      ...judges,
+      ...arrival,
+      routes: routesOf(settings, config.current),
+      trustedProxies: settings.TRUSTED_PROXIES,
+      isEncrypted: settings.TLS_CERT_FILE !== undefined,
+    });
+
+  /** All deliveries of these ids. The store reads as many at once as fit into memory. */
+  async function readAll(ids: readonly number[]): Promise<Delivery[]> {
+    const sorted = [...new Set(ids)].sort((a, b) => a - b);
+    const found: Delivery[] = [];
+    for (let left = sorted; left.length > 0; ) {
+      const part = await held.read(left);
+      const last = part.at(-1)?.id;
+      if (last === undefined) break;
+      found.push(...part);
+      left = left.filter((id) => id > last);
+    }
+    return found;
+  }
+
+  return {
+    async show(id) {
+      const [delivery] = await held.read([id]);
+      if (!delivery) return null;
+      const { source: name, reason, method, origin, target, address, receivedAt, mediaType, body } = delivery;
+      const source = sourceNamed(name);
+      const arrival = {
+        now: receivedAt,
+        address: canonicalAddress(address) ?? undefined,
+        sentTo: { origin, target },
+      };
+      return {
+        id,
+        source: name,
+        reason,
+        mediaType,
+        address,
+        receivedAt: isoTime(receivedAt),
+        bytes: body.length,
+        method,
+        url: origin + shownPath(delivery),
+        headers: shownHeaders(delivery),
+        ...payloadJson(body),
+        explanation: source ? await explain(source, rawRequestOf(delivery), arrival) : null,
+      };
+    },
+    async reverify(ids) {
+      const total: Omit<AdmittedHeld, "genuine"> = { admitted: 0, duplicates: 0, refused: [] };
+      for (const [name, deliveries] of Map.groupBy(await readAll(ids), ({ source }) => source)) {
+        const source = sourceNamed(name);
+        if (!source) {
+          total.refused.push(...deliveries.map(({ id }) => ({ id, reason: "source_not_configured" })));
+          continue;
+        }
+        const { admitted, duplicates, refused } = await admitHeld({ events, held }, deliveries, createReverify(source));
+        total.admitted += admitted;
+        total.duplicates += duplicates;
+        total.refused.push(...refused);
+      }
+      return total;
+    },
+    async remove(ids) {
+      const found = (await readAll(ids)).map(({ id }) => id);
+      await held.remove(found);
+      return { removed: found.length };
+    },
+    async explain({ source: name, request, at, url }) {
+      const source = sourceNamed(name);
+      if (!source) throw invalid("source", "is not configured");
+      const raw = parseRawRequest(Buffer.from(request));
+      if (typeof raw === "string") throw invalid("request", raw);
+      return explain(source, raw, { now: at ?? now(), address: undefined, sentTo: sentTo(raw, url) });
+    },
+  };
+}
+
+/** The address that the sender wrote: the given one, else that of the request if it is whole. */
+function sentTo({ target }: RawRequest, url: string | undefined): Arrival["sentTo"] {
+  const address = url ?? (/^https?:/i.test(target) ? target : undefined);
+  if (address === undefined) return undefined;
+  // Not from a URL object, which would change some characters.
+  const [, origin, rest = ""] = /^(https?:\/\/[^/?#]+)([^#]*)/i.exec(address) ?? [];
+  if (origin === undefined) throw invalid("url", "must be an http or https URL");
+  return { origin, target: rest.startsWith("/") ? rest : `/${rest}` };
+}
+
+const invalid = (path: string, message: string) => new AppError("validation_failed", { errors: [{ path, message }] });
