@@ -48,10 +48,11 @@ export interface UnroutedEvent {
   receivedAt: number;
 }
 
-/** The payload of an event as it was received, with its `Content-Type`. */
+/** The payload of an event as it was received, with its `Content-Type` and its stored headers as JSON. */
 export interface EventPayload {
   payload: Uint8Array;
   contentType: string;
+  headers: string;
 }
 
 /** A job that became a dead letter because the lease of its last attempt expired. */

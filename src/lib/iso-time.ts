@@ -15,3 +15,25 @@ export function parseIsoTime(text: string): number | null {
   const day = Number(text.slice(8, 10));
   return Number.isNaN(time) || new Date(`${text.slice(0, 10)}T00:00:00Z`).getUTCDate() !== day ? null : time;
 }
+
+/** A time with all digits of its second. */
+interface ExactTime {
+  /** The whole second, in Unix milliseconds. */
+  second: number;
+  /** The digits behind it, without zeros at their end. */
+  fraction: string;
+}
+
+/** Parses what {@link parseIsoTime} does, and keeps all digits of the second. */
+export function parseExactTime(text: string): ExactTime | null {
+  const [, fraction = ""] = /:[0-9]{2}\.([0-9]{1,30})/.exec(text) ?? [];
+  const second = parseIsoTime(fraction === "" ? text : text.replace(`.${fraction}`, ""));
+  return second === null ? null : { second, fraction: fraction.replace(/0+$/, "") };
+}
+
+/** Negative if the first time is earlier, 0 if both are the same. */
+export function compareTimes(one: ExactTime, other: ExactTime): number {
+  if (one.second !== other.second) return one.second - other.second;
+  if (one.fraction === other.fraction) return 0;
+  return one.fraction < other.fraction ? -1 : 1;
+}

@@ -20,8 +20,8 @@ const UNROUTED = waitingEvents("unrouted");
 
 /** The payloads of the first of these events, as many as fit, at least one: events, bytes. */
 const PAYLOADS = `
-SELECT payload, content_type AS "contentType" FROM (
-  SELECT nth, payload, content_type, sum(length(payload)) OVER (ORDER BY nth) AS total
+SELECT payload, content_type AS "contentType", headers FROM (
+  SELECT nth, payload, content_type, headers, sum(length(payload)) OVER (ORDER BY nth) AS total
   FROM unnest($1::bigint[]) WITH ORDINALITY AS named (event, nth) LEFT JOIN authserve.contents USING (event)) AS sized
 WHERE nth = 1 OR coalesce(total, 0) <= $2 ORDER BY nth`;
 

@@ -4,12 +4,11 @@ import { routesOf } from "../config/routes.ts";
 import { DEFAULT_RETENTION } from "../events/retention.ts";
 import { countExpired, countPurged, countSettled } from "../instrument.ts";
 import { startThread } from "../platform/checkout.ts";
-import { openContent } from "../webhook/intake/content.ts";
 import type { Intake } from "../webhook/intake/intake.ts";
+import { openStored } from "../webhook/intake/stored-content.ts";
 import { createHandler } from "../worker/handlers/create.ts";
 import { createPurger } from "../worker/purger.ts";
 import type { Route } from "../worker/route.ts";
-import type { OpenPayload } from "../worker/routing.ts";
 import { createWorker, type Worker } from "../worker/worker.ts";
 import { createMustYield } from "../worker/yield.ts";
 import type { Wiring } from "./configuration.ts";
@@ -20,9 +19,6 @@ interface WorkerNeeds {
   intake: Intake;
   share: () => number;
 }
-
-const openPayload: OpenPayload = ({ payload, contentType }) =>
-  openContent(Buffer.from(payload.buffer, payload.byteOffset, payload.length), contentType).lenientMember;
 
 /** Creates the worker. */
 export function openWorker(
@@ -38,7 +34,7 @@ export function openWorker(
     });
   const worker = createWorker({
     store: events,
-    openPayload,
+    openPayload: openStored,
     pollIntervalMs: settings.WORKER_POLL_INTERVAL,
     owner: randomUUID(),
     mustYield: createMustYield(intake),

@@ -68,7 +68,7 @@ export function eventFanOut(database: Database, reader: Database): SyncPort<FanO
         const { event: stored } = readEvent(event);
         bytes += stored?.payload.length ?? 0;
         if (payloads.length > 0 && bytes > MAX_PAYLOAD_BYTES) break;
-        payloads.push(stored && { payload: stored.payload, contentType: stored.contentType });
+        payloads.push(stored && { payload: stored.payload, contentType: stored.contentType, headers: stored.headers });
       }
       return payloads;
     },

@@ -1,7 +1,5 @@
+import type { RouteCondition } from "./conditions.ts";
 import type { RetryPolicy } from "./decide.ts";
-
-/** A value of JSON that is neither an object nor an array. */
-export type Scalar = string | number | boolean | null;
 
 /** Takes events to a handler. Event × route is a job. */
 export interface Route {
@@ -10,8 +8,8 @@ export interface Route {
   sources: readonly string[] | null;
   /** Globs of types, with `!` for types that it does not take. Empty: all. */
   types: readonly string[];
-  /** Values of the payload: for each path with dots, the accepted ones. */
-  when: readonly { path: string; values: readonly Scalar[] }[];
+  /** Conditions that must all hold. */
+  when: readonly RouteCondition[];
   /** The path of the ordering key in the payload; null: jobs run in any order. */
   orderBy: string | null;
   /** Whether a dead letter keeps the later jobs of its ordering key waiting. */

@@ -1,6 +1,8 @@
 import { hash } from "node:crypto";
 import type { EventPayload, UnroutedEvent } from "../events/store.ts";
-import type { Route, Scalar } from "./route.ts";
+import { ExactNumber } from "../lib/exact-json.ts";
+import { type EventContent, type Unmet, unmetOf } from "./conditions.ts";
+import type { Route } from "./route.ts";
 
 /** A job that an event needs. */
 interface RoutedJob {
@@ -10,8 +12,8 @@ interface RoutedJob {
 
 type RoutedBy = Pick<UnroutedEvent, "source" | "type">;
 
-/** Opens a payload: the result returns the member at a path, names with dots between them. */
-export type OpenPayload = (payload: EventPayload) => (path: string) => unknown;
+/** Opens a payload and its headers. */
+export type OpenPayload = (payload: EventPayload) => EventContent;
 
 /** Decides which routes process an event. */
 export interface Routing {
@@ -35,16 +37,19 @@ export function createRouting(routes: readonly Route[], openPayload: OpenPayload
     jobsOf(event, payload) {
       const found = candidates(event);
       if (payload === null) return found.map(({ name }) => ({ route: name, orderingKey: null }));
-      const memberAt = openPayload(payload);
+      const content = openPayload(payload);
       return found
-        .filter(({ when }) => when.every((condition) => isMet(condition, memberAt)))
-        .map(({ name, orderBy }) => ({ route: name, orderingKey: orderBy === null ? null : keyOf(memberAt(orderBy)) }));
+        .filter(({ when }) => unmetOf(when, content) === null)
+        .map(({ name, orderBy }) => ({
+          route: name,
+          orderingKey: orderBy === null ? null : keyOf(content.member(orderBy)),
+        }));
     },
   };
 }
 
 /** A route, and the first of its conditions that an event does not meet; null if the route takes the event. */
-export interface RouteVerdict {
+export interface RouteVerdict extends Pick<Unmet, "expected" | "found"> {
   route: string;
   unmet: "source" | "types" | `when ${string}` | null;
 }
@@ -53,15 +58,17 @@ export interface RouteVerdict {
 export function explainRouting(
   routes: readonly Route[],
   { source, type }: RoutedBy,
-  memberAt: ReturnType<OpenPayload>,
+  content: EventContent,
 ): RouteVerdict[] {
-  const unmetBy = (route: Compiled): RouteVerdict["unmet"] => {
-    if (!isOfSource(route, source)) return "source";
-    if (!route.takes(type)) return "types";
-    const condition = route.when.find((one) => !isMet(one, memberAt));
-    return condition === undefined ? null : `when ${condition.path}`;
+  const verdictOf = (route: Compiled): Omit<RouteVerdict, "route"> => {
+    if (!isOfSource(route, source))
+      return { unmet: "source", expected: (route.sources ?? []).join(" or "), found: source };
+    if (!route.takes(type)) return { unmet: "types", expected: route.types.join(", "), found: type };
+    const unmet = unmetOf(route.when, content);
+    if (unmet === null) return { unmet, expected: null, found: null };
+    return { unmet: `when ${unmet.condition}`, expected: unmet.expected, found: unmet.found };
   };
-  return routes.map((route) => ({ route: route.name, unmet: unmetBy(compile(route)) }));
+  return routes.map((route) => ({ route: route.name, ...verdictOf(compile(route)) }));
 }
 
 type Compiled = Route & { takes: (type: string) => boolean };
@@ -69,10 +76,6 @@ type Compiled = Route & { takes: (type: string) => boolean };
 const compile = (route: Route): Compiled => ({ ...route, takes: typeMatcher(route.types) });
 
 const isOfSource = ({ sources }: Route, source: string) => sources === null || sources.includes(source);
-
-function isMet({ path, values }: Route["when"][number], memberAt: ReturnType<OpenPayload>): boolean {
-  return values.includes(memberAt(path) as Scalar);
-}
 
 /** Matches types against globs. A glob with `!` excludes, whatever its place in the list. */
 function typeMatcher(globs: readonly string[]): (type: string) => boolean {
@@ -94,8 +97,9 @@ function globPattern(glob: string): RegExp {
 
 /** The ordering key that a member is; null if it is no text, number or boolean. */
 function keyOf(found: unknown): string | null {
-  if (found === null || !["string", "number", "boolean"].includes(typeof found)) return null;
+  const value = found instanceof ExactNumber ? Number(found.text) : found;
+  if (value === null || !["string", "number", "boolean"].includes(typeof value)) return null;
   // SQLite and PostgreSQL do not compare ill-formed texts and texts with U+0000 as JavaScript does.
-  const key = String(found).toWellFormed().replaceAll("\0", "\uFFFD");
+  const key = String(value).toWellFormed().replaceAll("\0", "\uFFFD");
   return key.length <= MAX_KEY_LENGTH ? key : `sha256:${hash("sha256", key)}`;
 }

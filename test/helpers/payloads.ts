@@ -1,6 +1,3 @@
-import { openContent } from "../../src/webhook/intake/content.ts";
-import type { OpenPayload } from "../../src/worker/routing.ts";
-
 /** A payment provider's event as sent, with two spaces of indentation. */
 export function paymentEvent(id: string): string {
   const created = 1_767_225_600;
@@ -99,7 +96,3 @@ export function pullRequest(): string {
     sender: person("núria-dev", 31_337),
   });
 }
-
-/** Reads payloads as the server does. */
-export const openPayload: OpenPayload = ({ payload, contentType }) =>
-  openContent(Buffer.from(payload), contentType).member;

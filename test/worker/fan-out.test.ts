@@ -35,7 +35,7 @@ function opened(
     async payloads(events: number[]) {
       return events
         .slice(0, 2)
-        .map((id) => ({ payload: Buffer.from(payloads[id - 1] ?? ""), contentType: "text/plain" }));
+        .map((id) => ({ payload: Buffer.from(payloads[id - 1] ?? ""), contentType: "text/plain", headers: "{}" }));
     },
     async addJobs(events: number[], added: NewJob[]) {
       waiting.splice(0, events.length);

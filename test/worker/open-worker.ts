@@ -1,13 +1,13 @@
 import type { TestContext } from "node:test";
 import type { EventStore } from "../../src/events/store.ts";
 import { localStores } from "../../src/sqlite/stores.ts";
+import { openStored } from "../../src/webhook/intake/stored-content.ts";
 import type { EventHandler } from "../../src/worker/handler.ts";
 import type { Route } from "../../src/worker/route.ts";
 import { createWorker, type Worker, type WorkerOptions } from "../../src/worker/worker.ts";
 import { tempDatabase } from "../helpers/database.ts";
 import { newEvent } from "../helpers/events.ts";
 import { recordingLog } from "../helpers/log.ts";
-import { openPayload } from "../helpers/payloads.ts";
 import { handlerOf, route } from "../helpers/route.ts";
 
 export const hang: EventHandler = () => new Promise(() => {});
@@ -31,7 +31,7 @@ export function openWorker(
   const { retry, concurrency, timeoutMs, ...others } = typeof changes === "function" ? changes(events) : changes;
   const worker = createWorker({
     store: events,
-    openPayload,
+    openPayload: openStored,
     pollIntervalMs: 20,
     owner: "worker",
     log: recorded.log,

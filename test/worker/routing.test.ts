@@ -1,20 +1,28 @@
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
+import { openStored } from "../../src/webhook/intake/stored-content.ts";
+import type { RouteCondition, Value } from "../../src/worker/conditions.ts";
 import type { Route } from "../../src/worker/route.ts";
 import { createRouting } from "../../src/worker/routing.ts";
-import { openPayload } from "../helpers/payloads.ts";
 import { route } from "../helpers/route.ts";
 
-const json = (text: string) => ({ payload: Buffer.from(text), contentType: "application/json" });
+const json = (text: string) => ({ payload: Buffer.from(text), contentType: "application/json", headers: "{}" });
+
+/** The condition that a member has one of some values. */
+const has = (name: string, ...values: Value[]): RouteCondition => ({
+  on: "member",
+  name,
+  tests: [{ op: "is", values }],
+});
 
 /** Whether a route takes an event. */
 function takes(changes: Partial<Route>, type: string, payload: unknown = {}, source = "stripe"): boolean {
-  const routing = createRouting([route(changes)], openPayload);
+  const routing = createRouting([route(changes)], openStored);
   return routing.jobsOf({ source, type }, json(JSON.stringify(payload))).length > 0;
 }
 
 function keyOf(payload: string, orderBy = "data.customer"): string | null | undefined {
-  return createRouting([route({ orderBy })], openPayload).jobsOf({ source: "s", type: "t" }, json(payload))[0]
+  return createRouting([route({ orderBy })], openStored).jobsOf({ source: "s", type: "t" }, json(payload))[0]
     ?.orderingKey;
 }
 
@@ -48,30 +56,31 @@ suite("routing", () => {
   });
 
   test("takes payloads that have one of the values at each path", () => {
-    const when = [
-      { path: "data.object.livemode", values: [true] },
-      { path: "data.object.currency", values: ["eur", "usd"] },
-    ];
+    const when = [has("data.object.livemode", true), has("data.object.currency", "eur", "usd")];
     const payload = (object: object) => ({ data: { object } });
     assert.equal(takes({ when }, "t", payload({ livemode: true, currency: "usd" })), true);
     assert.equal(takes({ when }, "t", payload({ livemode: "true", currency: "usd" })), false, "a text is no boolean");
     assert.equal(takes({ when }, "t", payload({ livemode: true, currency: "gbp" })), false);
     assert.equal(takes({ when }, "t", payload({ livemode: true })), false);
-    const routing = createRouting([route({ when })], openPayload);
+    const routing = createRouting([route({ when })], openStored);
     assert.deepEqual(routing.jobsOf({ source: "s", type: "t" }, json("a=b")), [], "no JSON");
   });
 
   test("looks into the JSON in a form", () => {
-    const routing = createRouting([route({ when: [{ path: "ref", values: ["main"] }], orderBy: "repo" })], openPayload);
+    const routing = createRouting([route({ when: [has("ref", "main")], orderBy: "repo" })], openStored);
     const form = new URLSearchParams({ payload: '{"ref":"main","repo":"r"}' });
-    const payload = { payload: Buffer.from(String(form)), contentType: "application/x-www-form-urlencoded" };
+    const payload = {
+      payload: Buffer.from(String(form)),
+      contentType: "application/x-www-form-urlencoded",
+      headers: "{}",
+    };
     assert.deepEqual(routing.jobsOf({ source: "s", type: "t" }, payload), [{ route: "default", orderingKey: "r" }]);
   });
 
   test("gives an event to several routes, each with its own ordering key", () => {
     const routing = createRouting(
       [route({ name: "a", orderBy: "id" }), route({ name: "b" }), route({ name: "c", types: ["x"] })],
-      openPayload,
+      openStored,
     );
     assert.deepEqual(routing.jobsOf({ source: "s", type: "t" }, json('{"id":7}')), [
       { route: "a", orderingKey: "7" },
@@ -95,7 +104,7 @@ suite("routing", () => {
   });
 
   test("reads payloads only for events that such a route may take", () => {
-    const routing = createRouting([route({ types: ["paid"], orderBy: "id" }), route({ name: "log" })], openPayload);
+    const routing = createRouting([route({ types: ["paid"], orderBy: "id" }), route({ name: "log" })], openStored);
     assert.deepEqual(
       ["paid", "draft"].map((type) => routing.readsPayload({ source: "s", type })),
       [true, false],
@@ -103,7 +112,7 @@ suite("routing", () => {
   });
 
   test("creates the job of an event whose payload cannot be read, without a key", () => {
-    const routing = createRouting([route({ when: [{ path: "a", values: [1] }], orderBy: "b" })], openPayload);
+    const routing = createRouting([route({ when: [has("a", 1)], orderBy: "b" })], openStored);
     assert.deepEqual(routing.jobsOf({ source: "s", type: "t" }, null), [{ route: "default", orderingKey: null }]);
   });
 });

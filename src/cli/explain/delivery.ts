@@ -5,8 +5,9 @@ import { mediaTypeIn } from "../../lib/header-value.ts";
 import { findAddress } from "../../webhook/endpoints.ts";
 import type { RawRequest } from "../../webhook/held/raw-request.ts";
 import { type Content, openContent } from "../../webhook/intake/content.ts";
-import { type Identity, identify, requirePayload } from "../../webhook/intake/delivered-event.ts";
+import { type Identity, identify, requirePayload, storedHeadersOf } from "../../webhook/intake/delivered-event.ts";
 import { contentTypeOf, openBody, payloadOfQuery } from "../../webhook/intake/received-body.ts";
+import { openStored } from "../../webhook/intake/stored-content.ts";
 import type { RefusalReason, Verified } from "../../webhook/signature/bound-scheme.ts";
 import { proposedVerify } from "../../webhook/signature/proposed-verify.ts";
 import {
@@ -103,7 +104,7 @@ export async function explainDelivery(
   const handshake = status < 300 && rehearsal.event === null ? (source.handshake?.kind ?? null) : null;
   const identity = typeof found === "object" && !handshake ? identityOf(source, found, { ...request, content }) : null;
   const event = identity instanceof AppError ? null : identity;
-  const verdicts = event ? explainRouting(routes, { ...event, source: source.name }, content.lenientMember) : [];
+  const verdicts = event ? verdictsOf(event, source, content, raw, routes) : [];
   const fits = typeof found === "string" && !handshake ? proposedVerify(source, request, now) : null;
   const addresses = addressChecks(source, rehearsal.address, addressLists);
   const checks: DeliveryCheck[] = [
@@ -352,6 +353,19 @@ function identityText({ eventId, type, bytesSha256, sameWithinMs }: Identity): s
   const within = sameWithinMs === null ? "" : ` within ${sameWithinMs / 1000} s`;
   const duplicate = sameWithinMs === 0 ? "nothing is a duplicate" : `a duplicate is ${same}${within}`;
   return `${eventId} of type ${type}; ${duplicate}`;
+}
+
+/** What the routes would do with the event once it is stored. */
+function verdictsOf(
+  event: Identity,
+  source: Source,
+  content: Content,
+  { headers }: RawRequest,
+  routes: readonly Route[],
+): RouteVerdict[] {
+  const { bytes: payload, contentType } = content;
+  const stored = { payload, contentType: event.contentType ?? contentType, headers: storedHeadersOf(source, headers) };
+  return explainRouting(routes, { ...event, source: source.name }, openStored(stored));
 }
 
 function routesCheck(verdicts: readonly RouteVerdict[]): DeliveryCheck {

@@ -6,16 +6,7 @@ import { HANDLER_NAMES, HANDLERS, readHandler, timeoutOf } from "./handler.ts";
 import type { Reading } from "./reading.ts";
 import { type RetryEntry, RetrySchema, readRetry } from "./retry.ts";
 import { hintOf, type Known, shown } from "./shape.ts";
-
-const PATH_EXPECTATION = "expected a path with dots and without body:, e.g. data.object.customer";
-
-/** The path of a member of the payload. */
-const JsonPath = textLike(/^(?!body:)[^.]+(?:\.[^.]+)*$/, PATH_EXPECTATION);
-
-const scalar = v.union([v.string(), v.pipe(v.number(), v.finite()), v.boolean(), v.null()], "expected a single value");
-
-/** The accepted values of a member of the payload. */
-const Accepted = v.union([scalar, listOf(scalar, "value")], "expected a single value or a list of them");
+import { JsonPath, readWhen, WhenSchema } from "./when.ts";
 
 const type = textLike(/^!?[^!]/, "expected a type, e.g. invoice.*, or ! and a type");
 
@@ -44,8 +35,8 @@ export const RouteSchema = v.strictObject(
       "Types of events. `*` stands for any text, `?` for one character, and `!` excludes. Default: all.",
     ),
     when: key(
-      v.record(JsonPath, Accepted, "expected a map of paths and values"),
-      "Conditions on the payload: for each path with dots between the names, the accepted value or a list.",
+      WhenSchema,
+      "Conditions that must all hold: for each path of the payload, or `header:NAME`, the accepted value, a list of them, or a map of operators. `any`, `all` and `not` have conditions of their own.",
     ),
     ...HANDLERS,
     retry: key(RetrySchema, "When failed attempts are repeated."),
@@ -106,7 +97,7 @@ function readRoute(entry: RouteKeys, sources: ReadonlySet<string> | null, readin
     name,
     sources: source === undefined ? null : [source].flat(),
     types: [entry.types ?? []].flat(),
-    when: Object.entries(entry.when ?? {}).map(([path, accepted = []]) => ({ path, values: [accepted].flat() })),
+    when: readWhen(entry.when ?? {}, reading.at("when")),
     orderBy: entry.orderBy ?? null,
     whenStuck: entry.whenStuck ?? "block",
     handler,

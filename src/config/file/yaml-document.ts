@@ -30,6 +30,8 @@ export interface YamlDocument {
   faults: YamlFault[];
   /** The offset of the value at a path, or of its key; of the nearest value above it if it is missing. */
   offsetOf(path: Path, at?: "value" | "key"): number;
+  /** The text of the number at a path, as it is written. Undefined for anything else. */
+  numberAt(path: Path): string | undefined;
   /** Line and column, from 1. */
   positionOf(offset: number): { line: number; column: number };
 }
@@ -61,7 +63,23 @@ export function parseYaml(text: string): YamlDocument {
   };
   const targets = new Map<Alias, unknown>();
   const value = faults.length > 0 ? undefined : toPlain(root, targets, faults, (offset) => positionOf(offset).line);
-  return { value, faults, positionOf, offsetOf: (path, at) => offsetAt(root, path, at, targets) };
+  return {
+    value,
+    faults,
+    positionOf,
+    offsetOf: (path, at) => offsetAt(root, path, at, targets),
+    numberAt: (path) => numberAt(root, path, targets),
+  };
+}
+
+function numberAt(root: unknown, path: Path, targets: Map<Alias, unknown>): string | undefined {
+  const resolved = (node: unknown) => (isAlias(node) ? targets.get(node) : node);
+  let node = resolved(root);
+  for (const name of path) {
+    const below = isSeq(node) ? node.items[Number(name)] : isMap(node) ? pairOf(node, String(name))?.value : undefined;
+    node = resolved(below);
+  }
+  return isScalar(node) && typeof node.value === "number" ? node.source : undefined;
 }
 
 function offsetAt(root: unknown, path: Path, at: "value" | "key" = "value", targets: Map<Alias, unknown>): number {

@@ -1,5 +1,6 @@
 import { hash } from "node:crypto";
 import { bodyFault } from "../../lib/body-fault.ts";
+import { ExactNumber, mayHaveExactNumbers, parseExactJson } from "../../lib/exact-json.ts";
 import { charsetIn, FORM, isJson, isJsonLines, MULTIPART, mediaTypeIn } from "../../lib/header-value.ts";
 import { type LenientJson, parseStrictJson, readJsonLines, readLenientJson, type StrictJson } from "../../lib/json.ts";
 import { dottedValueAt, valueAt } from "../../lib/json-path.ts";
@@ -29,6 +30,8 @@ export interface Content {
    * read so.
    */
   lenientMember(path: string): unknown;
+  /** As `lenientMember`, with all digits of a number. */
+  exactMember(path: string): unknown;
   /** The digits of an integer at a path that is too large for a number; undefined for anything else. */
   longInteger(path: string): string | undefined;
   /** The body as JSON or JSON Lines, as far as it can be read. */
@@ -47,6 +50,7 @@ export function openContent(bytes: Buffer, contentType: string): Content {
   let text: LenientJson | undefined;
   let lines: LenientJson | undefined;
   let form: OpenForm | undefined;
+  let exact: { value: unknown } | undefined;
   const openForm = () => {
     form ??= mediaType === MULTIPART ? formOfParts(bytes, contentType) : formOfText(bytes);
     return form;
@@ -56,6 +60,10 @@ export function openContent(bytes: Buffer, contentType: string): Content {
   const lenientText = () => {
     text ??= readLenientJson(bytes, charsetIn(contentType), content.json);
     return text;
+  };
+  const exactValue = () => {
+    exact ??= { value: exactValueIn(isForm() ? openForm().json : bytes, mediaType) };
+    return exact.value;
   };
   const content: Content = {
     bytes,
@@ -74,7 +82,16 @@ export function openContent(bytes: Buffer, contentType: string): Content {
       // One line of JSON is JSON too.
       return dottedValueAt(content.lenientJson().value, path) ?? dottedValueAt(lenientText().value, path);
     },
-    longInteger: (path) => digitsAt(isForm() ? openForm().json : bytes, path),
+    exactMember(path) {
+      const member = content.lenientMember(path);
+      if (typeof member !== "number") return member;
+      const exact = dottedValueAt(exactValue(), path);
+      return exact instanceof ExactNumber ? exact : member;
+    },
+    longInteger(path) {
+      const member = dottedValueAt(exactValue(), path);
+      return member instanceof ExactNumber && /^-?[0-9]+$/.test(member.text) ? member.text : undefined;
+    },
     lenientJson() {
       if (!isJsonLines(mediaType)) return lenientText();
       lines ??= readJsonLines(bytes, charsetIn(contentType));
@@ -145,28 +162,16 @@ export function isSha256Of({ bytes }: Content, text: unknown, encoding: "hex" | 
   return (encoding === "hex" ? text.toLowerCase() : text) === hash("sha256", bytes, encoding);
 }
 
-/** The digits at a path, as they are written in a text of JSON. A number would round them. */
-function digitsAt(json: Buffer | null, path: string): string | undefined {
+/** JSON or JSON Lines with all digits of its numbers; undefined if it is neither, or has no number that needs them. */
+function exactValueIn(json: Buffer | null, mediaType: string): unknown {
   try {
-    const value = dottedValueAt(JSON.parse(String(json), withDigits), path);
-    return value instanceof Digits ? value.text : undefined;
+    const text = String(json);
+    if (!mayHaveExactNumbers(text)) return undefined;
+    if (!isJsonLines(mediaType)) return parseExactJson(text);
+    return text.split("\n").flatMap((line) => (line.trim() === "" ? [] : [parseExactJson(line)]));
   } catch {
     return undefined;
   }
-}
-
-class Digits {
-  readonly text: string;
-  constructor(text: string) {
-    this.text = text;
-  }
-}
-
-function withDigits(_name: string, value: unknown, context?: { source?: string }): unknown {
-  const { source = "" } = context ?? {};
-  return typeof value === "number" && !Number.isSafeInteger(value) && /^-?\d+$/.test(source)
-    ? new Digits(source)
-    : value;
 }
 
 function memberOfJson(parsed: StrictJson, path: string): unknown {

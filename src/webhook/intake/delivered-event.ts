@@ -38,10 +38,14 @@ export function eventOf({ source, verified, headers, content, address, receivedA
     contentType: identity.contentType ?? headers["content-type"] ?? (content.mediaType || "application/octet-stream"),
     payload: content.bytes,
     address,
-    headers: storedHeaders(headers, ownHeaders(source)),
+    headers: storedHeadersOf(source, headers),
     receivedAt,
   };
 }
+
+/** The headers that are stored with an event of a source, as JSON. */
+export const storedHeadersOf = (source: Source, headers: IncomingHttpHeaders) =>
+  storedHeaders(headers, ownHeaders(source));
 
 // What is stored is the decoded body.
 const OF_ENCODED = ["content-encoding", "content-length"];

@@ -3,11 +3,11 @@ import { suite, test } from "node:test";
 import { setTimeout as delay } from "node:timers/promises";
 import { startClock } from "../../../src/postgres/clock.ts";
 import { storesOn } from "../../../src/postgres/stores.ts";
+import { openStored } from "../../../src/webhook/intake/stored-content.ts";
 import { createWorker } from "../../../src/worker/worker.ts";
 import { needsPostgres } from "../../helpers/back-end.ts";
 import { newEvent } from "../../helpers/events.ts";
 import { recordingLog } from "../../helpers/log.ts";
-import { openPayload } from "../../helpers/payloads.ts";
 import { openPostgres, reusedPostgres } from "../../helpers/postgres.ts";
 import { handlerOf, route } from "../../helpers/route.ts";
 import { until } from "../../helpers/until.ts";
@@ -34,7 +34,7 @@ suite("several servers on one PostgreSQL database", needsPostgres(), () => {
     for (const [server, { events, now }] of stores.entries()) {
       const worker = createWorker({
         store: events,
-        openPayload,
+        openPayload: openStored,
         pollIntervalMs: 20,
         owner: `server ${server}`,
         log,

@@ -90,7 +90,7 @@ test("a genuine delivery passes every check, and shows its event, its routes and
     type: "paid",
     answer: { status: 200, code: null, reason: null },
     handshake: null,
-    routes: [{ route: "audit", unmet: null }],
+    routes: [{ route: "audit", unmet: null, expected: null, found: null }],
     verify: null,
   });
   assert.deepEqual(
@@ -297,10 +297,10 @@ test("each route says which of its conditions an event does not meet", async () 
     routes: [...routes, { ...routes[0], name: "gone", sources: ["elsewhere"] } as Route],
   });
   assert.deepEqual(explained.routes, [
-    { route: "all", unmet: null },
-    { route: "other", unmet: "types" },
-    { route: "big", unmet: "when amount" },
-    { route: "gone", unmet: "source" },
+    { route: "all", unmet: null, expected: null, found: null },
+    { route: "other", unmet: "types", expected: "refunded", found: "paid" },
+    { route: "big", unmet: "when amount", expected: "10", found: null },
+    { route: "gone", unmet: "source", expected: "elsewhere", found: "shop" },
   ]);
   const none = await explain(genuine, BODY, { routes: routes.slice(1) });
   assert.deepEqual(failures(none), ["routes: taken by none; not by other (types), big (when amount)"]);

@@ -14,6 +14,8 @@ const STATUS_FORM = "expected a status from 100 to 599 or a range, e.g. 404, 400
 const RATE_FORM = "expected a number of attempts per second, minute or hour, e.g. 100/s";
 const DELAY_FORM = "expected a duration of at least 1ms and at most 24h, e.g. 1s";
 
+const OPERATORS = "expected one of eq, ne, gt, gte, lt, lte, in, startsWith, endsWith, contains, exists, not";
+
 suite("a route is refused", () => {
   for (const [entry, ...expected] of [
     ["a", "5 : found text, expected a map with name and a handler"],
@@ -39,13 +41,38 @@ suite("a route is refused", () => {
     ["{ name: a, log: {}, when: { a..b: 1 } }", `33 when.a..b: found "a..b", ${PATH_FORM}`],
     ["{ name: a, log: {}, when: { body:a: 1 } }", `33 when.body:a: found "body:a", ${PATH_FORM}`],
     ["{ name: a, log: {}, when: { a: [] } }", "36 when.a: found an empty list, expected at least one value"],
+    ["{ name: a, log: {}, when: { a: { b: 1 } } }", `38 when.a.b: unknown operator, ${OPERATORS}`],
+    ["{ name: a, log: {}, when: { constructor: { b: 1 } } }", `48 when.constructor.b: unknown operator, ${OPERATORS}`],
     [
-      "{ name: a, log: {}, when: { a: { b: 1 } } }",
-      "36 when.a: found a map, expected a single value or a list of them",
+      "{ name: a, log: {}, when: { a: { gt3: 1 } } }",
+      `38 when.a.gt3: unknown operator, ${OPERATORS} (did you mean gt?)`,
+    ],
+    ["{ name: a, log: {}, when: { a: {} } }", `36 when.a: found an empty map, ${OPERATORS}`],
+    [
+      "{ name: a, log: {}, when: { a: { gte: soon } } }",
+      '43 when.a.gte: found "soon", expected a number or a time, e.g. 2026-01-31T12:00:00Z',
+    ],
+    ["{ name: a, log: {}, when: { a: { exists: 1 } } }", "46 when.a.exists: found 1, expected true or false"],
+    ["{ name: a, log: {}, when: { a: { in: 1 } } }", "42 when.a.in: found 1, expected a list with at least one value"],
+    ["{ name: a, log: {}, when: { a: { endsWith: 1 } } }", "48 when.a.endsWith: found 1, expected text"],
+    ["{ name: a, log: {}, when: { a: { eq: [1] } } }", "42 when.a.eq: found a list, expected a single value"],
+    [
+      "{ name: a, log: {}, when: { any: { a: 1 } } }",
+      "38 when.any: found a map, expected a list of maps of conditions",
+    ],
+    ["{ name: a, log: {}, when: { any: [1, { a: 1 }] } }", "39 when.any.0: found 1, expected a map of conditions"],
+    ["{ name: a, log: {}, when: { not: { a..b: 1 } } }", `40 when.not.a..b: found "a..b", ${PATH_FORM}`],
+    [
+      "{ name: a, log: {}, when: { header:x-hub-signature: 1 } }",
+      "33 when.header:x-hub-signature: found a header that is never stored, as it may have a secret, expected another one",
     ],
     [
-      "{ name: a, log: {}, when: { constructor: { b: 1 } } }",
-      "46 when.constructor: found a map, expected a single value or a list of them",
+      `{ name: a, log: {}, when: ${"{ not: ".repeat(20)}{ a: 1 }${" }".repeat(20)} }`,
+      `94 when${".not".repeat(9)}: found over 8 levels of conditions, expected fewer`,
+    ],
+    [
+      `{ name: a, log: {}, when: { ${Array.from({ length: 101 }, (_, at) => `a${at}: 1`).join(", ")} } }`,
+      "31 when: found over 100 tests, expected fewer",
     ],
     ["{ name: a, log: {}, when: { a: [1, [2]] } }", "40 when.a.1: found a list, expected a single value"],
     ["{ name: a }", "5 : found no handler, expected one of http, to, exec, module, log"],

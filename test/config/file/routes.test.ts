@@ -47,9 +47,9 @@ suite("a route", () => {
       sources: ["shop", "default"],
       types: ["invoice.*", "!invoice.draft"],
       when: [
-        { path: "data.object.livemode", values: [true] },
-        { path: "data.object.currency", values: ["eur", 7, null] },
-        { path: "constructor", values: ["x"] },
+        { on: "member", name: "data.object.livemode", tests: [{ op: "is", values: [true] }] },
+        { on: "member", name: "data.object.currency", tests: [{ op: "is", values: ["eur", 7, null] }] },
+        { on: "member", name: "constructor", tests: [{ op: "is", values: ["x"] }] },
       ],
       orderBy: "data.object.customer",
       whenStuck: "skip",
