@@ -13,8 +13,8 @@ import { defined } from "../lib/defined.ts";
 import { isoTime } from "../lib/iso-time.ts";
 import { readPage } from "../platform/checkout.ts";
 import type { Admission } from "../webhook/intake/admission.ts";
-import { openContent } from "../webhook/intake/content.ts";
 import { overviewOf } from "../webhook/intake/source-overview.ts";
+import { openStored } from "../webhook/intake/stored-content.ts";
 import { overviewOfRoutes, targetOf } from "../worker/route-overview.ts";
 import { explainRouting } from "../worker/routing.ts";
 import type { Wiring } from "./configuration.ts";
@@ -64,12 +64,7 @@ export function openAdmin(
     authorize,
     events,
     readRoutes,
-    explainRoutes: (event) =>
-      explainRouting(
-        routesOf(settings, config.current),
-        event,
-        openContent(Buffer.from(event.payload), event.contentType).lenientMember,
-      ),
+    explainRoutes: (event) => explainRouting(routesOf(settings, config.current), event, openStored(event)),
     async readStatus() {
       const [{ oldestQueuedAt, ...backlog }, routes, nodes] = await Promise.all([
         events.backlog(),

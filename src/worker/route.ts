@@ -24,9 +24,25 @@ export interface Route {
   ratePerSecond: number | null;
 }
 
+/** How events are sent to a URL. */
+export interface HttpTarget {
+  kind: "http";
+  url: string;
+  /** Signs the requests. */
+  key: Uint8Array | null;
+  /** Default: POST. */
+  method?: HttpMethod;
+  /** Headers besides those that every request has. Their values may be secrets. */
+  headers?: Readonly<Record<string, string>>;
+}
+
+/** The methods of requests. GET and DELETE send no body. */
+export const HTTP_METHODS = ["POST", "PUT", "PATCH", "GET", "DELETE"] as const;
+export type HttpMethod = (typeof HTTP_METHODS)[number];
+
 /** What processes the events of a route. */
 export type HandlerConfig =
-  | { kind: "http"; url: string /** Signs the requests. */; key: Uint8Array | null }
+  | HttpTarget
   | { kind: "exec"; command: readonly [string, ...string[]] /** The working directory. */; folder: string }
   | { kind: "module" /** An absolute path. */; file: string }
   | { kind: "log" };

@@ -275,7 +275,7 @@ test("a password in FORWARD_URL is never shown", async () => {
   let problem: unknown;
   try {
     const { FORWARD_URL = "" } = readSettings({ ...REQUIRED, FORWARD_URL: "http://user:hunter2@127.0.0.1:9/" });
-    const forward = createHttpHandler(FORWARD_URL);
+    const forward = createHttpHandler({ url: FORWARD_URL, key: null });
     await forward.run(
       {
         ...name,

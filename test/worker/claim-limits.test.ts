@@ -120,7 +120,10 @@ suite("the worker", () => {
     });
     target.listen(0, "127.0.0.1");
     await once(target, "listening");
-    const { run } = createHttpHandler(`http://127.0.0.1:${(target.address() as AddressInfo).port}/`);
+    const { run } = createHttpHandler({
+      url: `http://127.0.0.1:${(target.address() as AddressInfo).port}/`,
+      key: null,
+    });
     const { processed } = await runWorker(t, 30, run);
     assert.equal(mostOpen, CONCURRENCY);
     assert.equal(processed, 30);

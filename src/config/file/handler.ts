@@ -2,18 +2,29 @@ import { accessSync, constants, statSync } from "node:fs";
 import { resolve } from "node:path";
 import * as v from "valibot";
 import { systemCode } from "../../errors.ts";
-import type { HandlerConfig } from "../../worker/route.ts";
-import { duration, url } from "../fields.ts";
-import { COMMAND, commandIn, key, textLike } from "./fields.ts";
+import { type HandlerConfig, HTTP_METHODS } from "../../worker/route.ts";
+import { duration, oneOf, url } from "../fields.ts";
+import { COMMAND, commandIn, HEADER, key, textLike } from "./fields.ts";
 import type { Reading } from "./reading.ts";
 import { readSigningKey } from "./secrets.ts";
 import { type Known, shown } from "./shape.ts";
+import { readTargetHeaders } from "./target-headers.ts";
 
 const timeout = key(duration(1, "30s"), "Longest time of one attempt. Default: `HANDLER_TIMEOUT`.");
 
 const http = v.strictObject(
   {
-    url: v.pipe(url, v.description("The URL that each event is posted to.")),
+    url: v.pipe(url, v.description("The URL that each event is sent to.")),
+    method: key(oneOf(...HTTP_METHODS), "The method. `GET` and `DELETE` send no body. Default: `POST`."),
+    headers: key(
+      v.record(
+        textLike(HEADER, "expected the name of a header, e.g. Authorization"),
+        v.string("expected text"),
+        "expected a map of headers and values",
+      ),
+      // biome-ignore lint/suspicious/noTemplateCurlyInString: the form of a reference
+      "Headers of the request besides our own. `${env:NAME}`, and `${file:PATH}` relative to this file, stand for a secret anywhere in a value.",
+    ),
     secret: key(
       v.string("expected env:NAME or file:PATH"),
       "Signs the requests as Standard Webhooks: `env:NAME`, or `file:PATH` relative to this file. It is `whsec_` and base64, or text.",
@@ -47,7 +58,7 @@ const module = v.strictObject(
 
 /** The handlers. A route has one of them. */
 export const HANDLERS = {
-  http: key(http, "Posts each event to a URL."),
+  http: key(http, "Sends each event to a URL."),
   to: key(url, "Short for `http` with a URL only."),
   exec: key(exec, "Runs a program for each event."),
   module: key(module, "Calls a JavaScript module for each event."),
@@ -80,9 +91,12 @@ export function timeoutOf([name]: readonly HandlerName[], entry: HandlerEntry): 
 
 const READERS: Record<HandlerName, (entry: HandlerEntry, reading: Reading) => HandlerConfig | null> = {
   to: ({ to }) => (to === undefined ? null : { kind: "http", url: to, key: null }),
-  http({ http: { url, secret } = {} }, reading) {
+  http({ http: { url, secret, method, headers } = {} }, reading) {
     const key = secret === undefined ? null : readSigningKey(secret, reading.at("http", "secret"));
-    return url === undefined ? null : { kind: "http", url, key };
+    const known = headers && readTargetHeaders(headers, reading.at("http", "headers"));
+    return url === undefined
+      ? null
+      : { kind: "http", url, key, ...(method && { method }), ...(known && { headers: known }) };
   },
   exec({ exec: { command } = {} }, { context: { folder } }) {
     return command === undefined ? null : { kind: "exec", command: commandIn(folder, command), folder };

@@ -128,6 +128,7 @@ function lengthOfSecretPath([top, , key, below]: Path): number | null {
   if (top === "sources" && key === "secrets") return typeof below === "number" ? 4 : 3;
   if (top === "sources" && key === "handshake") return below === undefined ? 3 : 4;
   if (top === "alerts" && (below === "secret" || below === "token")) return 4;
+  if (top === "routes" && key === "http" && below === "headers") return 5;
   return top === "routes" && key === "http" && below === "secret" ? 4 : null;
 }
 
@@ -140,7 +141,11 @@ function isPrivate(path: Path): boolean {
   if (top === "alerts") return path[1] === "notify" && below !== "name";
   if (top === "sources") return key === "keys" || key === "options" || (key === "verify" && below === "roots");
   if (top !== "routes") return false;
-  return path.length <= 2 || key === "to" || ((key === "http" || key === "exec") && below !== "timeout");
+  return (
+    path.length <= 2 ||
+    key === "to" ||
+    ((key === "http" || key === "exec") && below !== "timeout" && below !== "method")
+  );
 }
 
 /** Whether a value of the file is a map. */

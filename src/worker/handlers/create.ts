@@ -20,7 +20,7 @@ export function createHandler(route: Pick<Route, "name" | "handler">, tools: Han
   const { handler } = route;
   switch (handler.kind) {
     case "http":
-      return createHttpHandler(handler.url, handler.key);
+      return createHttpHandler(handler);
     case "exec":
       return createExecHandler(handler, tools.environment);
     case "module":

@@ -1,19 +1,30 @@
 import { type OutgoingHttpHeaders, validateHeaderValue } from "node:http";
 import { type ClaimedJob, idempotencyKeyOf } from "../../events/job.ts";
 import { signStandard } from "../../lib/standard-webhooks.ts";
+import type { HttpMethod, HttpTarget } from "../route.ts";
 
 // Servers limit the size of all headers, Node for one to 16 KiB.
 const MAX_ORIGINAL_BYTES = 8 * 1024;
 
+/** What a request sends of an event; null if its method has no body. */
+export function bodyOf({ payload }: ClaimedJob, method: HttpMethod): Uint8Array | null {
+  return method === "GET" || method === "DELETE" ? null : payload;
+}
+
 /**
- * The headers of a forwarded event. With a key it has a signature of Standard Webhooks. `now` is in Unix milliseconds.
+ * The headers of a forwarded event: our own, then those of the target. With a key there is a signature of Standard
+ * Webhooks over the body. `now` is in Unix milliseconds.
  */
-export function headersOf(job: ClaimedJob, key: Uint8Array | null, now: number): OutgoingHttpHeaders {
+export function headersOf(
+  job: ClaimedJob,
+  body: Uint8Array | null,
+  { key, headers }: Pick<HttpTarget, "key" | "headers">,
+  now: number,
+): OutgoingHttpHeaders {
   const idempotencyKey = headerSafe(idempotencyKeyOf(job));
   return {
     ...originalHeaders(job.headers),
-    "Content-Type": job.contentType,
-    "Content-Length": job.payload.length,
+    ...(body && { "Content-Type": job.contentType, "Content-Length": body.length }),
     "User-Agent": "authserve",
     "Idempotency-Key": idempotencyKey,
     "X-Event-Id": headerSafe(job.eventId),
@@ -21,9 +32,17 @@ export function headersOf(job: ClaimedJob, key: Uint8Array | null, now: number):
     "X-Event-Source": job.source,
     "X-Attempt": String(job.attempt),
     ...(job.isReplay && { "X-Replay": "true" }),
-    ...(key && { ...signStandard(idempotencyKey, job.payload, key, now) }),
+    ...(key && { ...signStandard(idempotencyKey, body ?? "", key, now) }),
+    ...headers,
   };
 }
+
+// HTTP/1.1 itself: RFC 9110, 7.6.1 and 10.1.1; RFC 2616, 13.5.1. And the headers that every forwarded event has.
+const RESERVED =
+  /^(?:host|content-length|transfer-encoding|connection|keep-alive|proxy-.*|te|trailer|upgrade|expect|idempotency-key|x-event-(?:id|type|source)|x-attempt|x-replay|x-original-.*|webhook-(?:id|timestamp|signature)|ce-.*)$/;
+
+/** Whether a target cannot have a header of this name, in any case. */
+export const isReserved = (name: string) => RESERVED.test(name.toLowerCase());
 
 // `X-Original-` and these names mean something to apps, proxies and frameworks: a sender could choose it.
 const MEANINGFUL =

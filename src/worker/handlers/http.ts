@@ -5,7 +5,8 @@ import type { ClaimedJob } from "../../events/job.ts";
 import { decodeBeginning, MAX_RESPONSE_BYTES } from "../../lib/beginning.ts";
 import { trustSystemAuthorities } from "../../lib/system-authorities.ts";
 import { type Handler, isOutOfDescriptors, TargetError, type WaitUntil } from "../handler.ts";
-import { headersOf } from "./http-headers.ts";
+import type { HttpTarget } from "../route.ts";
+import { bodyOf, headersOf } from "./http-headers.ts";
 
 // Limits for reading the rest of a response, so that the next event can reuse the connection.
 const MAX_DRAINED_BYTES = 64 * 1024;
@@ -14,13 +15,14 @@ const MAX_DRAIN_MS = 1000;
 const MAX_UPLOAD_MS = 30_000;
 
 /**
- * Forwards each event to a URL: its raw bytes and content type, with its identity in headers, signed with `key` if
- * there is one. Any 2xx response is success. Redirects are not followed: they would send the payload to a host that is
+ * Sends each event to a URL: its raw bytes and content type, with its identity in headers, signed with `key` if there
+ * is one. Any 2xx response is success. Redirects are not followed: they would send the payload to a host that is
  * not configured.
  *
  * It uses `node:http`, because `fetch` times out after five minutes and refuses some ports.
  */
-export function createHttpHandler(url: string, key: Uint8Array | null = null): Handler {
+export function createHttpHandler(to: Omit<HttpTarget, "kind">): Handler {
+  const { url, method = "POST" } = to;
   const target = new URL(url);
   const isTls = target.protocol === "https:";
   if (isTls) trustSystemAuthorities();
@@ -35,9 +37,10 @@ export function createHttpHandler(url: string, key: Uint8Array | null = null): H
     isFirst: boolean,
   ): Promise<string | undefined> {
     return new Promise((resolve, reject) => {
+      const body = bodyOf(event, method);
       const options = {
-        method: "POST",
-        headers: headersOf(event, key, Date.now()),
+        method,
+        headers: headersOf(event, body, to, Date.now()),
         signal,
         ...(isFirst ? { agent } : { agent: false }),
       };
@@ -65,7 +68,7 @@ export function createHttpHandler(url: string, key: Uint8Array | null = null): H
         if (isFirst && isStale) resolve(send(event, signal, waitUntil, false));
         else if (!isAnswered) reject(isOutOfDescriptors(error) ? error : unreachable(error));
       });
-      sent.end(event.payload);
+      sent.end(body);
     });
   }
 

@@ -75,6 +75,34 @@ suite("a route is refused", () => {
       "31 when: found over 100 tests, expected fewer",
     ],
     ["{ name: a, log: {}, when: { a: [1, [2]] } }", "40 when.a.1: found a list, expected a single value"],
+    [
+      "{ name: a, http: { url: http://h/, method: get } }",
+      '48 http.method: found "get", expected one of POST, PUT, PATCH, GET, DELETE',
+    ],
+    ...["Host", "content-length", "Transfer-Encoding", "Idempotency-Key", "X-Original-A", "webhook-id"].map(
+      (name) =>
+        [
+          `{ name: a, http: { url: http://h/, headers: { ${name}: x } } }`,
+          `51 http.headers.${name}: found a header that authserve sets itself, expected another one`,
+        ] as const,
+    ),
+    ...["Authorization: Bearer hunter2", "cookie: hunter2", "X-Api-Key: hunter2", "token: hunter2"].map(
+      (header) =>
+        [
+          `{ name: a, http: { url: http://h/, headers: { "${header.replace(": ", '": "')}" } } }`,
+          `${51 + header.indexOf(" ") + 3} http.headers.${header.split(":")[0]}: found a literal value, expected the secret in it as \${env:NAME} or \${file:PATH}`,
+        ] as const,
+    ),
+    [
+      '{ name: a, http: { url: http://h/, headers: { X-A: "a\\nb", x-a: c } } }',
+      "56 http.headers.X-A: found a value that no header can have, expected text without line ends",
+      "64 http.headers.x-a: found a second time in other letters, expected once",
+    ],
+    [
+      `{ name: a, http: { url: http://h/, headers: { X-A: "\${env:NONE}\${SECRET}" } } }`,
+      "56 http.headers.X-A: found env:NONE, which is not set, expected a secret",
+      "56 http.headers.X-A: found a literal value, expected env:NAME or file:PATH",
+    ],
     ["{ name: a }", "5 : found no handler, expected one of http, to, exec, module, log"],
     [
       "{ name: a, to: http://h/, log: {}, exec: { command: [x] } }",
@@ -88,7 +116,7 @@ suite("a route is refused", () => {
     ["{ name: a, http: {} }", `22 http.url: missing, ${URL_FORM}`],
     [
       "{ name: a, http: { url: http://h/, timout: 1s } }",
-      "40 http.timout: unknown key, expected one of url, secret, timeout (did you mean timeout?)",
+      "40 http.timout: unknown key, expected one of url, method, headers, secret, timeout (did you mean timeout?)",
     ],
     [
       "{ name: a, http: { url: http://h/, timeout: 10 } }",

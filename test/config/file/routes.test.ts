@@ -9,6 +9,7 @@ import { dir, ENVIRONMENT, read, routeIn, routesIn } from "../../helpers/config-
 import { growsLinearly } from "../../helpers/growth.ts";
 
 mkdirSync(join(dir, "handlers"));
+writeFileSync(join(dir, "header"), "of a file\n");
 writeFileSync(join(dir, "handlers/code.mjs"), "export default async () => {};\n");
 
 /** A route that says nothing but its handler. */
@@ -113,6 +114,17 @@ suite("a route", () => {
 suite("a handler", () => {
   for (const [entry, handler, timeoutMs] of [
     ["to: http://127.0.0.1:8080/", { kind: "http", url: "http://127.0.0.1:8080/", key: null }, 30_000],
+    [
+      `http: { url: http://h/, method: PUT, headers: { Authorization: "Bearer \${env:SECRET}!", x-file: "\${file:header}", x-fixed: "1" } }`,
+      {
+        kind: "http",
+        url: "http://h/",
+        key: null,
+        method: "PUT",
+        headers: { Authorization: `Bearer ${ENVIRONMENT.SECRET}!`, "x-file": "of a file", "x-fixed": "1" },
+      },
+      30_000,
+    ],
     ["http: { url: http://h/ }", { kind: "http", url: "http://h/", key: null }, 30_000],
     [
       "exec: { command: [deploy, --now, ''], timeout: 5m }",

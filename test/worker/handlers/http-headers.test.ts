@@ -1,13 +1,21 @@
 import assert from "node:assert/strict";
+import { createHmac } from "node:crypto";
 import { suite, test } from "node:test";
 import { Webhook } from "standardwebhooks";
-import { headersOf } from "../../../src/worker/handlers/http-headers.ts";
+import type { ClaimedJob } from "../../../src/events/job.ts";
+import { bodyOf, headersOf } from "../../../src/worker/handlers/http-headers.ts";
+import type { HttpTarget } from "../../../src/worker/route.ts";
 import { claimedJob } from "../../helpers/job.ts";
+
+function headersFor(job: Partial<ClaimedJob>, target: Partial<HttpTarget> = {}, now = 0) {
+  const claimed = claimedJob(job);
+  return headersOf(claimed, bodyOf(claimed, target.method ?? "POST"), { key: null, ...target }, now);
+}
 
 suite("the headers of a forwarded event", () => {
   test("have its identity and the headers of its sender", () => {
     const headers = JSON.stringify({ "user-agent": "Stripe/1.0", "x-custom": "a" });
-    assert.deepEqual(headersOf(claimedJob({ headers, source: "stripe", route: "billing" }), null, 0), {
+    assert.deepEqual(headersFor({ headers, source: "stripe", route: "billing" }), {
       "X-Original-user-agent": "Stripe/1.0",
       "X-Original-x-custom": "a",
       "Content-Type": "application/json",
@@ -22,12 +30,29 @@ suite("the headers of a forwarded event", () => {
   });
 
   test("tell a replay", () => {
-    assert.equal(headersOf(claimedJob({ isReplay: true }), null, 0)["X-Replay"], "true");
+    assert.equal(headersFor({ isReplay: true })["X-Replay"], "true");
+  });
+
+  test("have those of the target, which may replace the content type", () => {
+    const headers = { authorization: "Bearer a", "content-type": "text/plain" };
+    const { authorization, "content-type": type } = headersFor({}, { headers });
+    assert.deepEqual([authorization, type], ["Bearer a", "text/plain"]);
+  });
+
+  test("of a method without a body say nothing of one, and sign none", () => {
+    const key = Buffer.from("a plain text secret");
+    const now = Date.now();
+    for (const method of ["GET", "DELETE"] as const) {
+      const headers = headersFor({}, { key, method }, now) as Record<string, string>;
+      assert.deepEqual([headers["Content-Type"], headers["Content-Length"]], [undefined, undefined]);
+      const { "webhook-id": id, "webhook-timestamp": time, "webhook-signature": signature } = headers;
+      assert.equal(signature, `v1,${createHmac("sha256", key).update(`${id}.${time}.`).digest("base64")}`);
+    }
   });
 
   test("leave out headers of the sender that are long or cannot be sent", () => {
     const headers = JSON.stringify({ long: "x".repeat(9000), bad: "a\u0001b", good: "1" });
-    const names = Object.keys(headersOf(claimedJob({ headers }), null, 0)).filter((name) => /^X-Original/.test(name));
+    const names = Object.keys(headersFor({ headers })).filter((name) => /^X-Original/.test(name));
     assert.deepEqual(names, ["X-Original-good"]);
   });
 
@@ -47,7 +72,7 @@ suite("the headers of a forwarded event", () => {
     const more = ["remote-user", "remote_addr", "path", "port", "user", "scheme", "forwarded"];
     const kept = ["x-url", "x-forwarded-for", "user-agent", "x-host", "urls", "from"];
     const headers = JSON.stringify(Object.fromEntries([...meaningful, ...more, ...kept].map((name) => [name, "1"])));
-    const names = Object.keys(headersOf(claimedJob({ headers }), null, 0)).filter((name) => /^X-Original/.test(name));
+    const names = Object.keys(headersFor({ headers })).filter((name) => /^X-Original/.test(name));
     assert.deepEqual(names.sort(), kept.map((name) => `X-Original-${name}`).sort());
   });
 
@@ -56,7 +81,7 @@ suite("the headers of a forwarded event", () => {
     const now = Date.now();
     const secret = Buffer.alloc(32, 7);
     const verify = (key: Buffer, webhook: Webhook, body = payload.toString()) => {
-      const headers = headersOf(claimedJob({ payload, eventId: "evt 1%" }), key, now) as Record<string, string>;
+      const headers = headersFor({ payload, eventId: "evt 1%" }, { key }, now) as Record<string, string>;
       return webhook.verify(body, headers);
     };
     const whsec = new Webhook(`whsec_${secret.toString("base64")}`);

@@ -9,6 +9,7 @@ import type { ClaimedJob } from "../../../src/events/job.ts";
 import { findPort } from "../../../src/http/listen.ts";
 import { runEvent } from "../../../src/worker/attempts.ts";
 import { createHttpHandler } from "../../../src/worker/handlers/http.ts";
+import { HTTP_METHODS } from "../../../src/worker/route.ts";
 import { until } from "../../helpers/until.ts";
 
 const NEVER = new AbortController().signal;
@@ -87,7 +88,7 @@ const withStatus =
 suite("forwarding an event", () => {
   test("posts its raw bytes with its content type and its identity", async (t) => {
     const { url, received } = await target(t, withStatus(200));
-    await createHttpHandler(url).run(event(), NEVER);
+    await createHttpHandler({ url, key: null }).run(event(), NEVER);
     const [{ request, body }] = received as [Received];
     assert.deepEqual(body, event().payload);
     assert.equal(request.method, "POST");
@@ -101,10 +102,27 @@ suite("forwarding an event", () => {
     assert.equal(headers["x-attempt"], "3");
   });
 
+  test("uses the method and the headers of its target", async (t) => {
+    const { url, received } = await target(t, withStatus(200));
+    for (const method of HTTP_METHODS) {
+      const headers = { authorization: "Bearer a", "content-type": "text/plain" };
+      await createHttpHandler({ url, key: null, method, headers }).run(event(), NEVER);
+    }
+    const seen = received.map(({ request: { method, headers }, body }) => [
+      ...[method, headers.authorization, headers["content-type"], headers["transfer-encoding"], body.length],
+    ]);
+    assert.deepEqual(
+      seen,
+      HTTP_METHODS.map((method) => [
+        ...[method, "Bearer a", "text/plain", undefined, method === "GET" || method === "DELETE" ? 0 : 6],
+      ]),
+    );
+  });
+
   for (const status of [200, 201, 202, 204, 299]) {
     test(`succeeds with ${status}`, async (t) => {
       const { url, received } = await target(t, withStatus(status));
-      await createHttpHandler(url).run(event(), NEVER);
+      await createHttpHandler({ url, key: null }).run(event(), NEVER);
       assert.equal(received.length, 1);
     });
   }
@@ -112,7 +130,7 @@ suite("forwarding an event", () => {
   for (const status of [300, 304, 400, 401, 404, 410, 429, 500, 503]) {
     test(`fails with ${status}, which the error names`, async (t) => {
       const { url } = await target(t, withStatus(status));
-      await assert.rejects(createHttpHandler(url).run(event(), NEVER), new RegExp(`answered ${status}`));
+      await assert.rejects(createHttpHandler({ url, key: null }).run(event(), NEVER), new RegExp(`answered ${status}`));
     });
   }
 
@@ -120,7 +138,7 @@ suite("forwarding an event", () => {
     test(`fails with ${status} and does not follow the redirect`, async (t) => {
       const elsewhere = await target(t, withStatus(200));
       const { url, received } = await target(t, withStatus(status, { Location: elsewhere.url }));
-      await assert.rejects(createHttpHandler(url).run(event(), NEVER), new RegExp(`answered ${status}`));
+      await assert.rejects(createHttpHandler({ url, key: null }).run(event(), NEVER), new RegExp(`answered ${status}`));
       assert.equal(received.length, 1);
       assert.equal(elsewhere.received.length, 0);
     });
@@ -128,7 +146,7 @@ suite("forwarding an event", () => {
 
   test("reuses the connection, and works on a port that browsers block", async (t) => {
     const { url, received } = await target(t, withStatus(200), await refusedPort());
-    const handler = createHttpHandler(url);
+    const handler = createHttpHandler({ url, key: null });
     for (let count = 0; count < 3; count++) await handler.run(event(), NEVER);
     assert.equal(new Set(received.map(({ request }) => request.socket.remotePort)).size, 1);
   });
@@ -140,7 +158,7 @@ suite("forwarding an event", () => {
         closed = true;
       });
     });
-    const outcome = await runEvent(createHttpHandler(url), event(), 150, NEVER);
+    const outcome = await runEvent(createHttpHandler({ url, key: null }), event(), 150, NEVER);
     assert.deepEqual(outcome, {
       kind: "failed",
       error: "the handler did not finish within 150 ms",
@@ -151,7 +169,7 @@ suite("forwarding an event", () => {
 
   test("does not wait for an endless body after a status of success", async (t) => {
     const { url } = await target(t, (response) => void response.writeHead(200).write("and so on"));
-    const outcome = await runEvent(createHttpHandler(url), event(), 60_000, NEVER);
+    const outcome = await runEvent(createHttpHandler({ url, key: null }), event(), 60_000, NEVER);
     assert.deepEqual(outcome, { kind: "succeeded", response: "and so on" });
   });
 
@@ -159,7 +177,7 @@ suite("forwarding an event", () => {
     const said = `${"x".repeat(1023)}é${"y".repeat(5000)}`;
     for (const status of [200, 500]) {
       const { url } = await target(t, (response) => void response.writeHead(status).end(said));
-      const outcome = await runEvent(createHttpHandler(url), event(), 60_000, NEVER);
+      const outcome = await runEvent(createHttpHandler({ url, key: null }), event(), 60_000, NEVER);
       assert.equal("response" in outcome && outcome.response, "x".repeat(1023), `${status}`);
     }
   });
@@ -169,7 +187,7 @@ suite("forwarding an event", () => {
       response.writeHead(500).flushHeaders();
       setTimeout(() => response.end("late, but in time"), 100);
     });
-    const outcome = await runEvent(createHttpHandler(url), event(), 60_000, NEVER);
+    const outcome = await runEvent(createHttpHandler({ url, key: null }), event(), 60_000, NEVER);
     assert.equal("response" in outcome && outcome.response, "late, but in time");
   });
 
@@ -180,7 +198,7 @@ suite("forwarding an event", () => {
     subscribe("net.client.socket", keep);
     t.after(() => unsubscribe("net.client.socket", keep));
     const large = event({ payload: Buffer.alloc(16 * 1024 * 1024) });
-    await assert.rejects(createHttpHandler(url).run(large, NEVER), /the target answered 413/);
+    await assert.rejects(createHttpHandler({ url, key: null }).run(large, NEVER), /the target answered 413/);
     await until(() => sockets.length === 1 && sockets[0]?.destroyed);
   });
 
@@ -201,7 +219,12 @@ suite("forwarding an event", () => {
     server.listen(0, "127.0.0.1");
     await once(server, "listening");
     const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
-    const outcome = await runEvent(createHttpHandler(url), event({ payload: Buffer.alloc(16_000_000) }), 60_000, NEVER);
+    const outcome = await runEvent(
+      createHttpHandler({ url, key: null }),
+      event({ payload: Buffer.alloc(16_000_000) }),
+      60_000,
+      NEVER,
+    );
     assert.deepEqual(outcome, { kind: "succeeded", response: undefined });
     assert.ok(bytes < 16_000_000);
     await until(() => bytes > 16_000_000);
@@ -218,7 +241,7 @@ suite("forwarding an event", () => {
         const answer = `HTTP/1.1 202 Accepted\r\nContent-Length: 0\r\nConnection: ${connection}\r\n\r\n`;
         const url = await rawTarget(t, answer, { connections, leave });
         const large = event({ payload: Buffer.alloc(16 * 1024 * 1024) });
-        assert.deepEqual(await runEvent(createHttpHandler(url), large, 60_000, NEVER), {
+        assert.deepEqual(await runEvent(createHttpHandler({ url, key: null }), large, 60_000, NEVER), {
           kind: "succeeded",
           response: undefined,
         });
@@ -229,12 +252,12 @@ suite("forwarding an event", () => {
 
   test("fails at once if the target upgrades the protocol", async (t) => {
     const url = await rawTarget(t, "HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: x\r\n\r\n");
-    await assert.rejects(createHttpHandler(url).run(event(), NEVER), /the target answered 101/);
+    await assert.rejects(createHttpHandler({ url, key: null }).run(event(), NEVER), /the target answered 101/);
   });
 
   test("fails with a reason if nothing listens or the connection breaks", async (t) => {
     const { url } = await target(t, (response) => void response.socket?.destroy());
-    const outcome = await runEvent(createHttpHandler(url), event(), 60_000, NEVER);
+    const outcome = await runEvent(createHttpHandler({ url, key: null }), event(), 60_000, NEVER);
     assert.ok(outcome.kind === "failed" && outcome.error.length > 5, JSON.stringify(outcome));
   });
 
@@ -247,14 +270,14 @@ suite("forwarding an event", () => {
     t.after(() => void server.close());
     server.listen(0, "127.0.0.1");
     await once(server, "listening");
-    const handler = createHttpHandler(`http://127.0.0.1:${(server.address() as AddressInfo).port}`);
+    const handler = createHttpHandler({ url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, key: null });
     await assert.rejects(handler.run(event(), NEVER), (error) => /ECONNRESET/.test(describeError(error)));
     assert.equal(connections, 1);
   });
 
   test("never names the payload in an error", async (t) => {
     const { url } = await target(t, (response, { body }) => void response.writeHead(500).end(body));
-    const handler = createHttpHandler(url);
+    const handler = createHttpHandler({ url, key: null });
     const outcome = await runEvent(handler, event({ payload: Buffer.from("hunter2") }), 60_000, NEVER);
     assert.ok(outcome.kind === "failed" && !outcome.error.includes("hunter2"));
   });
@@ -263,7 +286,8 @@ suite("forwarding an event", () => {
 suite("an id as a header", () => {
   async function keysOf(t: TestContext, ids: string[]): Promise<string[]> {
     const { url, received } = await target(t, withStatus(200));
-    for (const eventId of ids) await createHttpHandler(url).run(event({ eventId, type: eventId }), NEVER);
+    for (const eventId of ids)
+      await createHttpHandler({ url, key: null }).run(event({ eventId, type: eventId }), NEVER);
     return received.map(({ request }) => String(request.headers["idempotency-key"]));
   }
 
