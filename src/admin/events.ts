@@ -27,8 +27,8 @@ import { JobItem } from "./jobs.ts";
 
 export interface EventParts extends AdminGuard {
   events: Pick<EventStore, "list" | "get" | "count" | "replay" | "replayAll" | "reroute" | "discard" | "discardAll">;
-  /** Says of each present route whether it would take an event, and why not. */
-  explainRoutes: (event: EventDetail) => v.InferOutput<typeof RouteVerdictItem>[];
+  /** What the present routes say of an event. */
+  explainRoutes: (event: EventDetail) => v.InferOutput<typeof VerdictItem>[];
   now: () => number;
 }
 
@@ -89,8 +89,18 @@ const RepeatItem = v.object({
   replayedAs: v.nullable(v.string()),
 });
 
-/** `unmet` is the condition of the route that the event does not meet: `source`, `types`, or `when` and a path. */
-const RouteVerdictItem = v.object({ route: v.string(), unmet: v.nullable(v.string()) });
+/** What a route says of an event, by the present configuration. */
+const VerdictItem = v.object({
+  route: v.string(),
+  unmet: v.pipe(
+    v.nullable(v.string()),
+    v.description(
+      "`source`, `types` or `when` and the first condition that does not hold; null if it takes the event.",
+    ),
+  ),
+  expected: v.nullable(v.string()),
+  found: v.pipe(v.nullable(v.string()), v.description("The beginning of the value; null if it is missing.")),
+});
 
 export const EventAnswer = v.object({
   ...EventItem.entries,
@@ -101,12 +111,9 @@ export const EventAnswer = v.object({
   /** Why the payload is not what its media type says. */
   malformed: v.nullable(v.string()),
   jobs: v.array(JobItem),
-  routing: v.pipe(
-    v.array(RouteVerdictItem),
-    v.description("Each present route, and the first condition that the event does not meet; null if it takes it."),
-  ),
   conflicts: v.array(ConflictItem),
   repeats: v.array(RepeatItem),
+  routes: v.array(VerdictItem),
   /** Null if it is larger than 1 MiB. */
   payload: v.nullable(v.string()),
   payloadBase64,
@@ -149,7 +156,7 @@ const SELECTION_LIMIT = 256 * 1024;
 
 /** The events, and what is done to them. */
 export function eventEndpoints(parts: EventParts): Endpoint[] {
-  const { events, now } = parts;
+  const { events, explainRoutes, now } = parts;
   return [
     queryEndpoint(parts, {
       path: "/admin/api/events",
@@ -165,15 +172,15 @@ export function eventEndpoints(parts: EventParts): Endpoint[] {
     queryEndpoint(parts, {
       path: "/admin/api/events/:id",
       summary:
-        "Shows an event with its jobs, attempts, conflicts and repeats. `?source=` chooses one of several sources that have the id. The ids `.` and `..` stand in `?id=`, and any text in the path. A payload above 1 MiB is null here.",
+        "Shows an event with its jobs, attempts, conflicts and repeats, and why each of the present routes would take it or not. `?source=` chooses one of several sources that have the id. The ids `.` and `..` stand in `?id=`, and any text in the path. A payload above 1 MiB is null here.",
       query: EventQuery,
       response: EventAnswer,
       problems: ["ambiguous_event"],
       async read({ id, source }, { params }) {
         const event = await findEvent(events, id ?? params.id ?? "", source);
         const isShown = event.payload.length <= MAX_SHOWN_BYTES;
-        const routing = parts.explainRoutes(event);
-        return { ...detailJson(event), routing, ...(isShown ? payloadJson(event.payload) : { payload: null }) };
+        const routes = explainRoutes(event);
+        return { ...detailJson(event), routes, ...(isShown ? payloadJson(event.payload) : { payload: null }) };
       },
     }),
     guardedGet(parts, {

@@ -1,29 +1,46 @@
+import { SettingsError } from "../errors.ts";
 import type { AttemptRecord } from "../events/job.ts";
 import { detailJson, malformedOf, payloadJson, payloadText } from "../events/json.ts";
 import type { Conflict, EventDetail, JobDetail, Repeat } from "../events/store.ts";
 import { printable, printableLines } from "../lib/printable.ts";
+import { openStored } from "../webhook/intake/stored-content.ts";
+import { explainRouting, type RouteVerdict, reasonOf } from "../worker/routing.ts";
 import { findEvent, noSuchEvent } from "./find-event.ts";
 import { counted, printData, printJson, say } from "./output.ts";
+import { readRoutesOf } from "./routes.ts";
 import { withStores } from "./stores.ts";
 import { STATUS_STYLE, styled } from "./table.ts";
 import { timeFormat } from "./time.ts";
 
 interface ShowOptions {
   source?: string;
+  config?: string;
   utc?: boolean;
   json?: boolean;
 }
 
 /** Prints one event with its attempts, origin and payload. Throws `OperatorError` when there is none. */
-export function runEventsShow(eventId: string, { source, utc, json }: ShowOptions): Promise<void> {
+export function runEventsShow(eventId: string, { source, config, utc, json }: ShowOptions): Promise<void> {
   return withStores(async ({ events }) => {
     const event = await findEvent(events, { eventId, source });
     if (!event) throw noSuchEvent(eventId);
-    if (json) return printJson({ ...detailJson(event), ...payloadJson(event.payload) });
-    printDetail(event, timeFormat(utc, Date.now()));
+    const routes = verdictsOn(event, config);
+    if (json) return printJson({ ...detailJson(event), routes, ...payloadJson(event.payload) });
+    printDetail(event, routes, timeFormat(utc, Date.now()));
+    if (routes === null) say("Why routes do not take it is unknown: run authserve config check.");
     if (event.conflicts.length > 0) say("To see the bytes of the conflicts, use --json.");
     if (event.repeats.length > 0) say("To see the headers of the repeats, use --json.");
   });
+}
+
+/** What the routes of a configuration file say of an event; null if it is the present one and has faults. */
+function verdictsOn(event: EventDetail, config: string | undefined): RouteVerdict[] | null {
+  try {
+    return explainRouting(readRoutesOf(config), event, openStored(event));
+  } catch (error) {
+    if (config === undefined && error instanceof SettingsError) return null;
+    throw error;
+  }
 }
 
 type FormatTime = (ms: number) => string;
@@ -34,7 +51,7 @@ function printFact(name: string, value: string): void {
   printData(`${styled("bold", name.padEnd(NAME_WIDTH))}${value}`);
 }
 
-function printDetail(event: EventDetail, time: FormatTime): void {
+function printDetail(event: EventDetail, routes: readonly RouteVerdict[] | null, time: FormatTime): void {
   const { status, payload } = event;
   printFact("event", printable(event.eventId));
   printFact("type", printable(event.type));
@@ -43,6 +60,8 @@ function printDetail(event: EventDetail, time: FormatTime): void {
   printFact("received", `${time(event.receivedAt)} from ${printable(event.address)}`);
   printFact("secret", printable(event.secret));
   for (const job of event.jobs) printJob(job, time);
+  const taken = new Set(event.jobs.map(({ route }) => route));
+  for (const verdict of routes ?? []) if (!taken.has(verdict.route)) printVerdict(verdict);
   for (const conflict of event.conflicts) printConflict(conflict, time);
   for (const repeat of event.repeats) printRepeat(repeat, time);
   for (const [name, value] of Object.entries(event.headers)) printFact("header", printable(`${name}: ${value}`));
@@ -60,6 +79,12 @@ function printJob(job: JobDetail, time: FormatTime): void {
     printData(`  ${time(discarded.discardedAt)}  ${styled("yellow", "discarded")}  ${printable(discarded.reason)}`);
   if (deadLetter)
     printData(`  ${time(deadLetter.failedAt)}  ${styled("red", "dead letter")}  ${printable(deadLetter.reason)}`);
+}
+
+/** Why a route has no job of the event. */
+function printVerdict(verdict: RouteVerdict): void {
+  const reason = reasonOf(verdict) ?? "it would take the event now: see events replay --force";
+  printFact("not by", printable(`${verdict.route}: ${reason}`));
 }
 
 function nextAttempt({ status, dueAt, leased, orderingKey }: JobDetail, time: FormatTime): string {

@@ -66,6 +66,15 @@ export function readRoutes(environment: Environment): Route[] {
   return routesOf(readSettings(environment, ROUTE_SETTING_NAMES), readConfigFile(environment));
 }
 
+/** The routes of a configuration file; of the present one if it is undefined. */
+export function readRoutesOf(config: string | undefined): Route[] {
+  const environment = readEnvironment();
+  if (config === undefined) return readRoutes(environment);
+  // With routes in the present file it cannot be set, and without them the other file would be refused.
+  const { FORWARD_URL: _, ...others } = environment;
+  return readRoutes({ ...others, CONFIG_FILE: config });
+}
+
 const isWaiting = ({ queued, failed }: RouteOverview) => queued + failed > 0;
 
 function describe({ name, configured: route, queued, processed, failed, discarded, pausedAt }: RouteOverview) {

@@ -71,6 +71,13 @@ export function explainRouting(
   return routes.map((route) => ({ route: route.name, ...verdictOf(compile(route)) }));
 }
 
+/** Why a route does not take an event, as text; null if it takes it. */
+export function reasonOf({ unmet, expected, found }: Omit<RouteVerdict, "route">): string | null {
+  if (unmet === null) return null;
+  if (expected === null) return `${unmet} does not hold`;
+  return `${unmet} is ${found ?? "missing"}, expected ${expected}`;
+}
+
 type Compiled = Route & { takes: (type: string) => boolean };
 
 const compile = (route: Route): Compiled => ({ ...route, takes: typeMatcher(route.types) });

@@ -72,6 +72,7 @@ test("an event of any name can be read, also one that no path can have", async (
     const query = segment === "-" ? `?id=${id}` : "";
     const shown = await ask(server, `/admin/api/events/${segment}${query}`, { headers });
     assert.deepEqual([shown.status, JSON.parse(shown.text).eventId], [200, id], id);
+    assert.deepEqual(JSON.parse(shown.text).routes, [{ route: "all", unmet: null, expected: null, found: null }]);
     const payload = await ask(server, `/admin/api/events/${segment}/payload${query}`, { headers });
     assert.equal(JSON.parse(payload.text).note, `of ${id}`);
   }

@@ -26,6 +26,10 @@ export function addEventCommands(program: Command): void {
     .command("show <id>")
     .description("Show an event with its attempts, origin and payload")
     .option("--source <name>", "Source of the event, if several sources have this id")
+    .option(
+      "--config <file>",
+      "Say why the routes of this configuration file do not take it (default: the present one)",
+    )
     .option("--utc", "Show exact times instead of relative ones")
     .option("--json", "Print a JSON object")
     .action(async (id, options) => (await import("../events-show.ts")).runEventsShow(id, options));

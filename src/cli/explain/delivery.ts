@@ -24,7 +24,7 @@ import type { SignedRequest } from "../../webhook/signature/signed-text.ts";
 import { parseTimestamp } from "../../webhook/signature/timestamp.ts";
 import { isDefault, isInQuery, pathsOf, type Source } from "../../webhook/source.ts";
 import type { Route } from "../../worker/route.ts";
-import { explainRouting, type RouteVerdict } from "../../worker/routing.ts";
+import { explainRouting, type RouteVerdict, reasonOf } from "../../worker/routing.ts";
 import { type Rehearsal, type RehearsalOptions, rehearse, type SentTo } from "./rehearsal.ts";
 
 /** One check of a delivery. Checks that could not be made are left out. */
@@ -370,7 +370,10 @@ function verdictsOf(
 
 function routesCheck(verdicts: readonly RouteVerdict[]): DeliveryCheck {
   const taking = verdicts.filter(({ unmet }) => unmet === null).map(({ route }) => route);
-  const others = verdicts.flatMap(({ route, unmet }) => (unmet === null ? [] : `${route} (${unmet})`)).join(", ");
+  const others = verdicts
+    .filter(({ unmet }) => unmet !== null)
+    .map((verdict) => `${verdict.route} (${reasonOf(verdict)})`)
+    .join(", ");
   const but = others === "" ? "" : `; not by ${others}`;
   return check("routes", taking.length > 0, `taken by ${taking.join(", ")}${but}`, `taken by none${but}`);
 }

@@ -303,7 +303,9 @@ test("each route says which of its conditions an event does not meet", async () 
     { route: "gone", unmet: "source", expected: "elsewhere", found: "shop" },
   ]);
   const none = await explain(genuine, BODY, { routes: routes.slice(1) });
-  assert.deepEqual(failures(none), ["routes: taken by none; not by other (types), big (when amount)"]);
+  assert.deepEqual(failures(none), [
+    "routes: taken by none; not by other (types is paid, expected refunded), big (when amount is missing, expected 10)",
+  ]);
   assert.equal(none.answer.status, 200);
 });
 

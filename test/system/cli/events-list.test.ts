@@ -1,4 +1,6 @@
 import assert from "node:assert/strict";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { after, test } from "node:test";
 import { deliver, event } from "../../helpers/client.ts";
 import { EXECUTABLE, startProgram } from "../../helpers/command.ts";
@@ -81,6 +83,19 @@ test("events show has each attempt with the target's response", async () => {
   assert.match(stdout, /\n {2}\d+ (?:s|min) ago {2}dead letter {2}attempt 1 of 1: the target answered 500\n/);
   const json = JSON.parse((await server.run(["events", "show", "evt_2", "--json"])).stdout);
   assert.equal(json.jobs[0].history[0].response, "the stock\nis empty");
+});
+
+test("events show says why the routes of a file do not take the event", async () => {
+  const config = join(server.dir, "other.yaml");
+  writeFileSync(
+    config,
+    "routes:\n  - { name: big, when: { data.amount: { gte: 10 } }, log: {} }\n  - { name: all, log: {} }\n",
+  );
+  const { stdout } = await server.run(["events", "show", "evt_2", "--config", config]);
+  assert.match(stdout, /\nnot by +big: when data\.amount is missing, expected gte 10\n/);
+  assert.match(stdout, /\nnot by +all: it would take the event now/);
+  const { routes } = JSON.parse((await server.run(["events", "show", "evt_2", "--json", "--config", config])).stdout);
+  assert.deepEqual(routes[0], { route: "big", unmet: "when data.amount", expected: "gte 10", found: null });
 });
 
 test("completion gets the newest ids, one per line", async () => {

@@ -11,22 +11,10 @@ import { formats, t } from "../texts/texts.ts";
 type Attempt = Job["history"][number];
 
 /** What the routes did with an event. */
-export function jobs({ jobs: all, status, routing }: EventDetail): VNode {
-  return html`${
-    all.length > 0
-      ? html`<ul class="cards">${all.map(card)}</ul>`
-      : html`<p class="soft">${status === "queued" ? t.event.waitsForRoutes : t.event.noJobs}</p>`
-  }${untaken(routing)}`;
-}
-
-/** Why other routes do not take the event. */
-function untaken(routing: EventDetail["routing"]): VNode | null {
-  const others = routing.filter(({ unmet }) => unmet !== null);
-  if (others.length === 0) return null;
-  return html`<div class="card"><h3>${t.event.routing}</h3>${terms(
-    others.map(({ route, unmet }) => [route, t.event.unmet(unmet ?? "")] as const),
-  )}</div>`;
-}
+export const jobs = ({ jobs: all, status }: EventDetail): VNode =>
+  all.length > 0
+    ? html`<ul class="cards">${all.map(card)}</ul>`
+    : html`<p class="soft">${status === "queued" ? t.event.waitsForRoutes : t.event.noJobs}</p>`;
 
 const card = (job: Job) => html`<li class="card" key=${job.route}>
   <div class="bar"><h3>${job.route}</h3>${statusBadge(job.status)}</div>

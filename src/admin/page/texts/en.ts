@@ -203,13 +203,6 @@ export const EN = {
     newer: "Newer",
     older: "Older",
     resend: "Send again",
-    routing: "Present routes that do not take it",
-    unmet: (condition: string) =>
-      condition === "source"
-        ? "another source"
-        : condition === "types"
-          ? "its types do not have this one"
-          : `the payload does not meet ${condition}`,
     noCurl: "No command can hold this payload: it has a NUL character or is not UTF-8. Download it.",
     payload: "Payload",
     tree: "Tree",
@@ -248,6 +241,11 @@ export const EN = {
     orderingKey: "Ordering key",
     deadSince: "In the dead letters since",
     discardedAt: "Discarded",
+    whyNot: "Routes that do not take it",
+    wouldTake: "It would take the event now.",
+    doesNotHold: (condition: string) => `${condition} does not hold.`,
+    isNotMet: (condition: string, expected: string, found: string | null) =>
+      `${condition} is ${found ?? "missing"}, expected ${expected}`,
     conflicts: "Conflicts",
     conflictsWhy: "Other payloads came under the same id. They were not processed.",
     repeats: "Repeats",

@@ -216,13 +216,6 @@ export const ES: Texts = {
     newer: "Más reciente",
     older: "Más antiguo",
     resend: "Enviar otra vez",
-    routing: "Rutas actuales que no lo toman",
-    unmet: (condition) =>
-      condition === "source"
-        ? "es de otra fuente"
-        : condition === "types"
-          ? "su tipo no está entre los de la ruta"
-          : `el contenido no cumple ${condition}`,
     noCurl: "Ninguna orden puede llevar este contenido: tiene un carácter NUL o no es UTF-8. Descárgalo.",
     payload: "Contenido",
     tree: "Árbol",
@@ -262,6 +255,11 @@ export const ES: Texts = {
     orderingKey: "Clave de orden",
     deadSince: "Fallido desde",
     discardedAt: "Descartado",
+    whyNot: "Rutas que no lo toman",
+    wouldTake: "Ahora tomaría el evento.",
+    doesNotHold: (condition: string) => `${condition} no se cumple.`,
+    isNotMet: (condition: string, expected: string, found: string | null) =>
+      `${condition} ${found === null ? "falta" : `es ${found}`}, se espera ${expected}`,
     conflicts: "Conflictos",
     conflictsWhy: "Llegaron otros contenidos con el mismo id. No se procesaron.",
     repeats: "Repeticiones",

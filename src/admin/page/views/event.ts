@@ -17,6 +17,7 @@ import { conflicts } from "../event/conflicts.ts";
 import { headers } from "../event/headers.ts";
 import { jobs } from "../event/jobs.ts";
 import { repeats } from "../event/repeats.ts";
+import { verdicts } from "../event/verdicts.ts";
 import { lastListHref, neighboursOf } from "../events/kept-list.ts";
 import { element, html } from "../html.ts";
 import { status } from "../live.ts";
@@ -59,6 +60,7 @@ const detail = (event: EventDetail, reload: () => Promise<void>) => html`
     <div>
       ${conflicts(event.conflicts)}
       ${repeats(event)}
+      ${verdicts(event)}
       <section><h2>${t.event.origin}</h2><div class="card">${origin(event)}</div></section>
       <section><h2>${t.event.headers}</h2>${headers(event.headers)}</section>
     </div>
