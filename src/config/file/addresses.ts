@@ -1,7 +1,12 @@
 import { resolve } from "node:path";
 import * as v from "valibot";
-import { blockListOf, parseRange } from "../../lib/address-range.ts";
-import { type AddressList, addressesInFile, openAddressCopies } from "../../webhook/addresses/address-list.ts";
+import { parseRange } from "../../lib/address-range.ts";
+import {
+  type AddressList,
+  addressesInFile,
+  openAddressCopies,
+  rangesOf,
+} from "../../webhook/addresses/address-list.ts";
 import type { Source } from "../../webhook/source.ts";
 import { duration, LONGEST_WAIT, oneOf } from "../fields.ts";
 import { formatDuration } from "../units.ts";
@@ -63,8 +68,7 @@ export function readAllowedAddresses(
   if (refreshMs !== undefined && !lists.some(({ kind }) => kind === "url"))
     reading.at("addressRefresh").fault("found without a URL in allowedAddresses, expected one there");
   if (items.length === 0) return {};
-  const ranges = blockListOf(items.map(parseRange).filter((range) => range !== null));
-  return { allowedAddresses: ranges, ...(lists.length > 0 && { addressLists: lists }) };
+  return { allowedAddresses: rangesOf(items), ...(lists.length > 0 && { addressLists: lists }) };
 }
 
 /** The list that an item names. Null if it has a fault. */

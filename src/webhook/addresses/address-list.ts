@@ -71,7 +71,7 @@ function stringsIn(value: unknown): string[] {
   return typeof value === "object" && value !== null ? Object.values(value).flatMap(stringsIn) : [];
 }
 
-/** The addresses of a list, for checks. */
+/** The addresses and ranges among some texts, for checks. */
 export function rangesOf(addresses: readonly string[]): BlockList {
   return blockListOf(addresses.map(parseRange).filter((range) => range !== null));
 }
