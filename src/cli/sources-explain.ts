@@ -6,7 +6,7 @@ import { canonicalAddress } from "../http/proxies.ts";
 import { isIn } from "../lib/address-range.ts";
 import { printable, printableLines } from "../lib/printable.ts";
 import { createLog } from "../log.ts";
-import { type AddressList, addressesInFile, openAddressCopies, rangesOf } from "../webhook/addresses/address-list.ts";
+import { type AddressList, addressesInFile, openAddressCopies, rangesOf } from "../webhook/addresses/address-lists.ts";
 import { parseRawRequest, type RawRequest, rawRequestOf } from "../webhook/held/raw-request.ts";
 import { createRetirement } from "../webhook/secrets/retirement.ts";
 import type { Source } from "../webhook/source.ts";

@@ -4,13 +4,13 @@ import { sendRequest } from "../lib/send-request.ts";
 import { trustSystemAuthorities } from "../lib/system-authorities.ts";
 import {
   type AddressList,
+  type AddressLists,
+  createAddressLists,
   MAX_LIST_BYTES,
   openAddressCopies,
   readListFile,
-} from "../webhook/addresses/address-list.ts";
-import { type AddressLists, createAddressLists } from "../webhook/addresses/address-lists.ts";
-import { freshMsOf, openKeySetCopies } from "../webhook/signature/key-set.ts";
-import { createKeySets, type KeySets, keySetsOf } from "../webhook/signature/key-sets.ts";
+} from "../webhook/addresses/address-lists.ts";
+import { createKeySets, freshMsOf, type KeySets, keySetsOf, openKeySetCopies } from "../webhook/signature/key-sets.ts";
 import type { Source } from "../webhook/source.ts";
 import type { Wiring } from "./configuration.ts";
 import type { Part } from "./parts.ts";

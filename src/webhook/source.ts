@@ -1,6 +1,6 @@
 import type { BlockList } from "node:net";
 import type { Coding } from "../lib/content-coding.ts";
-import type { AddressList } from "./addresses/address-list.ts";
+import type { AddressList } from "./addresses/address-lists.ts";
 import type { HeldBounds } from "./held/held-store.ts";
 import type { PublicKey } from "./signature/public-key.ts";
 import type { IdPlace, Scheme } from "./signature/schemes.ts";

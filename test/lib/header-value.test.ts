@@ -14,7 +14,7 @@ test("only the white space of HTTP is removed", () => {
 // These read settings, files and pages, and no request.
 const OTHERS = [
   "auth/browser/html.ts",
-  "webhook/addresses/address-list.ts",
+  "webhook/addresses/address-lists.ts",
   "webhook/signature/public-key.ts",
   "webhook/signature/sign.ts",
 ];

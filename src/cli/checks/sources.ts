@@ -1,11 +1,10 @@
 import { type Environment, readSettings } from "../../config/settings.ts";
 import { readSources } from "../../config/sources.ts";
-import { openAddressCopies } from "../../webhook/addresses/address-list.ts";
+import { openAddressCopies } from "../../webhook/addresses/address-lists.ts";
 import type { DocumentCopies } from "../../webhook/addresses/document-copies.ts";
 import type { FollowedDocument } from "../../webhook/addresses/followed-documents.ts";
 import { rotationFindings } from "../../webhook/secrets/rotation.ts";
-import { openKeySetCopies } from "../../webhook/signature/key-set.ts";
-import { keySetsOf } from "../../webhook/signature/key-sets.ts";
+import { keySetsOf, openKeySetCopies } from "../../webhook/signature/key-sets.ts";
 import type { Source } from "../../webhook/source.ts";
 import { counted } from "../output.ts";
 import { sourceRecords } from "../stores.ts";

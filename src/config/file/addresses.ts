@@ -6,7 +6,7 @@ import {
   addressesInFile,
   openAddressCopies,
   rangesOf,
-} from "../../webhook/addresses/address-list.ts";
+} from "../../webhook/addresses/address-lists.ts";
 import type { Source } from "../../webhook/source.ts";
 import { duration, LONGEST_WAIT, oneOf } from "../fields.ts";
 import { formatDuration } from "../units.ts";

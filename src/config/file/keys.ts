@@ -1,7 +1,7 @@
 import * as v from "valibot";
 import { providerOf } from "../../webhook/providers/index.ts";
 import { markOf } from "../../webhook/secrets/secret-mark.ts";
-import { DEFAULT_REFRESH_MS, type KeySet, openKeySetCopies } from "../../webhook/signature/key-set.ts";
+import { DEFAULT_REFRESH_MS, type KeySet, openKeySetCopies } from "../../webhook/signature/key-sets.ts";
 import {
   fingerprintOf,
   type IdentifiedKey,

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { suite, test } from "node:test";
-import { openAddressCopies } from "../../../src/webhook/addresses/address-list.ts";
+import { openAddressCopies } from "../../../src/webhook/addresses/address-lists.ts";
 import { dir, faults, faultsOf, read, sourceIn } from "../../helpers/config-file.ts";
 import { workingDir } from "../../helpers/working-dir.ts";
 

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { suite, test } from "node:test";
-import { AddressListError, parseAddressList, readListFile } from "../../../src/webhook/addresses/address-list.ts";
+import { AddressListError, parseAddressList, readListFile } from "../../../src/webhook/addresses/address-lists.ts";
 import { workingDir } from "../../helpers/working-dir.ts";
 
 // Shortened: https://docs.github.com/en/rest/meta/meta

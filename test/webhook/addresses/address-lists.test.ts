@@ -2,8 +2,11 @@ import assert from "node:assert/strict";
 import { readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { suite, type TestContext, test } from "node:test";
-import { type AddressList, openAddressCopies } from "../../../src/webhook/addresses/address-list.ts";
-import { createAddressLists } from "../../../src/webhook/addresses/address-lists.ts";
+import {
+  type AddressList,
+  createAddressLists,
+  openAddressCopies,
+} from "../../../src/webhook/addresses/address-lists.ts";
 import { nextReadMs } from "../../../src/webhook/addresses/followed-documents.ts";
 import { recordingLog } from "../../helpers/log.ts";
 import { until } from "../../helpers/until.ts";
