@@ -42,7 +42,10 @@ type PauseReason = keyof (typeof LABELS)["intake_paused"]["values"];
 interface MetricNeeds {
   events: {
     backlog(): Promise<
-      Pick<Backlog, "queued" | "processed" | "failed" | "unrouted" | "unreadable" | "oldestQueuedAt" | "ids" | "bytes">
+      Pick<
+        Backlog,
+        "queued" | "processed" | "failed" | "discarded" | "unrouted" | "unreadable" | "oldestQueuedAt" | "ids" | "bytes"
+      >
     >;
     /** The routes that have jobs. */
     routes(): Promise<Pick<RouteRecord, "route" | "queued" | "failed">[]>;
@@ -209,7 +212,8 @@ export function createMetrics(): Metrics {
   );
   const queued = gauge("events_queued", "Events that wait for processing or a retry.");
   const dead = gauge("events_dead_lettered", "Events in the dead letters.");
-  const unrouted = gauge("events_unrouted", "Processed events that no route matched.");
+  const unrouted = gauge("events_unrouted", "Events that no route has taken.");
+  const discarded = gauge("events_discarded", "Events that are not processed because they were discarded.");
   const processed = gauge("events_processed", "Processed events that are stored. Retention removes old ones.");
   const ids = gauge("event_ids", "Known event ids, also those of removed events. They detect duplicates.");
   const databaseBytes = gauge("database_bytes", "Size of the database, without space that is free for new events.");
@@ -274,6 +278,7 @@ export function createMetrics(): Metrics {
         dead.set(backlog?.failed ?? Number.NaN);
         unreadable.set(backlog?.unreadable ?? Number.NaN);
         unrouted.set(backlog?.unrouted ?? Number.NaN);
+        discarded.set(backlog?.discarded ?? Number.NaN);
         processed.set(backlog?.processed ?? Number.NaN);
         ids.set(backlog?.ids ?? Number.NaN);
         databaseBytes.set(backlog?.bytes ?? Number.NaN);

@@ -30,6 +30,7 @@ async function exposition(): Promise<string> {
   const backlog = async () => ({
     queued: 0,
     failed: 0,
+    discarded: 0,
     unrouted: 0,
     processed: 0,
     ids: 0,

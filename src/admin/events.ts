@@ -2,7 +2,7 @@ import * as v from "valibot";
 import { type Action, discarding, discardReasonOf, replaying, rerouting, takeNamed } from "../events/actions.ts";
 import { JOB_CURSOR, LIST_CURSOR } from "../events/cursors.ts";
 import { STATUSES } from "../events/event.ts";
-import { detailJson, payloadJson, summaryJson } from "../events/json.ts";
+import { detailJson, payloadJson, type Surroundings, summaryJson } from "../events/json.ts";
 import type { EventDetail, EventStore } from "../events/store.ts";
 import type { Endpoint } from "../http/endpoint.ts";
 import { readQuery } from "../http/fields.ts";
@@ -26,9 +26,14 @@ import { type BulkResult, findEvent, takeFiltered } from "./bulk.ts";
 import { JobItem } from "./jobs.ts";
 
 export interface EventParts extends AdminGuard {
-  events: Pick<EventStore, "list" | "get" | "count" | "replay" | "replayAll" | "reroute" | "discard" | "discardAll">;
   /** What the present routes say of an event. */
   explainRoutes: (event: EventDetail) => v.InferOutput<typeof VerdictItem>[];
+  /** The attempts that a route allows. Null if it is not configured. */
+  attemptsOf: Surroundings["attemptsOf"];
+  events: Pick<
+    EventStore,
+    "unavailableRoutes" | "list" | "get" | "count" | "replay" | "replayAll" | "reroute" | "discard" | "discardAll"
+  >;
   now: () => number;
 }
 
@@ -156,7 +161,7 @@ const SELECTION_LIMIT = 256 * 1024;
 
 /** The events, and what is done to them. */
 export function eventEndpoints(parts: EventParts): Endpoint[] {
-  const { events, explainRoutes, now } = parts;
+  const { events, explainRoutes, attemptsOf, now } = parts;
   return [
     queryEndpoint(parts, {
       path: "/admin/api/events",
@@ -179,8 +184,9 @@ export function eventEndpoints(parts: EventParts): Endpoint[] {
       async read({ id, source }, { params }) {
         const event = await findEvent(events, id ?? params.id ?? "", source);
         const isShown = event.payload.length <= MAX_SHOWN_BYTES;
+        const around = { unavailable: await events.unavailableRoutes(now()), attemptsOf, now: now() };
         const routes = explainRoutes(event);
-        return { ...detailJson(event), routes, ...(isShown ? payloadJson(event.payload) : { payload: null }) };
+        return { ...detailJson(event, around), routes, ...(isShown ? payloadJson(event.payload) : { payload: null }) };
       },
     }),
     guardedGet(parts, {

@@ -1,5 +1,5 @@
 import * as v from "valibot";
-import { STATUSES } from "../events/event.ts";
+import { JOB_STATUSES } from "../events/event.ts";
 import { openJobJson } from "../events/json.ts";
 import { EVENTS_PER_PAGE } from "../events/limits.ts";
 import { eachPage } from "../events/pages.ts";
@@ -23,15 +23,37 @@ export interface JobParts extends AdminGuard {
   events: Pick<EventStore, "jobs">;
 }
 
-export const JobItem = v.object({
+/** A queued or failed job. */
+const OpenJobItem = v.object({
   route: v.string(),
-  status: v.picklist([...STATUSES, "discarded"]),
+  status: v.picklist(JOB_STATUSES),
   attempts: count,
   nextAttemptAt: v.nullable(timestamp),
   leased: v.boolean(),
   orderingKey: v.nullable(v.string()),
   lastError: v.nullable(v.string()),
   deadLetter: v.nullable(v.object({ failedAt: timestamp, reason: v.string() })),
+});
+
+/** A job of an event. */
+export const JobItem = v.object({
+  ...OpenJobItem.entries,
+  probes: v.pipe(count, v.description("Attempts that only tried whether the target is available again.")),
+  budget: v.pipe(
+    v.object({ used: count, of: v.nullable(count) }),
+    v.description("The attempts that the policy of the route counts, since the job was made or last replayed."),
+  ),
+  waits: v.pipe(
+    v.nullable(
+      v.object({
+        reason: v.picklist(["running", "paused", "earlier_event", "target_unavailable", "delay", "due"]),
+        since: v.nullable(timestamp),
+        until: v.nullable(timestamp),
+        event: v.nullable(v.object({ source: v.string(), eventId: v.string(), status: v.picklist(JOB_STATUSES) })),
+      }),
+    ),
+    v.description("Why a queued job is not processed yet."),
+  ),
   discarded: v.nullable(v.object({ discardedAt: timestamp, reason: v.string() })),
   history: v.array(
     v.object({
@@ -41,6 +63,7 @@ export const JobItem = v.object({
       outcome: v.picklist(["succeeded", "failed", "lease_expired"]),
       error: v.nullable(v.string()),
       response: v.nullable(v.string()),
+      isProbe: v.boolean(),
     }),
   ),
 });
@@ -61,7 +84,7 @@ export const JobsAnswer = v.object({
       eventId: v.string(),
       type: v.string(),
       receivedAt: timestamp,
-      ...v.omit(JobItem, ["discarded", "history"]).entries,
+      ...OpenJobItem.entries,
     }),
   ),
   cursor,

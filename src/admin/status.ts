@@ -19,7 +19,7 @@ import {
 } from "./api.ts";
 
 export interface StatusParts extends AdminGuard {
-  events: Pick<EventStore, "stats" | "pauseRoute" | "resumeRoute">;
+  events: Pick<EventStore, "stats" | "pauseRoute" | "resumeRoute" | "tryRoute">;
   readStatus: () => Promise<v.InferOutput<typeof StatusAnswer>>;
   readRoutes: () => Promise<v.InferOutput<typeof StatusAnswer>["routes"]>;
   now: () => number;
@@ -40,6 +40,7 @@ export const StatusAnswer = v.object({
     queued: count,
     processed: count,
     failed: count,
+    discarded: count,
     unrouted: count,
     conflicts: count,
     unreadable: count,
@@ -59,6 +60,8 @@ export const StatusAnswer = v.object({
       discarded: count,
       pausedAt: v.nullable(timestamp),
       available: v.boolean(),
+      unavailableSince: v.nullable(timestamp),
+      nextProbeAt: v.pipe(v.nullable(timestamp), v.description("Null also while a probe is running.")),
     }),
   ),
 });
@@ -150,6 +153,17 @@ export function statusEndpoints(parts: StatusParts): Endpoint[] {
       async change({ route }) {
         await requireRoute(route);
         return { changed: await events.resumeRoute(route) };
+      },
+    }),
+    changeEndpoint(parts, {
+      path: "/admin/api/routes/try",
+      scope: WRITE,
+      summary: "Tries the unavailable target of a route now, with the next event, instead of at the next probe.",
+      request: RouteBody,
+      response: ChangedAnswer,
+      async change({ route }) {
+        await requireRoute(route);
+        return { changed: await events.tryRoute(route, now()) };
       },
     }),
   ];

@@ -1,16 +1,17 @@
 import { SettingsError } from "../errors.ts";
 import type { AttemptRecord } from "../events/job.ts";
-import { detailJson, malformedOf, payloadJson, payloadText } from "../events/json.ts";
+import { detailJson, malformedOf, payloadJson, payloadText, type Surroundings } from "../events/json.ts";
 import type { Conflict, EventDetail, JobDetail, Repeat } from "../events/store.ts";
+import { type Waiting, waitingOf } from "../events/waiting.ts";
 import { printable, printableLines } from "../lib/printable.ts";
 import { openStored } from "../webhook/intake/stored-content.ts";
 import { explainRouting, type RouteVerdict, reasonOf } from "../worker/routing.ts";
 import { findEvent, noSuchEvent } from "./find-event.ts";
 import { counted, printData, printJson, say } from "./output.ts";
-import { readRoutesOf } from "./routes.ts";
+import { attemptsOfRoutes, readRoutesOf } from "./routes.ts";
 import { withStores } from "./stores.ts";
 import { STATUS_STYLE, styled } from "./table.ts";
-import { timeFormat } from "./time.ts";
+import { probeText, timeFormat } from "./time.ts";
 
 interface ShowOptions {
   source?: string;
@@ -21,12 +22,14 @@ interface ShowOptions {
 
 /** Prints one event with its attempts, origin and payload. Throws `OperatorError` when there is none. */
 export function runEventsShow(eventId: string, { source, config, utc, json }: ShowOptions): Promise<void> {
-  return withStores(async ({ events }) => {
+  return withStores(async ({ events, now }) => {
     const event = await findEvent(events, { eventId, source });
     if (!event) throw noSuchEvent(eventId);
     const routes = verdictsOn(event, config);
-    if (json) return printJson({ ...detailJson(event), routes, ...payloadJson(event.payload) });
-    printDetail(event, routes, timeFormat(utc, Date.now()));
+    const unavailable = await events.unavailableRoutes(now());
+    const around = { unavailable, attemptsOf: attemptsOfRoutes(), now: now() };
+    if (json) return printJson({ ...detailJson(event, around), routes, ...payloadJson(event.payload) });
+    printDetail(event, { routes, around }, timeFormat(utc, now()));
     if (routes === null) say("Why routes do not take it is unknown: run authserve config check.");
     if (event.conflicts.length > 0) say("To see the bytes of the conflicts, use --json.");
     if (event.repeats.length > 0) say("To see the headers of the repeats, use --json.");
@@ -51,7 +54,13 @@ function printFact(name: string, value: string): void {
   printData(`${styled("bold", name.padEnd(NAME_WIDTH))}${value}`);
 }
 
-function printDetail(event: EventDetail, routes: readonly RouteVerdict[] | null, time: FormatTime): void {
+interface Known {
+  /** Null if it is unknown. */
+  routes: readonly RouteVerdict[] | null;
+  around: Surroundings;
+}
+
+function printDetail(event: EventDetail, { routes, around }: Known, time: FormatTime): void {
   const { status, payload } = event;
   printFact("event", printable(event.eventId));
   printFact("type", printable(event.type));
@@ -59,7 +68,7 @@ function printDetail(event: EventDetail, routes: readonly RouteVerdict[] | null,
   printFact("status", styled(STATUS_STYLE[status], status));
   printFact("received", `${time(event.receivedAt)} from ${printable(event.address)}`);
   printFact("secret", printable(event.secret));
-  for (const job of event.jobs) printJob(job, time);
+  for (const job of event.jobs) printJob(job, around, time);
   const taken = new Set(event.jobs.map(({ route }) => route));
   for (const verdict of routes ?? []) if (!taken.has(verdict.route)) printVerdict(verdict);
   for (const conflict of event.conflicts) printConflict(conflict, time);
@@ -71,9 +80,11 @@ function printDetail(event: EventDetail, routes: readonly RouteVerdict[] | null,
   printData(printableLines(payloadText(payload)));
 }
 
-function printJob(job: JobDetail, time: FormatTime): void {
-  const { route, attempts, deadLetter, discarded, history } = job;
-  printFact("route", `${printable(route)}, ${counted(attempts, "attempt")}${nextAttempt(job, time)}`);
+function printJob(job: JobDetail, { attemptsOf, unavailable, now }: Surroundings, time: FormatTime): void {
+  const { route, deadLetter, discarded, history } = job;
+  printFact("route", `${printable(route)}, ${attemptsText(job, attemptsOf(route))}`);
+  const waiting = waitingOf(job, unavailable, now);
+  if (waiting) printFact("waits", waitingText(waiting, job, time, now));
   for (const attempt of history) printAttempt(attempt, time);
   if (discarded)
     printData(`  ${time(discarded.discardedAt)}  ${styled("yellow", "discarded")}  ${printable(discarded.reason)}`);
@@ -87,22 +98,50 @@ function printVerdict(verdict: RouteVerdict): void {
   printFact("not by", printable(`${verdict.route}: ${reason}`));
 }
 
-function nextAttempt({ status, dueAt, leased, orderingKey }: JobDetail, time: FormatTime): string {
-  if (leased) return ", one is running";
-  if (dueAt !== null) return `, the next ${time(dueAt)}`;
-  return status === "queued" ? `, waits for earlier events of ${printable(orderingKey ?? "")}` : "";
+/** The attempts of a job: those that its policy counts, and those that cost nothing. */
+function attemptsText({ attempts, attemptsOfBudget, probes }: JobDetail, allowed: number | null): string {
+  const used =
+    allowed === null ? counted(attemptsOfBudget, "attempt") : `${attemptsOfBudget} of ${counted(allowed, "attempt")}`;
+  const earlier = attempts - attemptsOfBudget;
+  return [
+    used,
+    ...(probes === 0 ? [] : [`and ${counted(probes, "probe")}`]),
+    ...(earlier > 0 ? [`and ${earlier} before the replay`] : []),
+  ].join(", ");
+}
+
+function waitingText(waiting: Waiting, job: JobDetail, time: FormatTime, now: number): string {
+  const route = printable(job.route);
+  switch (waiting.reason) {
+    case "running":
+      return "an attempt is running";
+    case "paused":
+      return `paused since ${time(waiting.since)}: authserve routes resume ${route}`;
+    case "earlier_event": {
+      const { eventId, source, status } = waiting.event;
+      const failed = status === "failed" ? ", which failed: replay or discard it" : "";
+      const of = source === "default" ? "" : ` of ${printable(source)}`;
+      return `behind ${printable(eventId)}${of} for the key ${printable(job.orderingKey ?? "")}${failed}`;
+    }
+    case "target_unavailable":
+      return `target unavailable since ${time(waiting.since)}, ${probeText(waiting.until, now)}: authserve routes try ${route}`;
+    case "delay":
+      return `the next attempt ${time(waiting.until)}`;
+    case "due":
+      return "due: a running server takes it next";
+  }
 }
 
 const OUTCOME_STYLE = { succeeded: "green", failed: "red", lease_expired: "yellow" } as const;
 
 function printAttempt(
-  { attempt, startedAt, finishedAt, outcome, error, response }: AttemptRecord,
+  { attempt, startedAt, finishedAt, outcome, error, response, isProbe }: AttemptRecord,
   time: FormatTime,
 ): void {
   const took = `${Math.max(0, finishedAt - startedAt)} ms`;
   const end = styled(OUTCOME_STYLE[outcome], outcome.replace("_", " "));
   printData(
-    `  ${time(startedAt)}  attempt ${attempt}  ${took}  ${end}${error === null ? "" : `  ${printable(error)}`}`,
+    `  ${time(startedAt)}  ${isProbe ? "probe" : `attempt ${attempt}`}  ${took}  ${end}${error === null ? "" : `  ${printable(error)}`}`,
   );
   if (response !== null) printData(printableLines(response).replace(/^/gm, "    > "));
 }

@@ -3,7 +3,7 @@ import { readConfigFile } from "../config/file/config-file.ts";
 import { ROUTE_SETTING_NAMES, routesOf } from "../config/routes.ts";
 import { type Environment, readSettings } from "../config/settings.ts";
 import { OperatorError, SettingsError } from "../errors.ts";
-import type { EventStore } from "../events/store.ts";
+import type { EventStore, UnavailableRoute } from "../events/store.ts";
 import { isoTime } from "../lib/iso-time.ts";
 import { printable } from "../lib/printable.ts";
 import type { Route } from "../worker/route.ts";
@@ -12,15 +12,26 @@ import { remedyForName } from "./option-values.ts";
 import { counted, printJson, say } from "./output.ts";
 import { withStores } from "./stores.ts";
 import { printTable } from "./table.ts";
-import { timeFormat } from "./time.ts";
+import { probeText, timeFormat } from "./time.ts";
 
-/** Prints the routes with the numbers of their jobs. Routes that have jobs and are no longer configured are `gone`. */
+/**
+ * Prints the routes with the numbers of their jobs, and why they wait. Routes that have jobs and are no longer
+ * configured are `gone`.
+ */
 export function runRoutesList({ utc, json }: { utc?: boolean; json?: boolean }): Promise<void> {
   const routes = readRoutes(readEnvironment());
-  return withStores(async ({ events }) => {
+  return withStores(async ({ events, now }) => {
     const overview = overviewOfRoutes(routes, await events.routes());
-    const shown = overview.filter((route) => route.configured !== null || isWaiting(route)).map(describe);
-    if (json) return printJson(shown.map((route) => ({ ...route, pausedAt: isoTime(route.pausedAt) })));
+    const unavailable = await events.unavailableRoutes(now());
+    const shown = overview
+      .filter((route) => route.configured !== null || isWaiting(route))
+      .map((route) =>
+        describe(
+          route,
+          unavailable.find((one) => one.route === route.name),
+        ),
+      );
+    if (json) return printJson(shown.map(routeJson));
     printTable(
       ["NAME", "STATUS", "QUEUED", "PROCESSED", "FAILED", "HANDLER", { heading: "TARGET", leastWidth: 12 }],
       shown.map(({ name, status, queued, processed, failed, handler, target }) => [
@@ -31,8 +42,15 @@ export function runRoutesList({ utc, json }: { utc?: boolean; json?: boolean }):
         target === null ? "-" : printable(target),
       ]),
     );
-    const time = timeFormat(utc, Date.now());
-    for (const { name, pausedAt } of shown) if (pausedAt !== null) say(`${name} is paused since ${time(pausedAt)}.`);
+    const time = timeFormat(utc, now());
+    for (const { name, pausedAt, unavailableSince, nextProbeAt } of shown) {
+      if (pausedAt !== null)
+        say(`${name} is paused since ${time(pausedAt)}. To go on: authserve routes resume ${name}`);
+      if (unavailableSince === null) continue;
+      const probe = probeText(nextProbeAt, now());
+      say(`The target of ${name} is unavailable since ${time(unavailableSince)}, ${probe}.`);
+      say(`To try it now: authserve routes try ${name}`);
+    }
     for (const { name, status, queued, failed } of shown) {
       if (status === "gone")
         say(`${counted(queued + failed, "job")} of ${name} wait until it is in the configuration file again.`);
@@ -62,6 +80,27 @@ export function runRoutesResume(name: string): Promise<void> {
   });
 }
 
+/** Asks the running servers to try the target of a route now, and not only at the next probe. */
+export function runRoutesTry(name: string): Promise<void> {
+  return withStores(async ({ events, now }) => {
+    await requireRoute(name, events);
+    const isAsked = await events.tryRoute(name, now());
+    say(isAsked ? `The target of ${name} is tried with the next event.` : `The target of ${name} is not unavailable.`);
+  });
+}
+
+/** Returns the attempts that a route allows; null if the configuration does not tell. */
+export function attemptsOfRoutes(): (name: string) => number | null {
+  const attempts = new Map<string, number>();
+  try {
+    for (const { name, retry } of readRoutes(readEnvironment())) attempts.set(name, retry.attempts);
+  } catch (error) {
+    // An event can be shown without a configuration.
+    if (!(error instanceof SettingsError)) throw error;
+  }
+  return (name) => attempts.get(name) ?? null;
+}
+
 export function readRoutes(environment: Environment): Route[] {
   return routesOf(readSettings(environment, ROUTE_SETTING_NAMES), readConfigFile(environment));
 }
@@ -77,8 +116,11 @@ export function readRoutesOf(config: string | undefined): Route[] {
 
 const isWaiting = ({ queued, failed }: RouteOverview) => queued + failed > 0;
 
-function describe({ name, configured: route, queued, processed, failed, discarded, pausedAt }: RouteOverview) {
-  const status = route === null ? "gone" : pausedAt === null ? "active" : "paused";
+function describe(
+  { name, configured: route, queued, processed, failed, discarded, pausedAt }: RouteOverview,
+  outage: UnavailableRoute | undefined,
+) {
+  const status = route === null ? "gone" : pausedAt !== null ? "paused" : outage ? "unavailable" : "active";
   return {
     name,
     status,
@@ -91,8 +133,17 @@ function describe({ name, configured: route, queued, processed, failed, discarde
     failed,
     discarded,
     pausedAt,
+    unavailableSince: outage?.since ?? null,
+    nextProbeAt: outage?.probeAt ?? null,
   };
 }
+
+const routeJson = ({ pausedAt, unavailableSince, nextProbeAt, ...route }: ReturnType<typeof describe>) => ({
+  ...route,
+  pausedAt: isoTime(pausedAt),
+  unavailableSince: isoTime(unavailableSince),
+  nextProbeAt: isoTime(nextProbeAt),
+});
 
 /**
  * Throws {@link OperatorError} unless a route is configured, or has jobs. A faulty configuration must not prevent a

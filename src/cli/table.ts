@@ -81,7 +81,10 @@ function cut(text: string, width: number): string {
 }
 
 /** The colour of each status. */
-export const STATUS_STYLE = { queued: "yellow", processed: "green", failed: "red" } as const satisfies Record<
-  Status,
-  string
->;
+export const STATUS_STYLE = {
+  queued: "yellow",
+  processed: "green",
+  failed: "red",
+  discarded: "gray",
+  unrouted: "magenta",
+} as const satisfies Record<Status, string>;

@@ -19,3 +19,11 @@ export function relativeTime(ms: number, now: number): string {
 export function timeFormat(isExact: boolean | undefined, now: number): (ms: number) => string {
   return isExact ? isoTime : (ms) => relativeTime(ms, now);
 }
+
+/** When an unavailable target is tried next. `at` is null while a probe is running. */
+export function probeText(at: number | null, now: number): string {
+  if (at === null) return "a probe is running";
+  // An overdue probe waits for an event that is due.
+  if (at <= now) return "the next event is the probe";
+  return `next probe in ${Math.ceil((at - now) / 1000)} s`;
+}

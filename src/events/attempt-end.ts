@@ -26,6 +26,7 @@ export function afterAttempt(next: Next) {
     status: next.to,
     dueAt: isQueued ? next.runAt : null,
     isFree: isQueued && next.isFree === true,
+    isProbe: isQueued && next.isProbe === true,
     staysInLine: isQueued || (next.to === "failed" && next.blocks === true),
   };
 }

@@ -1,6 +1,6 @@
 import type { JobStatus } from "./event.ts";
 import type { AttemptRecord } from "./job.ts";
-import type { Conflict, EventDetail, EventSummary, JobDetail, Repeat } from "./store.ts";
+import type { Conflict, EventDetail, EventName, EventSummary, JobDetail, Repeat } from "./store.ts";
 import { summaryOf } from "./summary.ts";
 
 /** An event as it is read, without its jobs. `headers` is JSON. */
@@ -20,15 +20,19 @@ export interface ListedJobRow {
   lastError: string | null;
 }
 
-/** A job with why it has ended. */
-export interface DetailJob extends ListedJobRow {
+/** A job with why it has ended, and what it waits for. */
+export interface DetailJob extends ListedJobRow, Pick<JobDetail, "probes" | "attemptsOfBudget" | "pausedAt"> {
+  earlierSource: string | null;
+  earlierEventId: string | null;
+  earlierStatus: JobStatus | null;
   failedAt: number | null;
   failReason: string | null;
   discardedAt: number | null;
   discardReason: string | null;
 }
 
-export type DetailAttempt = AttemptRecord & { route: string };
+/** An attempt with its number among all claims of the job. A driver may have no boolean. */
+export type DetailAttempt = Omit<AttemptRecord, "isProbe"> & { route: string; isProbe: boolean | number };
 export type ConflictRow = Omit<Conflict, "number">;
 export type RepeatRow = Omit<Repeat, "headers"> & { headers: string };
 
@@ -64,15 +68,34 @@ export function detailOf(
 
 const parsed = (headers: string) => JSON.parse(headers) as Record<string, string>;
 
-function jobOf(
-  { endedAt: _, leased, failedAt, failReason, discardedAt, discardReason, ...job }: DetailJob,
-  history: readonly DetailAttempt[],
-): JobDetail {
+function jobOf(row: DetailJob, history: readonly DetailAttempt[]): JobDetail {
+  const { endedAt: _, leased, failedAt, failReason, discardedAt, discardReason, ...rest } = row;
+  const { earlierSource, earlierEventId, earlierStatus, ...job } = rest;
   return {
     ...job,
     leased: Boolean(leased),
+    earlier: earlierOf({ earlierSource, earlierEventId, earlierStatus }),
     deadLetter: failedAt === null ? null : { failedAt, reason: failReason ?? "" },
     discarded: job.status === "discarded" && discardedAt !== null ? { discardedAt, reason: discardReason ?? "" } : null,
-    history: history.filter(({ route }) => route === job.route).map(({ route: __, ...attempt }) => attempt),
+    history: historyOf(history.filter(({ route }) => route === job.route)),
   };
+}
+
+function earlierOf({
+  earlierSource: source,
+  earlierEventId: eventId,
+  earlierStatus: status,
+}: Pick<DetailJob, "earlierSource" | "earlierEventId" | "earlierStatus">): (EventName & { status: JobStatus }) | null {
+  return source === null || eventId === null || status === null ? null : { source, eventId, status };
+}
+
+/** Attempts numbered without the probes before them. */
+function historyOf(attempts: readonly DetailAttempt[]): AttemptRecord[] {
+  let probes = 0;
+  return attempts.map(({ route: _, ...attempt }) => {
+    const isProbe = Boolean(attempt.isProbe);
+    const number = attempt.attempt - probes;
+    if (isProbe) probes++;
+    return { ...attempt, attempt: number, isProbe };
+  });
 }

@@ -29,6 +29,8 @@ export interface ClaimedJob extends JobName {
   isReplay: boolean;
   /** The number of this attempt among all attempts of the job. It is also the fencing token of the claim. */
   attempt: number;
+  /** The number of this attempt, from 1, without the probes before it. Handlers are told this one. */
+  countedAttempt: number;
   /** The number of this attempt, from 1, since the job was made or last replayed. The retry policy uses it. */
   attemptOfBudget: number;
 }
@@ -57,12 +59,12 @@ export interface Settlement extends Claim {
 }
 
 /**
- * The next status of a job. A free attempt does not count towards the budget. A failed job that blocks keeps the later
- * jobs of its ordering key waiting. Times are Unix milliseconds.
+ * The next status of a job. A free attempt, such as a failed probe, does not count towards the budget. A failed job
+ * that blocks keeps the later jobs of its ordering key waiting. Times are Unix milliseconds.
  */
 export type Next =
   | { to: "processed" }
-  | { to: "queued"; runAt: number; isFree?: boolean }
+  | { to: "queued"; runAt: number; isFree?: boolean; isProbe?: boolean }
   | { to: "failed"; reason: string; blocks?: boolean };
 
 /** The longest wait for the next attempt. A longer one would only hide the job. */
@@ -79,4 +81,6 @@ export interface AttemptRecord {
   outcome: AttemptOutcome;
   error: string | null;
   response: string | null;
+  /** It only tried whether the target is available again, and cost nothing. */
+  isProbe: boolean;
 }

@@ -2,7 +2,8 @@ import { isUtf8 } from "node:buffer";
 import { bodyFault } from "../lib/body-fault.ts";
 import { isoTime } from "../lib/iso-time.ts";
 import type { Chart, OUTCOMES } from "./stats.ts";
-import type { EventDetail, EventSummary, JobDetail, OpenJob } from "./store.ts";
+import type { EventDetail, EventSummary, JobDetail, OpenJob, UnavailableRoute } from "./store.ts";
+import { type Waiting, waitingOf } from "./waiting.ts";
 
 /** The summary of an event in JSON output. Its members and their order are stable. */
 export function summaryJson(event: EventSummary) {
@@ -24,8 +25,16 @@ export function malformedOf({ payload, contentType }: Pick<EventDetail, "payload
   return bodyFault(Buffer.from(payload), contentType);
 }
 
+/** What is known beside an event: why its jobs wait, and how many attempts they have. */
+export interface Surroundings {
+  unavailable: readonly UnavailableRoute[];
+  /** The attempts that a route allows. Null if it is not known. */
+  attemptsOf(route: string): number | null;
+  now: number;
+}
+
 /** An event with its jobs, conflicts and repeats in JSON output, without its payload. */
-export function detailJson(event: EventDetail) {
+export function detailJson(event: EventDetail, around: Surroundings) {
   return {
     ...summaryJson(event),
     address: event.address,
@@ -33,7 +42,7 @@ export function detailJson(event: EventDetail) {
     contentType: event.contentType,
     headers: event.headers,
     malformed: malformedOf(event),
-    jobs: event.jobs.map(jobJson),
+    jobs: event.jobs.map((job) => jobInDetailJson(job, around)),
     conflicts: event.conflicts.map(({ number, payloadSha256, deliveries, firstAt, lastAt, address, payload }) => ({
       number,
       payloadSha256,
@@ -59,8 +68,34 @@ export function detailJson(event: EventDetail) {
   };
 }
 
-function jobJson(job: JobDetail) {
-  const { route, status, attempts, orderingKey, dueAt, leased, lastError, deadLetter, discarded, history } = job;
+function jobInDetailJson(job: JobDetail, { unavailable, attemptsOf, now }: Surroundings) {
+  const { discarded, history, probes, attemptsOfBudget } = job;
+  return {
+    ...jobJson(job),
+    probes,
+    budget: { used: attemptsOfBudget, of: attemptsOf(job.route) },
+    waits: waitingJson(waitingOf(job, unavailable, now)),
+    discarded: discarded && { ...discarded, discardedAt: isoTime(discarded.discardedAt) },
+    history: history.map((attempt) => ({
+      ...attempt,
+      startedAt: isoTime(attempt.startedAt),
+      finishedAt: isoTime(attempt.finishedAt),
+    })),
+  };
+}
+
+function waitingJson(waiting: Waiting | null) {
+  if (waiting === null) return null;
+  return {
+    reason: waiting.reason,
+    since: "since" in waiting ? isoTime(waiting.since) : null,
+    until: "until" in waiting ? isoTime(waiting.until) : null,
+    event: "event" in waiting ? waiting.event : null,
+  };
+}
+
+function jobJson(job: Omit<OpenJob, "source" | "eventId" | "type" | "receivedAt">) {
+  const { route, status, attempts, orderingKey, dueAt, leased, lastError, deadLetter } = job;
   return {
     route,
     status,
@@ -71,19 +106,12 @@ function jobJson(job: JobDetail) {
     orderingKey,
     lastError,
     deadLetter: deadLetter && { ...deadLetter, failedAt: isoTime(deadLetter.failedAt) },
-    discarded: discarded && { ...discarded, discardedAt: isoTime(discarded.discardedAt) },
-    history: history.map((attempt) => ({
-      ...attempt,
-      startedAt: isoTime(attempt.startedAt),
-      finishedAt: isoTime(attempt.finishedAt),
-    })),
   };
 }
 
 /** A queued or failed job in JSON output, with its event. */
 export function openJobJson({ source, eventId, type, receivedAt, ...job }: OpenJob) {
-  const { discarded: _, history: __, ...rest } = jobJson({ ...job, discarded: null, history: [] });
-  return { source, eventId, type, receivedAt: isoTime(receivedAt), ...rest };
+  return { source, eventId, type, receivedAt: isoTime(receivedAt), ...jobJson(job) };
 }
 
 /** A chart in JSON output. */

@@ -1,4 +1,4 @@
-import type { JobStatus, Status } from "./event.ts";
+import { countedAs, type JobStatus, type Status } from "./event.ts";
 import { attemptStat, createStatCounts, type StatCounts } from "./stats.ts";
 
 /** What counts need of an event. `size` is that of the payload and the headers in bytes. */
@@ -13,7 +13,7 @@ export interface Moves {
   /** `size` is that of the payload and the headers in bytes. */
   event(from: Status, to: Status, size: number): void;
   /** An event is removed, but its id is kept. */
-  eventRemoved(from: Exclude<Status, "queued">, size: number, hadJobs: boolean): void;
+  eventRemoved(from: Status, size: number): void;
   idsRemoved(count: number): void;
   /** `from` is null for a new job. */
   job(route: string, from: JobStatus | null, to: JobStatus): void;
@@ -26,6 +26,7 @@ export interface Moves {
   readonly stats: StatCounts;
 }
 
+/** `processed` counts discarded and unrouted events, too. */
 const NONE = {
   queued: 0,
   processed: 0,
@@ -54,21 +55,21 @@ export function createMoves(stats = createStatCounts()): Moves {
     differences.set(route, known);
     return known;
   };
+  function count(status: Status, by: 1 | -1, size: number): void {
+    const events = of(EVENTS);
+    const counted = countedAs(status);
+    events[counted] += by;
+    events[`${counted}Bytes`] += by * size;
+    if (status === "discarded" || status === "unrouted") events[status] += by;
+  }
+
   return {
     event(from, to, size) {
       if (from === to) return;
-      const events = of(EVENTS);
-      events[from]--;
-      events[to]++;
-      events[`${from}Bytes`] -= size;
-      events[`${to}Bytes`] += size;
+      count(from, -1, size);
+      count(to, 1, size);
     },
-    eventRemoved(from, size, hadJobs) {
-      const events = of(EVENTS);
-      events[from]--;
-      events[`${from}Bytes`] -= size;
-      if (!hadJobs) events.unrouted--;
-    },
+    eventRemoved: (from, size) => count(from, -1, size),
     idsRemoved(count) {
       of(EVENTS).ids -= count;
     },

@@ -1,4 +1,4 @@
-import type { JobStatus, Status } from "./event.ts";
+import type { CountedStatus, JobStatus } from "./event.ts";
 import { MAX_COMPARED_EVENTS } from "./limits.ts";
 import { addTaken, createPurgeRule, endOf, NOTHING_TAKEN, type StoredTotals, type Taken } from "./retention.ts";
 import type { PurgeRequest } from "./store.ts";
@@ -40,7 +40,7 @@ interface EndedJob {
 
 /** An event to remove, as it was when it was read. */
 export interface Expired<Job extends EndedJob = EndedJob> extends PurgeRow {
-  status: Exclude<Status, "queued">;
+  status: Exclude<CountedStatus, "queued">;
   endedAt: number;
   jobs: readonly Job[];
 }

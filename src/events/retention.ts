@@ -1,4 +1,4 @@
-import { type JobStatus, type Status, statusOf } from "./event.ts";
+import { type CountedStatus, countedAs, type JobStatus, statusOf } from "./event.ts";
 import { DAY_MS } from "./stats.ts";
 
 /**
@@ -42,7 +42,7 @@ export interface StoredTotals {
 
 /** An event that a purge may remove. `endedAt` is when the last of its jobs ended, or its receipt if it has none. */
 interface PurgeCandidate {
-  status: Status;
+  status: CountedStatus;
   endedAt: number;
   bytes: number;
 }
@@ -54,7 +54,10 @@ export type Taken = Record<"processed" | "failed", { count: number; bytes: numbe
 export const NOTHING_TAKEN: Taken = { processed: { count: 0, bytes: 0 }, failed: { count: 0, bytes: 0 } };
 
 /** Adds events to those that are taken. */
-export function addTaken(taken: Taken, events: readonly { status: Exclude<Status, "queued">; bytes: number }[]): Taken {
+export function addTaken(
+  taken: Taken,
+  events: readonly { status: Exclude<CountedStatus, "queued">; bytes: number }[],
+): Taken {
   const sums = { processed: { ...taken.processed }, failed: { ...taken.failed } };
   for (const { status, bytes } of events) {
     sums[status].count++;
@@ -69,7 +72,7 @@ export function endOf(
   jobs: readonly { status: JobStatus; endedAt: number | null }[],
 ): Pick<PurgeCandidate, "status" | "endedAt"> {
   return {
-    status: statusOf(jobs.map(({ status }) => status)),
+    status: countedAs(statusOf(jobs.map(({ status }) => status))),
     endedAt: Math.max(receivedAt, ...jobs.map(({ endedAt }) => endedAt ?? 0)),
   };
 }

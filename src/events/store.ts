@@ -127,12 +127,21 @@ export interface Repeat {
 export interface JobDetail {
   route: string;
   status: JobStatus;
+  /** Without probes. */
   attempts: number;
+  /** Attempts that only tried whether the target is available again, and cost nothing. */
+  probes: number;
+  /** The attempts that its policy counts: those since the job was made or last replayed. */
+  attemptsOfBudget: number;
   /** Null if the job runs in any order. */
   orderingKey: string | null;
   /** When a queued job is due, or its lease ends. Null while it waits for earlier jobs of its ordering key. */
   dueAt: number | null;
   leased: boolean;
+  /** Since when its route is paused. Null if it is not. */
+  pausedAt: number | null;
+  /** The event whose job of the same route and ordering key it waits for. */
+  earlier: (EventName & { status: JobStatus }) | null;
   lastError: string | null;
   deadLetter: { failedAt: number; reason: string } | null;
   discarded: { discardedAt: number; reason: string } | null;
@@ -211,7 +220,7 @@ export interface CountedPage {
 /** A job that is queued or has failed, with its event. */
 export interface OpenJob
   extends Pick<EventSummary, "source" | "eventId" | "type" | "receivedAt">,
-    Omit<JobDetail, "discarded" | "history"> {}
+    Omit<JobDetail, "probes" | "attemptsOfBudget" | "pausedAt" | "earlier" | "discarded" | "history"> {}
 
 /** A part of a list of jobs. `next` is the cursor of the next page; null on the last page. */
 export interface OpenJobPage {
@@ -246,7 +255,7 @@ export interface Backlog {
   queued: number;
   processed: number;
   failed: number;
-  /** Processed events that no route matched. */
+  discarded: number;
   unrouted: number;
   conflicts: number;
   /** Dead letters whose events cannot be read. */
@@ -269,6 +278,14 @@ export interface RouteRecord {
   discarded: number;
   /** Unix milliseconds. Null if it is not paused. */
   pausedAt: number | null;
+}
+
+/** A route whose target is unavailable. Times are Unix milliseconds. */
+export interface UnavailableRoute {
+  route: string;
+  since: number;
+  /** When the next probe may begin. Null while one is running. */
+  probeAt: number | null;
 }
 
 /** Asks for up to `limit` jobs of a route, leased for `leaseMs` from `now`. */
@@ -352,6 +369,14 @@ export interface EventStore {
   pauseRoute(route: string, now: number): Promise<boolean>;
   /** Returns false if the route is not paused. */
   resumeRoute(route: string): Promise<boolean>;
+  /** Notes the routes whose targets a worker finds unavailable, in place of those that it noted before. */
+  noteUnavailable(owner: string, routes: readonly UnavailableRoute[], now: number): Promise<void>;
+  /** The routes that a worker has noted as unavailable lately, by name. */
+  unavailableRoutes(now: number): Promise<UnavailableRoute[]>;
+  /** Asks every worker for a probe of a route now. Returns false if its target is not noted as unavailable. */
+  tryRoute(route: string, now: number): Promise<boolean>;
+  /** The probes that a worker is asked for, with the time of the question. */
+  askedProbes(owner: string): Promise<{ route: string; askedAt: number }[]>;
   /** Ends the waiting for dead letters: the next job of each ordering key that they block is due. */
   unblockRoute(route: string, now: number): Promise<void>;
   /**
@@ -381,8 +406,8 @@ export interface EventStore {
   /** The attempts of each route by the minute, from the minute of a time on (Unix milliseconds). */
   attemptsSince(since: number): Promise<RouteAttempts[]>;
   /**
-   * Calls the listener after an append, a replay, a discard or a resumed route through this store. Work of other
-   * processes is found by polling.
+   * Calls the listener after an append, a replay, a discard, or a resumed or tried route through this store. Work of
+   * other processes is found by polling.
    */
   onWork(listener: (work: Work) => void): void;
   /** Throws `store_unavailable` when the store does not answer, or when dead letters have unreadable events. */

@@ -6,13 +6,25 @@ export type Untaken =
   | "several sources have this id: name one"
   | "is already processed"
   | "is already queued"
+  | "was discarded: replay it with --force"
+  | "was taken by no route: replay it with --force"
   | "an attempt is running; try again when it has ended"
   | "has no jobs yet; try again when a server has routed it"
   | "is already processed or discarded";
 
 /** Why a replay has changed nothing of an event. */
 export function whyNotReplayed({ status }: Pick<EventDetail, "status">): Untaken {
-  return status === "processed" ? "is already processed" : "is already queued";
+  switch (status) {
+    case "processed":
+      return "is already processed";
+    case "discarded":
+      return "was discarded: replay it with --force";
+    case "unrouted":
+      return "was taken by no route: replay it with --force";
+    case "queued":
+    case "failed":
+      return "is already queued";
+  }
 }
 
 /** Why a discard has changed nothing of an event. */

@@ -32,6 +32,7 @@ export function withWakeUps(events: Omit<EventStore, "onWork">): EventStore {
     reroute: notifying(events.reroute, "jobs", isTrue),
     discard: notifying(events.discard, "jobs", isAny),
     discardAll: notifying(events.discardAll, "jobs", isAnyIn),
+    tryRoute: notifying(events.tryRoute, "jobs", isTrue),
     resumeRoute: notifying(events.resumeRoute, "jobs", isTrue),
     onWork(listener) {
       listeners.push(listener);

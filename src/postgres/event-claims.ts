@@ -25,13 +25,13 @@ free AS (
 leased AS (
   UPDATE authserve.jobs AS job SET attempts = attempts + 1, lease_owner = $4, claimed_at = $2, due_at = $5
   FROM free WHERE job.event = free.event AND job.route = $1 AND (nth = 1 OR bytes <= $6)
-  RETURNING free.*, attempts, attempts - attempts_before_replay AS attempt_of_budget, is_replay)
-SELECT leased.event, due_at, false AS "isExpired", attempts AS attempt, attempt_of_budget AS "attemptOfBudget",
+  RETURNING free.*, attempts, attempts - probes AS counted_attempt, attempts - attempts_before_replay AS attempt_of_budget, is_replay)
+SELECT leased.event, due_at, false AS "isExpired", attempts AS attempt, counted_attempt AS "countedAttempt", attempt_of_budget AS "attemptOfBudget",
   is_replay AS "isReplay", source, event_id AS "eventId", type, content_type AS "contentType", received_at AS "receivedAt",
   headers, payload
 FROM leased JOIN authserve.contents ON contents.event = leased.event
 UNION ALL
-SELECT due.event, due_at, true, NULL, NULL, NULL, source, event_id, type, NULL, received_at, NULL, NULL
+SELECT due.event, due_at, true, NULL, NULL, NULL, NULL, source, event_id, type, NULL, received_at, NULL, NULL
 FROM due JOIN authserve.events ON id = due.event WHERE lease_owner IS NOT NULL
 ORDER BY due_at, event`;
 
@@ -201,8 +201,8 @@ function end(
   ended: Pick<AttemptRow, "startedAt" | "finishedAt" | "outcome" | "error" | "response">,
 ): void {
   const { event, route } = job;
-  const { status, dueAt, isFree, staysInLine } = afterAttempt(next);
-  changes.endAttempt(job, ended, next.to);
+  const { status, dueAt, isFree, isProbe, staysInLine } = afterAttempt(next);
+  changes.endAttempt(job, { ...ended, isProbe }, next.to);
   if (next.to === "failed") changes.deadLetters.push({ event, route, at: ended.finishedAt, reason: next.reason });
   changes.change(job, {
     status,
@@ -212,6 +212,7 @@ function end(
     endedAt: ended.finishedAt,
     lastError: ended.error,
     attemptsBeforeReplay: job.attemptsBeforeReplay + Number(isFree),
+    probes: job.probes + Number(isProbe),
     inLine: job.inLine && staysInLine,
   });
 }

@@ -33,16 +33,26 @@ export async function readNewest(queries: Queries): Promise<number | null> {
 }
 
 const JOBS = `
-SELECT event, route, status, attempts, ordering_key AS "orderingKey", due_at AS "dueAt", lease_owner IS NOT NULL AS leased,
-  ended_at AS "endedAt", last_error AS "lastError", failed_at AS "failedAt", dead_letters.reason AS "failReason",
-  discarded_at AS "discardedAt", discards.reason AS "discardReason"
-FROM authserve.jobs LEFT JOIN authserve.dead_letters USING (event, route) LEFT JOIN authserve.discards USING (event, route)
-WHERE event = ANY($1::bigint[]) ORDER BY event, route`;
+SELECT job.event, job.route, job.status, job.attempts - job.probes AS attempts, job.probes,
+  job.attempts - job.attempts_before_replay AS "attemptsOfBudget", job.ordering_key AS "orderingKey", job.due_at AS "dueAt",
+  job.lease_owner IS NOT NULL AS leased, job.ended_at AS "endedAt", job.last_error AS "lastError",
+  failed_at AS "failedAt", dead_letters.reason AS "failReason", discarded_at AS "discardedAt",
+  discards.reason AS "discardReason", paused_at AS "pausedAt", earlier.source AS "earlierSource",
+  earlier.event_id AS "earlierEventId", first.status AS "earlierStatus"
+FROM authserve.jobs AS job LEFT JOIN authserve.dead_letters USING (event, route)
+  LEFT JOIN authserve.discards USING (event, route) LEFT JOIN authserve.paused_routes USING (route)
+  LEFT JOIN LATERAL (
+    SELECT event, status FROM authserve.jobs AS other
+    WHERE job.status = 'queued' AND job.due_at IS NULL AND other.route = job.route
+      AND other.ordering_key = job.ordering_key AND other.in_line
+    ORDER BY event LIMIT 1) AS first ON true
+  LEFT JOIN authserve.events AS earlier ON earlier.id = first.event
+WHERE job.event = ANY($1::bigint[]) ORDER BY job.event, job.route`;
 
 const UNROUTED = `SELECT event FROM authserve.unrouted WHERE event = ANY($1::bigint[])`;
 
 const HISTORY = `
-SELECT event, route, attempt, started_at AS "startedAt", finished_at AS "finishedAt", outcome, error, response
+SELECT event, route, attempt, started_at AS "startedAt", finished_at AS "finishedAt", outcome, error, response, is_probe AS "isProbe"
 FROM authserve.attempts WHERE event = ANY($1::bigint[]) ORDER BY event, route, attempt`;
 
 /** The conflicts of events, oldest first. Payloads beyond a number of bytes are null: events, bytes. */

@@ -33,9 +33,6 @@ RETURNING event`;
 const ORIGINS = `
 SELECT id, source, received_at AS "receivedAt", size FROM authserve.events WHERE id = ANY($1::bigint[])`;
 
-/** Counts that events with no route have one now: their number. */
-const COUNT_ROUTED = `INSERT INTO authserve.tally (unrouted) VALUES (-$1::bigint)`;
-
 /** Gives events to the present routes anew, for a forced replay. */
 export function eventReroute(
   postgres: Postgres,
@@ -53,13 +50,10 @@ export function eventReroute(
         const taken = (await queries.rows<{ event: number }>(TAKE, [integers(events)])).map(({ event }) => event);
         const origins = await queries.rows<Origin & { id: number }>(ORIGINS, [integers(taken)]);
         const originOf = new Map(origins.map(({ id, ...origin }) => [id, origin]));
-        const unrouted = taken.filter((event) => changes.jobsOf(event).length === 0);
         for (const job of jobs) {
           const origin = originOf.get(job.event);
           if (origin !== undefined) addOrRequeue(changes, job, origin, now);
         }
-        const routed = unrouted.filter((event) => changes.jobsOf(event).length > 0).length;
-        if (routed > 0) await queries.run(COUNT_ROUTED, [routed]);
       });
     },
   };
@@ -78,6 +72,7 @@ function replayedJob(named: Origin & Pick<JobRow, "event" | "route" | "orderingK
     ...named,
     status: "queued",
     attempts: 0,
+    probes: 0,
     attemptsBeforeReplay: 0,
     isReplay: true,
     inLine: isOrdered,

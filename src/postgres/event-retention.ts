@@ -1,3 +1,4 @@
+import { statusOf } from "../events/event.ts";
 import { MAX_COMPARED_EVENTS } from "../events/limits.ts";
 import { createMoves } from "../events/moves.ts";
 import { chooseEvents, chooseIds, type Expired, type PurgeRow, positionOf } from "../events/purge-choice.ts";
@@ -166,8 +167,10 @@ const blockedLines = (jobs: readonly JobRow[]) =>
 
 function countRemoved(queries: Queries, removed: readonly Expired[], jobs: readonly JobRow[]): void {
   const moves = createMoves();
-  const withJobs = new Set(jobs.map(({ event }) => event));
-  for (const { event, status, bytes } of removed) moves.eventRemoved(status, bytes, withJobs.has(event));
+  const jobsOf = Map.groupBy(jobs, ({ event }) => event);
+  for (const { event, bytes } of removed) {
+    moves.eventRemoved(statusOf((jobsOf.get(event) ?? []).map(({ status }) => status)), bytes);
+  }
   for (const { route, status } of jobs) moves.removed(route, status);
   writeMoves(queries, moves);
 }

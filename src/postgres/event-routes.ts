@@ -1,6 +1,8 @@
-import type { EventStore, RouteRecord } from "../events/store.ts";
+import type { EventStore, RouteRecord, UnavailableRoute } from "../events/store.ts";
+import { NOTED_FOR_MS } from "../events/unavailable.ts";
 import type { Postgres } from "./connection.ts";
 import { unblock } from "./ordering.ts";
+import { columnsOf, integers, texts } from "./values.ts";
 
 const ROUTES = `
 SELECT route, coalesce(queued, 0) AS queued, coalesce(processed, 0) AS processed, coalesce(failed, 0) AS failed,
@@ -14,14 +16,55 @@ const PAUSE = `INSERT INTO authserve.paused_routes (route, paused_at) VALUES ($1
 
 const RESUME = `DELETE FROM authserve.paused_routes WHERE route = $1`;
 
-type RoutesPort = Pick<EventStore, "routes" | "pauseRoute" | "resumeRoute" | "unblockRoute">;
+/** Notes that targets are unavailable: owner, now, then routes, starts, probes. */
+const NOTE_UNAVAILABLE = `
+INSERT INTO authserve.unavailable_routes (route, owner, since, probe_at, seen_at)
+SELECT route, $1, since, probe_at, $2 FROM unnest($3::text[], $4::bigint[], $5::bigint[]) AS noted (route, since, probe_at)
+ON CONFLICT (route, owner) DO UPDATE SET since = excluded.since, probe_at = excluded.probe_at, seen_at = excluded.seen_at`;
 
-/** The state of routes: the numbers of their jobs, pauses, and dead letters that keep other jobs waiting. */
+/** Forgets the notes of an owner from before a time, and those of workers that ended before another time. */
+const FORGET_UNAVAILABLE = `
+DELETE FROM authserve.unavailable_routes WHERE (owner = $1 AND seen_at < $2) OR seen_at < $3`;
+
+/** The routes whose targets are unavailable, as noted since a time: time. */
+const UNAVAILABLE = `
+SELECT route, min(since) AS since, min(probe_at) AS "probeAt" FROM authserve.unavailable_routes WHERE seen_at >= $1
+GROUP BY route ORDER BY route`;
+
+/** Asks for a probe of a route: now, route, the oldest note that counts. */
+const TRY_ROUTE = `UPDATE authserve.unavailable_routes SET try_at = $1 WHERE route = $2 AND seen_at >= $3`;
+
+/** The probes that an owner is asked for: owner. */
+const ASKED_PROBES = `
+SELECT route, try_at AS "askedAt" FROM authserve.unavailable_routes WHERE owner = $1 AND try_at IS NOT NULL`;
+
+type RoutesPort = Pick<
+  EventStore,
+  | "routes"
+  | "pauseRoute"
+  | "resumeRoute"
+  | "noteUnavailable"
+  | "unavailableRoutes"
+  | "tryRoute"
+  | "askedProbes"
+  | "unblockRoute"
+>;
+
+/** The state of routes: their jobs and pauses, targets, and dead letters that keep other jobs waiting. */
 export function eventRoutes(postgres: Postgres): RoutesPort {
   return {
     routes: () => postgres.rows<RouteRecord>(ROUTES),
     pauseRoute: async (route, now) => (await postgres.run(PAUSE, [route, now])) === 1,
     resumeRoute: async (route) => (await postgres.run(RESUME, [route])) === 1,
+    noteUnavailable: (owner, noted, now) =>
+      postgres.transaction(async (queries) => {
+        const columns = columnsOf(noted, { route: texts, since: integers, probeAt: integers });
+        if (noted.length > 0) void queries.run(NOTE_UNAVAILABLE, [owner, now, ...columns]);
+        await queries.run(FORGET_UNAVAILABLE, [owner, now, now - NOTED_FOR_MS]);
+      }),
+    unavailableRoutes: (now) => postgres.rows<UnavailableRoute>(UNAVAILABLE, [now - NOTED_FOR_MS]),
+    tryRoute: async (route, now) => (await postgres.run(TRY_ROUTE, [now, route, now - NOTED_FOR_MS])) > 0,
+    askedProbes: (owner) => postgres.rows(ASKED_PROBES, [owner]),
     unblockRoute: (route, now) => postgres.transaction((queries) => unblock(queries, route, now)),
   };
 }

@@ -39,14 +39,14 @@ const BYTES_PER_ID = 150;
 export const TOTALS = `
 SELECT coalesce(sum(queued), 0) AS queued, coalesce(sum(processed), 0) AS processed, coalesce(sum(failed), 0) AS failed,
   coalesce(sum(processed_bytes), 0) AS "processedBytes", coalesce(sum(failed_bytes), 0) AS "failedBytes",
-  coalesce(sum(unrouted), 0) AS unrouted, coalesce(sum(conflicts), 0) AS conflicts, coalesce(sum(ids), 0) AS ids,
+  coalesce(sum(discarded), 0) AS discarded, coalesce(sum(unrouted), 0) AS unrouted, coalesce(sum(conflicts), 0) AS conflicts, coalesce(sum(ids), 0) AS ids,
   coalesce(sum(queued_bytes + processed_bytes + failed_bytes + ${BYTES_PER_EVENT} * (queued + processed + failed)
     + ${BYTES_PER_ID} * ids), 0) AS bytes
 FROM authserve.tally WHERE route = ''`;
 
 /** The number of events in each status, and when the oldest queued one came. */
 const BACKLOG = `
-SELECT queued, processed, failed, unrouted, conflicts, 0 AS unreadable, ids, bytes,
+SELECT queued, processed - discarded - unrouted AS processed, failed, discarded, unrouted, conflicts, 0 AS unreadable, ids, bytes,
   (SELECT received_at FROM authserve.events WHERE id = least(
     (SELECT min(event) FROM authserve.jobs WHERE status = 'queued' AND status <> 'processed'),
     (SELECT min(event) FROM authserve.unrouted))) AS "oldestQueuedAt"

@@ -98,13 +98,13 @@ function createChanges(locked: readonly JobRow[]): WrittenChanges {
 
 const statusesOf = (jobs: readonly JobRow[]) => statusOf(jobs.map(({ status }) => status));
 
-/** Counts the moves of events. An event that had no jobs was processed. */
+/** Counts the moves of events. An event that had no jobs was unrouted. */
 function countEvents(
   byEvent: ReadonlyMap<number, readonly JobRow[]>,
   before: ReadonlyMap<number, ReturnType<typeof statusOf>>,
   moves: Moves,
 ): void {
   for (const [event, jobs] of byEvent) {
-    moves.event(before.get(event) ?? "processed", statusesOf(jobs), jobs[0]?.size ?? 0);
+    moves.event(before.get(event) ?? "unrouted", statusesOf(jobs), jobs[0]?.size ?? 0);
   }
 }

@@ -10,6 +10,7 @@ export interface JobRow extends Origin {
   route: string;
   status: JobStatus;
   attempts: number;
+  probes: number;
   attemptsBeforeReplay: number;
   isReplay: boolean;
   orderingKey: string | null;
@@ -31,6 +32,7 @@ export interface AttemptRow {
   outcome: AttemptOutcome;
   error: string | null;
   response: string | null;
+  isProbe: boolean;
 }
 
 /** Why a job has ended without success, and when. */
@@ -46,7 +48,7 @@ interface EndRow {
  * the status of an event depends on all its jobs.
  */
 const LOCK = `
-SELECT event, route, status, attempts, attempts_before_replay AS "attemptsBeforeReplay", is_replay AS "isReplay",
+SELECT event, route, status, attempts, probes, attempts_before_replay AS "attemptsBeforeReplay", is_replay AS "isReplay",
   ordering_key AS "orderingKey", in_line AS "inLine", due_at AS "dueAt", lease_owner AS "leaseOwner",
   claimed_at AS "claimedAt", ended_at AS "endedAt", last_error AS "lastError",
   source, received_at AS "receivedAt", size
@@ -55,20 +57,21 @@ WHERE event = ANY($1::bigint[]) ORDER BY event, route FOR UPDATE OF jobs`;
 
 /** Writes jobs as they are now, new ones and locked ones: a column each, in the order of {@link JobRow}. */
 const WRITE = `
-INSERT INTO authserve.jobs (event, route, status, attempts, attempts_before_replay, is_replay, ordering_key, in_line, due_at,
-  lease_owner, claimed_at, ended_at, last_error)
-SELECT * FROM unnest($1::bigint[], $2::text[], $3::text[], $4::bigint[], $5::bigint[], $6::boolean[], $7::text[],
-  $8::boolean[], $9::bigint[], $10::text[], $11::bigint[], $12::bigint[], $13::text[])
+INSERT INTO authserve.jobs (event, route, status, attempts, probes, attempts_before_replay, is_replay, ordering_key, in_line,
+  due_at, lease_owner, claimed_at, ended_at, last_error)
+SELECT * FROM unnest($1::bigint[], $2::text[], $3::text[], $4::bigint[], $5::bigint[], $6::bigint[], $7::boolean[],
+  $8::text[], $9::boolean[], $10::bigint[], $11::text[], $12::bigint[], $13::bigint[], $14::text[])
 ON CONFLICT (event, route) DO UPDATE SET status = excluded.status, attempts = excluded.attempts,
-  attempts_before_replay = excluded.attempts_before_replay, is_replay = excluded.is_replay,
+  probes = excluded.probes, attempts_before_replay = excluded.attempts_before_replay, is_replay = excluded.is_replay,
   ordering_key = excluded.ordering_key, in_line = excluded.in_line, due_at = excluded.due_at,
   lease_owner = excluded.lease_owner, claimed_at = excluded.claimed_at, ended_at = excluded.ended_at,
   last_error = excluded.last_error`;
 
 /** Adds ended attempts to the history: a column each, in the order of {@link AttemptRow}. */
 const ADD_ATTEMPTS = `
-INSERT INTO authserve.attempts (event, route, attempt, started_at, finished_at, outcome, error, response)
-SELECT * FROM unnest($1::bigint[], $2::text[], $3::bigint[], $4::bigint[], $5::bigint[], $6::text[], $7::text[], $8::text[])`;
+INSERT INTO authserve.attempts (event, route, attempt, started_at, finished_at, outcome, error, response, is_probe)
+SELECT * FROM unnest($1::bigint[], $2::text[], $3::bigint[], $4::bigint[], $5::bigint[], $6::text[], $7::text[], $8::text[],
+  $9::boolean[])`;
 
 const ADD_DEAD_LETTERS = `
 INSERT INTO authserve.dead_letters (event, route, failed_at, reason)
@@ -118,6 +121,7 @@ const columnsOfAttempts = (rows: readonly AttemptRow[]) =>
     outcome: texts,
     error: texts,
     response: texts,
+    isProbe: booleans,
   });
 
 const columnsOfJobs = (rows: readonly JobRow[]) =>
@@ -125,6 +129,7 @@ const columnsOfJobs = (rows: readonly JobRow[]) =>
     ...NAME,
     status: texts,
     attempts: integers,
+    probes: integers,
     attemptsBeforeReplay: integers,
     isReplay: booleans,
     orderingKey: texts,

@@ -34,7 +34,7 @@ const BY_COLUMN: Index = { tables: "authserve.events", event: "events.id" };
  */
 export function listStatements(filter: EventFilter): Statement[] {
   const { status, type, source, until, error } = filter;
-  if (status === "failed") return [listStatement(filter, OPEN_JOBS)];
+  if (status === "failed" || status === "discarded") return [listStatement(filter, OPEN_JOBS)];
   if (status === "queued") {
     // An event before fan-out has no error.
     const places = error === undefined ? [OPEN_JOBS, UNROUTED] : [OPEN_JOBS];
@@ -75,14 +75,20 @@ function conditionsOf(filter: EventFilter, index: Index, value: (given: unknown)
   return conditions;
 }
 
+/** Without any, all events would be read in vain. */
+const HAS_UNROUTED = `(SELECT sum(unrouted) FROM authserve.tally WHERE route = '') > 0`;
+
 function statusConditions({ status }: EventFilter, index: Index, value: (given: unknown) => string): string[] {
   const conditions: string[] = [];
   const { event } = index;
   if (index === BY_COLUMN) conditions.push(`${IN("contents", event)} > 0`);
   if (index === OPEN_JOBS) conditions.push(`jobs.status = ${value(status)}`, "jobs.status <> 'processed'");
   if (status === "failed") conditions.push(`NOT ${HAS_JOB(event, "job.status = 'queued'")}`);
+  if (status === "discarded") conditions.push(`NOT ${HAS_JOB(event, "job.status IN ('queued', 'failed')")}`);
   if (status === "processed")
-    conditions.push(`${IN("unrouted", event)} = 0`, `NOT ${HAS_JOB(event, "job.status IN ('queued', 'failed')")}`);
+    conditions.push(HAS_JOB(event, "true"), `NOT ${HAS_JOB(event, "job.status <> 'processed'")}`);
+  if (status === "unrouted")
+    conditions.push(HAS_UNROUTED, `${IN("unrouted", event)} = 0`, `NOT ${HAS_JOB(event, "true")}`);
   return conditions;
 }
 

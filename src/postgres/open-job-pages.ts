@@ -46,8 +46,8 @@ async function firstCursor(queries: Queries, status: string): Promise<string> {
 }
 
 const JOBS = `
-SELECT source, event_id AS "eventId", type, received_at AS "receivedAt", route, status, attempts, ordering_key AS "orderingKey",
-  due_at AS "dueAt", lease_owner IS NOT NULL AS leased, last_error AS "lastError", failed_at AS "failedAt", reason
+SELECT source, event_id AS "eventId", type, received_at AS "receivedAt", route, status, attempts - probes AS attempts,
+  ordering_key AS "orderingKey", due_at AS "dueAt", lease_owner IS NOT NULL AS leased, last_error AS "lastError", failed_at AS "failedAt", reason
 FROM unnest($1::bigint[], $2::text[]) WITH ORDINALITY AS named (event, route, nth)
   JOIN authserve.jobs USING (event, route) JOIN authserve.events ON id = event LEFT JOIN authserve.dead_letters USING (event, route)
 ORDER BY nth`;

@@ -219,6 +219,23 @@ const STEPS: readonly string[] = [
     created_at bigint NOT NULL, expires_at bigint, last_used_at bigint, last_network text
   );
   `,
+  `
+  -- Probes of an unavailable target: attempts that cost nothing.
+  ALTER TABLE authserve.jobs ADD COLUMN probes bigint NOT NULL DEFAULT 0;
+  ALTER TABLE authserve.attempts ADD COLUMN is_probe boolean NOT NULL DEFAULT false;
+  -- Events that are not processed because a job was discarded. They count as processed, too, like unrouted ones.
+  INSERT INTO authserve.tally (route, discarded) SELECT '', count(*) FROM (
+    SELECT event FROM authserve.jobs WHERE status <> 'processed' GROUP BY event HAVING bool_and(status = 'discarded')) AS given_up
+  HAVING count(*) > 0;
+  -- Routes whose targets are unavailable, as each worker notes it from time to time.
+  CREATE TABLE authserve.unavailable_routes (
+    route text COLLATE "C", owner text COLLATE "C", since bigint NOT NULL,
+    probe_at bigint,  -- null while a probe is running
+    seen_at bigint NOT NULL,
+    try_at bigint,  -- when somebody asked for a probe
+    PRIMARY KEY (route, owner)
+  );
+  `,
 ];
 
 /**

@@ -43,16 +43,22 @@ export function openAdmin(
   const startedAt = isoTime(now());
 
   async function readRoutes() {
-    return overviewOfRoutes(routesOf(settings, config.current), await events.routes()).map(
-      ({ name, configured, pausedAt, ...counts }) => ({
-        name,
-        configured: configured !== null,
-        handler: configured?.handler.kind ?? null,
-        target: configured && targetOf(configured.handler),
-        ...counts,
-        pausedAt: isoTime(pausedAt),
-        available: isAvailable(name),
-      }),
+    const [records, unavailable] = await Promise.all([events.routes(), events.unavailableRoutes(now())]);
+    return overviewOfRoutes(routesOf(settings, config.current), records).map(
+      ({ name, configured, pausedAt, ...counts }) => {
+        const outage = unavailable.find(({ route }) => route === name);
+        return {
+          name,
+          configured: configured !== null,
+          handler: configured?.handler.kind ?? null,
+          target: configured && targetOf(configured.handler),
+          ...counts,
+          pausedAt: isoTime(pausedAt),
+          available: outage === undefined && isAvailable(name),
+          unavailableSince: isoTime(outage?.since ?? null),
+          nextProbeAt: isoTime(outage?.probeAt ?? null),
+        };
+      },
     );
   }
 
@@ -63,6 +69,8 @@ export function openAdmin(
   return {
     authorize,
     events,
+    attemptsOf: (route) =>
+      routesOf(settings, config.current).find(({ name }) => name === route)?.retry.attempts ?? null,
     readRoutes,
     explainRoutes: (event) => explainRouting(routesOf(settings, config.current), event, openStored(event)),
     async readStatus() {

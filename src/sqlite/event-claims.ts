@@ -14,6 +14,7 @@ type EventName = Pick<DeadLetteredJob, "source" | "eventId" | "type">;
 interface DueRow {
   event: number;
   attempts: number;
+  probes: number;
   attemptsBeforeReplay: number;
   isReplay: number;
   leaseOwner: string | null;
@@ -86,7 +87,7 @@ export function eventClaims(database: Database, reader: Database): EventClaims {
 function prepareLeasing(database: Database, reader: Database, tally: EventTally, endAttempt: EndAttempt) {
   // Due jobs and expired leases.
   const due = database.prepare<unknown[], DueRow>(`
-    SELECT event, attempts, attempts_before_replay AS attemptsBeforeReplay, is_replay AS isReplay,
+    SELECT event, attempts, probes, attempts_before_replay AS attemptsBeforeReplay, is_replay AS isReplay,
       lease_owner AS leaseOwner, claimed_at AS claimedAt
     FROM jobs WHERE route = ? AND due_at <= ? ORDER BY due_at LIMIT +?`);
   // The attempt is counted here: a handler that kills the process must still use one up.
@@ -133,7 +134,7 @@ function prepareLeasing(database: Database, reader: Database, tally: EventTally,
 
     /** False when no more payloads fit. */
     function take(row: DueRow, moves: TallyMoves): boolean {
-      const { event, attempts, leaseOwner } = row;
+      const { event, attempts, probes, leaseOwner } = row;
       if (leaseOwner === owner && inProgress.includes(event)) {
         renew.run(leaseEndsAt, event, route, owner, attempts);
         return true;
@@ -154,7 +155,9 @@ function prepareLeasing(database: Database, reader: Database, tally: EventTally,
       lease.run(owner, now, leaseEndsAt, event, route);
       const attemptOfBudget = attempts + 1 - row.attemptsBeforeReplay;
       const isReplay = row.isReplay === 1;
-      claimed.push({ event, route, ...reading.event, isReplay, attempt: attempts + 1, attemptOfBudget });
+      const attempt = attempts + 1;
+      const countedAttempt = attempt - probes;
+      claimed.push({ event, route, ...reading.event, isReplay, attempt, countedAttempt, attemptOfBudget });
       return true;
     }
 
@@ -170,20 +173,20 @@ type EndAttempt = (settlement: Settlement, outcome: AttemptOutcome, moves: Tally
 function prepareEndAttempt(database: Database, tally: EventTally): EndAttempt {
   const settle = database.prepare(`
     UPDATE jobs SET status = ?, due_at = ?, lease_owner = NULL, claimed_at = NULL, ended_at = ?, last_error = ?,
-      attempts_before_replay = attempts_before_replay + ?, in_line = in_line AND ?
+      attempts_before_replay = attempts_before_replay + ?, probes = probes + ?, in_line = in_line AND ?
     WHERE ${IS_CLAIMED}`);
   const endedJob = prepareEndedJob(database);
   const promote = promotion(database);
   const addAttempt = database.prepare(`
-    INSERT INTO attempts (event, route, attempt, started_at, finished_at, outcome, error, response)
-    VALUES (?, ?, ?, ?, ?, ?, ?, ?)`);
+    INSERT INTO attempts (event, route, attempt, started_at, finished_at, outcome, error, response, is_probe)
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`);
   const addDeadLetter = database.prepare(ADD_DEAD_LETTER);
 
   return ({ event, route, owner, attempt, next, startedAt, finishedAt, error, response }, outcome, moves) => {
-    const { status, dueAt, isFree, staysInLine } = afterAttempt(next);
-    const change = [status, dueAt, finishedAt, error, Number(isFree), Number(staysInLine)];
+    const { status, dueAt, isFree, isProbe, staysInLine } = afterAttempt(next);
+    const change = [status, dueAt, finishedAt, error, ...[isFree, isProbe, staysInLine].map(Number)];
     if (settle.run(...change, event, route, owner, attempt).changes === 0) return false;
-    addAttempt.run(event, route, attempt, startedAt, finishedAt, outcome, error, response ?? null);
+    addAttempt.run(event, route, attempt, startedAt, finishedAt, outcome, error, response ?? null, Number(isProbe));
     const { orderingKey, isReplay } = endedJob(event, route);
     moves.attempt(event, { route, outcome: OUTCOME_OF[next.to], at: finishedAt, isReplay: isReplay === 1 });
     if (next.to === "failed") addDeadLetter.run(event, route, finishedAt, next.reason, 0);

@@ -19,8 +19,14 @@ import { EVENT, ROUTED_TO, UNREADABLE, USED_BYTES } from "./events-sql.ts";
 import * as lists from "./lists-sql.ts";
 
 const JOB_IN_LIST = `
-  route, status, attempts, ordering_key AS orderingKey, due_at AS dueAt, lease_owner IS NOT NULL AS leased,
-  ended_at AS endedAt, last_error AS lastError`;
+  route, status, attempts - probes AS attempts, ordering_key AS orderingKey, due_at AS dueAt,
+  lease_owner IS NOT NULL AS leased, ended_at AS endedAt, last_error AS lastError`;
+
+/** The first event in the line of a job that waits for its turn. */
+const FIRST_IN_LINE = `
+  CASE WHEN job.status = 'queued' AND job.due_at IS NULL THEN (
+    SELECT event FROM jobs AS other WHERE other.route = +job.route AND other.ordering_key = +job.ordering_key
+      AND other.in_line = 1 ORDER BY event LIMIT 1) END`;
 
 /** Queries on stored events. Each reads one snapshot. */
 type EventReads = SyncPort<Pick<EventStore, "list" | "get" | "backlog">>;
@@ -32,8 +38,8 @@ export function eventReads(database: Database): EventReads {
   );
   // An event before fan-out is queued.
   const backlog = database.prepare<unknown[], Backlog>(`
-    SELECT queued + (SELECT coalesce(max(id), 0) FROM events) - routed_to AS queued, processed, failed, unrouted,
-      conflicts, (${UNREADABLE}) AS unreadable,
+    SELECT queued + (SELECT coalesce(max(id), 0) FROM events) - routed_to AS queued,
+      processed - discarded - unrouted AS processed, failed, discarded, unrouted, conflicts, (${UNREADABLE}) AS unreadable,
       (SELECT received_at FROM events WHERE id = coalesce(
         (SELECT min(event) FROM jobs WHERE status = 'queued' AND status <> 'processed'),
         (SELECT min(id) FROM events WHERE id > routed_to))) AS oldestQueuedAt,
@@ -95,12 +101,19 @@ function payloadSearch(database: Database, list: (filter: EventFilter) => EventP
 /** Prepares the reading of what belongs to an event. It has no jobs before fan-out. */
 function details(database: Database): (row: DetailRow, isRouted: boolean) => EventDetail {
   const jobs = database.prepare<[number], DetailJob>(`
-    SELECT ${JOB_IN_LIST}, failed_at AS failedAt, dead_letters.reason AS failReason, discarded_at AS discardedAt,
-      discards.reason AS discardReason
-    FROM jobs LEFT JOIN dead_letters USING (event, route) LEFT JOIN discards USING (event, route)
-    WHERE event = ? ORDER BY route`);
+    SELECT job.route, job.status, job.attempts - job.probes AS attempts, job.probes,
+      job.attempts - job.attempts_before_replay AS attemptsOfBudget, job.ordering_key AS orderingKey,
+      job.due_at AS dueAt, job.lease_owner IS NOT NULL AS leased, job.ended_at AS endedAt, job.last_error AS lastError,
+      failed_at AS failedAt, dead_letters.reason AS failReason, discarded_at AS discardedAt,
+      discards.reason AS discardReason, paused_at AS pausedAt, earlier.source AS earlierSource,
+      earlier.event_id AS earlierEventId, first.status AS earlierStatus
+    FROM jobs AS job LEFT JOIN dead_letters USING (event, route) LEFT JOIN discards USING (event, route)
+      LEFT JOIN paused_routes USING (route) LEFT JOIN events AS earlier ON earlier.id = ${FIRST_IN_LINE}
+      LEFT JOIN jobs AS first ON first.event = earlier.id AND first.route = job.route
+    WHERE job.event = ? ORDER BY job.route`);
   const history = database.prepare<[number], DetailAttempt>(`
-    SELECT route, attempt, started_at AS startedAt, finished_at AS finishedAt, outcome, error, response
+    SELECT route, attempt, started_at AS startedAt, finished_at AS finishedAt, outcome, error, response,
+      is_probe AS isProbe
     FROM attempts WHERE event = ? ORDER BY route, attempt`);
   const conflicts = database.prepare<[number], ConflictRow & { id: number; bytes: number }>(`
     SELECT rowid AS id, lower(hex(payload_sha256)) AS payloadSha256, deliveries, first_at AS firstAt, last_at AS lastAt,

@@ -20,7 +20,6 @@ export function eventReroute(database: Database): SyncPort<Pick<EventStore, "rer
     SELECT id, source, type, received_at AS receivedAt
     FROM reroutes JOIN events ON id = event ORDER BY event LIMIT +?`);
   const remove = database.prepare("DELETE FROM reroutes WHERE event = ?");
-  const countRerouted = database.prepare("UPDATE tally SET unrouted = unrouted - 1");
   // `@dueAt` is null if it waits in line.
   const addJob = database.prepare(`
     INSERT INTO jobs (event, route, status, is_replay, ordering_key, in_line, due_at)
@@ -49,14 +48,12 @@ export function eventReroute(database: Database): SyncPort<Pick<EventStore, "rer
     rerouted: (limit) => rerouted.all(limit),
     addRerouted: atomic(database, (events: number[], jobs: NewJob[], now: number) => {
       const statuses = new Map(events.map((event) => [event, tally.statusOf(event)]));
-      const unrouted = events.filter((event) => jobsOf(event).length === 0);
       tally.count((moves) => {
         for (const job of jobs) queue(job, now, moves);
         for (const [event, before] of statuses) {
           moves.event(event, before, tally.statusOf(event));
           remove.run(event);
         }
-        for (const event of unrouted) if (jobsOf(event).length > 0) countRerouted.run();
       });
     }),
   };

@@ -1,4 +1,4 @@
-import type { JobStatus } from "../events/event.ts";
+import { type JobStatus, statusOf } from "../events/event.ts";
 import { MAX_COMPARED_EVENTS } from "../events/limits.ts";
 import {
   chooseEvents,
@@ -150,7 +150,7 @@ function contentsRemoval(database: Database): (events: readonly Expired<JobRow>[
       AND first_event < (SELECT min(event) FROM contents)`);
   const countRemoved = database.prepare(`
     UPDATE tally SET processed = processed - ?, processed_bytes = processed_bytes - ?, failed = failed - ?,
-      failed_bytes = failed_bytes - ?, unrouted = unrouted - ?`);
+      failed_bytes = failed_bytes - ?, discarded = discarded - ?, unrouted = unrouted - ?`);
   const tally: EventTally = eventTally(database);
 
   function removeOne({ event, jobs }: Expired<JobRow>, now: number, moves: TallyMoves): void {
@@ -168,8 +168,9 @@ function contentsRemoval(database: Database): (events: readonly Expired<JobRow>[
       for (const event of events) removeOne(event, now, moves);
     });
     const { processed, failed } = addTaken(NOTHING_TAKEN, events);
-    const unrouted = events.filter(({ jobs }) => jobs.length === 0).length;
-    countRemoved.run(processed.count, processed.bytes, failed.count, failed.bytes, unrouted);
+    const statuses = events.map(({ jobs }) => statusOf(jobs.map(({ status }) => status)));
+    const [discarded, unrouted] = ["discarded", "unrouted"].map((one) => statuses.filter((is) => is === one).length);
+    countRemoved.run(processed.count, processed.bytes, failed.count, failed.bytes, discarded, unrouted);
     removeMinutes.run();
   };
 }

@@ -1,11 +1,22 @@
-import type { EventStore, RouteRecord } from "../events/store.ts";
+import type { EventStore, RouteRecord, UnavailableRoute } from "../events/store.ts";
+import { NOTED_FOR_MS } from "../events/unavailable.ts";
 import type { SyncPort } from "./async-store.ts";
 import { atomic, type Database } from "./database.ts";
 import { promotion } from "./ordering.ts";
 
-type RoutesPort = Pick<EventStore, "routes" | "pauseRoute" | "resumeRoute" | "unblockRoute">;
+type RoutesPort = Pick<
+  EventStore,
+  | "routes"
+  | "pauseRoute"
+  | "resumeRoute"
+  | "noteUnavailable"
+  | "unavailableRoutes"
+  | "tryRoute"
+  | "askedProbes"
+  | "unblockRoute"
+>;
 
-/** The state of routes: the numbers of their jobs, pauses, and dead letters that keep other jobs waiting. */
+/** The state of routes: their jobs and pauses, targets, and dead letters that keep other jobs waiting. */
 export function eventRoutes(database: Database): SyncPort<RoutesPort> {
   const routes = database.prepare<unknown[], RouteRecord>(`
     SELECT route, coalesce(queued, 0) AS queued, coalesce(processed, 0) AS processed, coalesce(failed, 0) AS failed,
@@ -13,6 +24,21 @@ export function eventRoutes(database: Database): SyncPort<RoutesPort> {
     FROM route_tally FULL JOIN paused_routes USING (route) ORDER BY route`);
   const pause = database.prepare("INSERT INTO paused_routes (route, paused_at) VALUES (?, ?) ON CONFLICT DO NOTHING");
   const resume = database.prepare("DELETE FROM paused_routes WHERE route = ?");
+  const note = database.prepare(`
+    INSERT INTO unavailable_routes (route, owner, since, probe_at, seen_at)
+    VALUES (@route, @owner, @since, @probeAt, @now)
+    ON CONFLICT (route, owner) DO UPDATE SET since = excluded.since, probe_at = excluded.probe_at,
+      seen_at = excluded.seen_at`);
+  // The notes of an owner from before now, and those of workers that ended before another time.
+  const forget = database.prepare(`
+    DELETE FROM unavailable_routes WHERE (owner = @owner AND seen_at < @now) OR seen_at < @endedBefore`);
+  const unavailable = database.prepare<[number], UnavailableRoute>(`
+    SELECT route, min(since) AS since, min(probe_at) AS probeAt FROM unavailable_routes WHERE seen_at >= ?
+    GROUP BY route ORDER BY route`);
+  const tryNow = database.prepare("UPDATE unavailable_routes SET try_at = ? WHERE route = ? AND seen_at >= ?");
+  const asked = database.prepare<[string], { route: string; askedAt: number }>(
+    "SELECT route, try_at AS askedAt FROM unavailable_routes WHERE owner = ? AND try_at IS NOT NULL",
+  );
   // Lets the dead letters of a route keep no jobs waiting.
   const unblock = database.prepare<unknown[], { orderingKey: string }>(`
     UPDATE jobs SET in_line = 0 WHERE route = ? AND in_line = 1 AND status = 'failed'
@@ -23,6 +49,13 @@ export function eventRoutes(database: Database): SyncPort<RoutesPort> {
     routes: () => routes.all(),
     pauseRoute: (route, now) => pause.run(route, now).changes === 1,
     resumeRoute: (route) => resume.run(route).changes === 1,
+    noteUnavailable: atomic(database, (owner: string, noted: readonly UnavailableRoute[], now: number) => {
+      for (const route of noted) note.run({ ...route, owner, now });
+      forget.run({ owner, now, endedBefore: now - NOTED_FOR_MS });
+    }),
+    unavailableRoutes: (now) => unavailable.all(now - NOTED_FOR_MS),
+    tryRoute: (route, now) => tryNow.run(now, route, now - NOTED_FOR_MS).changes > 0,
+    askedProbes: (owner) => asked.all(owner),
     unblockRoute: atomic(database, (route: string, now: number) => {
       const keys = new Set(unblock.all(route).map(({ orderingKey }) => orderingKey));
       for (const orderingKey of keys) promote(route, orderingKey, now);

@@ -38,8 +38,8 @@ export function eventTally(database: Database, reader = database): EventTally {
   const originOf = originReader(reader);
   const countStats = statWriter(database);
   const addEvents = database.prepare(`
-    UPDATE tally SET queued = queued + ?, processed = processed + ?, failed = failed + ?,
-      processed_bytes = processed_bytes + ?, failed_bytes = failed_bytes + ?`);
+    UPDATE tally SET queued = queued + ?, processed = processed + ?, failed = failed + ?, discarded = discarded + ?,
+      unrouted = unrouted + ?, processed_bytes = processed_bytes + ?, failed_bytes = failed_bytes + ?`);
   const addJobs = database.prepare(`
     INSERT INTO route_tally (route, queued, processed, failed, discarded) VALUES (?, ?, ?, ?, ?)
     ON CONFLICT (route) DO UPDATE SET queued = queued + excluded.queued, processed = processed + excluded.processed,
@@ -60,8 +60,9 @@ export function eventTally(database: Database, reader = database): EventTally {
         });
         for (const [name, moved] of moves.differences) {
           if (!hasMoves(moved)) continue;
-          const { queued, processed, failed, discarded, processedBytes, failedBytes } = moved;
-          if (name === EVENTS) addEvents.run(queued, processed, failed, processedBytes, failedBytes);
+          const { queued, processed, failed, discarded, unrouted, processedBytes, failedBytes } = moved;
+          if (name === EVENTS)
+            addEvents.run(queued, processed, failed, discarded, unrouted, processedBytes, failedBytes);
           else addJobs.run(name, queued, processed, failed, discarded);
         }
         return result;

@@ -15,7 +15,7 @@ const HAS = (condition: string) => `EXISTS (SELECT 1 FROM jobs AS job WHERE job.
 /** Lists events with jobs, newest first. Reads the index of the rarest filter and applies the others to its rows. */
 export function listRoutedStatement(filter: EventFilter): string {
   const { status, type, source, error } = filter;
-  const isOpen = status === "queued" || status === "failed";
+  const isOpen = status === "queued" || status === "failed" || status === "discarded";
   // Identities without contents are not listed. There may be many of them.
   let [from, event] = ["contents CROSS JOIN events ON events.id = contents.event", "contents.event"];
   let chosen: string | null = null;
@@ -30,7 +30,9 @@ export function listRoutedStatement(filter: EventFilter): string {
   const bounds = { lower: [FIRST_SINCE], upper: chosen === null ? ["(SELECT routed_to FROM tally)"] : [] };
   const conditions = [...(chosen === null ? [] : [chosen]), ...conditionsOf(filter, event, bounds)];
   if (status === "failed") conditions.push(`NOT ${HAS("job.status = 'queued'")}`);
-  if (status === "processed") conditions.push(`NOT ${HAS("(job.status = 'queued' OR job.status = 'failed')")}`);
+  if (status === "discarded") conditions.push(`NOT ${HAS("(job.status = 'queued' OR job.status = 'failed')")}`);
+  if (status === "processed") conditions.push(HAS("true"), `NOT ${HAS("job.status <> 'processed'")}`);
+  if (status === "unrouted") conditions.push("(SELECT unrouted FROM tally) > 0", `NOT ${HAS("true")}`);
   if (error !== undefined) conditions.push(HAS("matches_error(job.last_error, @error)"));
   const group = isOpen ? "GROUP BY jobs.event " : "";
   return `SELECT ${EVENT} FROM ${from} WHERE ${conditions.join(" AND ")} ${group}ORDER BY ${event} DESC LIMIT @limit`;

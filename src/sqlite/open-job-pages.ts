@@ -34,9 +34,9 @@ export function openJobPages(database: Database): (filter: JobFilter, page: Page
 export function openJobReads(database: Database): SyncPort<Pick<EventStore, "count" | "jobs">> {
   const pageOf = openJobPages(database);
   const read = database.prepare<unknown[], OpenJobRow>(`
-    SELECT source, event_id AS eventId, type, received_at AS receivedAt, route, status, attempts,
-      ordering_key AS orderingKey,
-      due_at AS dueAt, lease_owner IS NOT NULL AS leased, last_error AS lastError, failed_at AS failedAt, reason
+    SELECT source, event_id AS eventId, type, received_at AS receivedAt, route, status,
+      attempts - probes AS attempts, ordering_key AS orderingKey, due_at AS dueAt,
+      lease_owner IS NOT NULL AS leased, last_error AS lastError, failed_at AS failedAt, reason
     FROM jobs JOIN events ON id = jobs.event LEFT JOIN dead_letters USING (event, route) WHERE jobs.event = ?
       AND jobs.route = ?`);
   return {

@@ -196,6 +196,23 @@ const STEPS: readonly string[] = [
     expires_at INTEGER, last_used_at INTEGER, last_network TEXT
   ) STRICT, WITHOUT ROWID;
   `,
+  `
+  -- Probes of an unavailable target: attempts that cost nothing.
+  ALTER TABLE jobs ADD COLUMN probes INTEGER NOT NULL DEFAULT 0;
+  ALTER TABLE attempts ADD COLUMN is_probe INTEGER NOT NULL DEFAULT 0;
+  -- Events that are not processed because a job was discarded. They count as processed, too, like unrouted ones.
+  ALTER TABLE tally ADD COLUMN discarded INTEGER NOT NULL DEFAULT 0;
+  UPDATE tally SET discarded = (SELECT count(*) FROM (
+    SELECT event FROM jobs WHERE status <> 'processed' GROUP BY event HAVING min(status = 'discarded') = 1));
+  -- Routes whose targets are unavailable, as each worker notes it from time to time.
+  CREATE TABLE unavailable_routes (
+    route TEXT, owner TEXT, since INTEGER NOT NULL,
+    probe_at INTEGER,  -- null while a probe is running
+    seen_at INTEGER NOT NULL,
+    try_at INTEGER,  -- when somebody asked for a probe
+    PRIMARY KEY (route, owner)
+  ) STRICT, WITHOUT ROWID;
+  `,
 ];
 
 /** The oldest supported schema. Schemas 1 to 14 are from before the first release. */

@@ -96,6 +96,8 @@ export function storesOnThreads(
       },
       backlog: events.backlog,
       routes: events.routes,
+      unavailableRoutes: events.unavailableRoutes,
+      askedProbes: events.askedProbes,
       attemptsSince: events.attemptsSince,
       async stats(request) {
         const { points, sums } = await readThread.call("events", "stats", [request]);

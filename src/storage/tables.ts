@@ -72,7 +72,7 @@ const LATENCY = ["at slot source route", { integer: "at slot count", text: "sour
 const COUNTED = "processed_bytes failed_bytes unrouted conflicts";
 
 const JOB: Kinds = {
-  integer: "event attempts attempts_before_replay due_at claimed_at ended_at",
+  integer: "event attempts attempts_before_replay probes due_at claimed_at ended_at",
   text: "route status ordering_key lease_owner last_error",
   boolean: "is_replay in_line",
 };
@@ -104,7 +104,7 @@ export const TABLES: readonly StoredTable[] = [
   events(
     "attempts",
     "event route attempt",
-    { integer: "event attempt started_at finished_at", text: "route outcome error response" },
+    { integer: "event attempt started_at finished_at", text: "route outcome error response", boolean: "is_probe" },
     OF_EVENT,
   ),
   events("events_by_minute", "minute", { integer: "minute first_event" }, LARGE),
@@ -117,6 +117,7 @@ export const TABLES: readonly StoredTable[] = [
   events("repeats", "event number", REPEAT, OF_EVENT),
   events("reroutes", "event", { integer: "event" }, OF_EVENT),
   events("paused_routes", "route", { text: "route", integer: "paused_at" }),
+  events("unavailable_routes", "route owner", { text: "route owner", integer: "since probe_at seen_at try_at" }, LEFT),
   events("stats_minutes", ...STAT, LARGE),
   events("stats_hours", ...STAT, LARGE),
   events("stats_added", ...STAT, { ...POSTGRES, ...LEFT }),
@@ -149,7 +150,7 @@ export const TABLES: readonly StoredTable[] = [
     "tally",
     "route",
     { text: "route", integer: `queued processed failed discarded queued_bytes ${COUNTED} ids` },
-    { sqlite: columnsOf({ integer: `routed_to queued processed failed ${COUNTED} removed` }) },
+    { sqlite: columnsOf({ integer: `routed_to queued processed failed discarded ${COUNTED} removed` }) },
   ),
   events("route_tally", "route", { text: "route", integer: "queued processed failed discarded" }, SQLITE),
   events("metadata", "key", { text: "key value" }, LEFT),

@@ -7,10 +7,14 @@ export type AttemptKind = "attempt" | "probe";
  */
 export interface Breaker {
   isOpen(): boolean;
+  /** When it opened; null while it is closed. */
+  openSince(): number | null;
   /** How many attempts may begin now. */
   allowedAttempts(now: number): number;
   /** When the next probe may begin; null while the breaker is closed or a probe is running. */
   probeAt(): number | null;
+  /** Lets the next probe begin now. */
+  probeNow(now: number): void;
   /** Begins an attempt. Returns null if none may begin. */
   begin(now: number): AttemptKind | null;
   /** Ends an attempt begun by {@link begin}. `isReached`: the target was available. */
@@ -27,7 +31,7 @@ const LONGEST_PROBE_WAIT_MS = 30_000;
 export function createBreaker(onChange: (isOpen: boolean) => void = () => {}): Breaker {
   let failures = 0;
   /** Set while the breaker is open. */
-  let open: { waitMs: number; probeAt: number; isProbing: boolean } | undefined;
+  let open: { since: number; waitMs: number; probeAt: number; isProbing: boolean } | undefined;
 
   function close(): void {
     failures = 0;
@@ -38,11 +42,15 @@ export function createBreaker(onChange: (isOpen: boolean) => void = () => {}): B
 
   return {
     isOpen: () => open !== undefined,
+    openSince: () => open?.since ?? null,
     allowedAttempts(now) {
       if (!open) return Number.POSITIVE_INFINITY;
       return open.isProbing || now < open.probeAt ? 0 : 1;
     },
     probeAt: () => (open && !open.isProbing ? open.probeAt : null),
+    probeNow(now) {
+      if (open) open.probeAt = Math.min(open.probeAt, now);
+    },
     begin(now) {
       if (!open) return "attempt";
       if (open.isProbing || now < open.probeAt) return null;
@@ -54,11 +62,11 @@ export function createBreaker(onChange: (isOpen: boolean) => void = () => {}): B
       if (!open) {
         failures++;
         if (failures < FAILURES_TO_OPEN) return;
-        open = { waitMs: FIRST_PROBE_WAIT_MS, probeAt: now + FIRST_PROBE_WAIT_MS, isProbing: false };
+        open = { since: now, waitMs: FIRST_PROBE_WAIT_MS, probeAt: now + FIRST_PROBE_WAIT_MS, isProbing: false };
         onChange(true);
       } else if (kind === "probe") {
         const waitMs = Math.min(2 * open.waitMs, LONGEST_PROBE_WAIT_MS);
-        open = { waitMs, probeAt: now + waitMs, isProbing: false };
+        open = { ...open, waitMs, probeAt: now + waitMs, isProbing: false };
       }
     },
     cancel(kind) {

@@ -46,7 +46,7 @@ export function decide(
   if (outcome.status !== undefined && givesUpOn(policy, outcome.status))
     return { to: "failed", reason: `attempt ${attempt}, giveUpOn: ${outcome.error}`, blocks };
   const runAt = now + Math.max(delayMs, Math.min(outcome.retryAfterMs ?? 0, LONGEST_WAIT_MS));
-  if (isProbe && outcome.isUnavailable) return { to: "queued", runAt, isFree: true };
+  if (isProbe && outcome.isUnavailable) return { to: "queued", runAt, isFree: true, isProbe: true };
   if (attempt >= policy.attempts)
     return { to: "failed", reason: `attempt ${attempt} of ${policy.attempts}: ${outcome.error}`, blocks };
   return { to: "queued", runAt };

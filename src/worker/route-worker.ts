@@ -1,4 +1,4 @@
-import type { EventStore } from "../events/store.ts";
+import type { EventStore, UnavailableRoute } from "../events/store.ts";
 import { type AttemptsOptions, type AttemptTools, createAttempts } from "./attempts.ts";
 import { retryDelaysMs } from "./decide.ts";
 import { logDeadLetter } from "./settler.ts";
@@ -29,6 +29,10 @@ export interface RouteWorker {
   renewAll(): void;
   /** Whether its breaker is closed. */
   isAvailable(): boolean;
+  /** Since when its target is unavailable, and when the next probe may begin. Null if the target is available. */
+  outage(): Omit<UnavailableRoute, "route"> | null;
+  /** Lets the next probe begin now. */
+  tryNow(): void;
   /** Stops claiming and waits for running attempts. They are interrupted when `deadline` resolves. */
   stop(deadline: Promise<void>): Promise<void>;
 }
@@ -100,6 +104,17 @@ export function createRouteWorker(options: RouteWorkerOptions): RouteWorker {
     wakeAt: loop.wakeAt,
     renewAll: attempts.renewAll,
     isAvailable: () => !tools.breaker.isOpen(),
+    outage() {
+      const since = tools.breaker.openSince();
+      if (since === null) return null;
+      const probeAt = tools.breaker.probeAt();
+      const toTime = (at: number) => Math.round(now() + at - monotonic());
+      return { since: toTime(since), probeAt: probeAt === null ? null : toTime(probeAt) };
+    },
+    tryNow() {
+      tools.breaker.probeNow(monotonic());
+      loop.wake();
+    },
     async stop(deadline) {
       await loop.stop();
       await attempts.stop(deadline);

@@ -5,6 +5,7 @@ import type { AttemptTools } from "./attempts.ts";
 import { type Breaker, createBreaker } from "./breaker.ts";
 import { createFanOut } from "./fan-out.ts";
 import type { Handler } from "./handler.ts";
+import { createOutages } from "./outages.ts";
 import type { Route } from "./route.ts";
 import { createRouteWorker, type OnExpired, type RouteWorker } from "./route-worker.ts";
 import { createRouting, type OpenPayload } from "./routing.ts";
@@ -28,6 +29,8 @@ export interface WorkerOptions {
     | "settle"
     | "routes"
     | "unblockRoute"
+    | "noteUnavailable"
+    | "askedProbes"
   >;
   /** Reads what routes choose by. */
   openPayload: OpenPayload;
@@ -118,7 +121,10 @@ export function createWorker(options: WorkerOptions): Worker {
   function breakerOf(target: string, route: string): Breaker {
     const known = breakers.get(target);
     if (known) return known;
-    const breaker = createBreaker((isOpen) => logBreaker(log, route, isOpen));
+    const breaker = createBreaker((isOpen) => {
+      logBreaker(log, route, isOpen);
+      outages.wake();
+    });
     breakers.set(target, breaker);
     return breaker;
   }
@@ -150,6 +156,17 @@ export function createWorker(options: WorkerOptions): Worker {
     }
   }
 
+  const outages = createOutages({
+    ...options,
+    read: () =>
+      [...workers].flatMap(([route, worker]) => {
+        const outage = worker.outage();
+        return outage === null ? [] : [{ route, ...outage }];
+      }),
+    tryNow: (route) => workers.get(route)?.tryNow(),
+    now,
+  });
+
   const loop = createStoreLoop({
     async step(isYielding) {
       for (const route of await fanOut.run(isYielding ? YIELDING_FAN_OUT : FAN_OUT)) workers.get(route)?.wake();
@@ -170,11 +187,13 @@ export function createWorker(options: WorkerOptions): Worker {
       for (const worker of workers.values()) worker.start();
       void inspectRoutes();
       loop.start();
+      outages.start();
     },
     notify(work) {
       if (work === "jobs") for (const worker of workers.values()) worker.wake();
       fanOut.notify(work);
       loop.wake();
+      if (work === "jobs") outages.wake();
     },
     applyRoutes(next, createHandler) {
       routes = next;
@@ -205,6 +224,7 @@ export function createWorker(options: WorkerOptions): Worker {
       clearTimeout(timer);
       await settler.flush();
       clearInterval(renewal);
+      await outages.stop();
     },
   };
 }

@@ -285,6 +285,7 @@ test("a password in FORWARD_URL is never shown", async () => {
         receivedAt: 1,
         isReplay: false,
         attempt: 1,
+        countedAttempt: 1,
         attemptOfBudget: 1,
       },
       AbortSignal.timeout(1000),

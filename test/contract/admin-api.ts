@@ -184,7 +184,8 @@ export function adminApiSuite(store: string, settings: (t: TestContext) => Promi
       const one = shaped(TakenAnswer, await send("events/discard", { ids: ["evt_4"], reason: " not needed " }));
       assert.equal(one.matched, 1);
       assert.equal(shaped(TakenAnswer, await send("events/replay", { filter: { error: "500" } })).matched, 2);
-      await until(async () => (await withStatus("processed")).length === 7);
+      await until(async () => (await withStatus("processed")).length === 6);
+      assert.deepEqual(await withStatus("discarded"), ["evt_4"]);
       const discarded = shaped(EventAnswer, await get("events/evt_4"));
       assert.equal(discarded.jobs[0]?.discarded?.reason, "not needed");
       const again = shaped(TakenAnswer, await send("events/discard", { ids: ["evt_4"], reason: "again" }));

@@ -39,6 +39,7 @@ export function claimContract(adapter: string, open: OpenEventStore): void {
           headers: '{"user-agent":"test"}',
           isReplay: false,
           attempt: 1,
+          countedAttempt: 1,
           receivedAt: NOW,
           attemptOfBudget: 1,
         },
@@ -175,7 +176,15 @@ export function claimContract(adapter: string, open: OpenEventStore): void {
       assert.deepEqual([event?.status, event?.processedAt, event?.lastError], ["processed", NOW + 5, null]);
       assert.deepEqual([event?.leased, event?.dueAt], [false, null]);
       assert.deepEqual(event?.history, [
-        { attempt: 1, startedAt: NOW, finishedAt: NOW + 5, outcome: "succeeded", error: null, response: null },
+        {
+          attempt: 1,
+          startedAt: NOW,
+          finishedAt: NOW + 5,
+          outcome: "succeeded",
+          error: null,
+          response: null,
+          isProbe: false,
+        },
       ]);
       assert.deepEqual((await claim(store, { now: NOW + 1e9 })).claimed, []);
     });
@@ -189,6 +198,28 @@ export function claimContract(adapter: string, open: OpenEventStore): void {
       assert.deepEqual((await claim(store, { now: NOW + 999 })).claimed, []);
       assert.equal((await claimOne(store, { now: NOW + 1000 })).attempt, 2);
       assert.equal((await eventAndJob(store, "e-1"))?.history?.length, 1);
+    });
+
+    test("a probe is counted apart, and the attempt after it has the same number", async (t) => {
+      const store = await withOne(t);
+      const again: Next = { to: "queued", runAt: NOW };
+      const probe: Next = { ...again, isFree: true, isProbe: true };
+      await store.settle([settlement(await claimOne(store), { next: again, error: "no" })]);
+      await store.settle([settlement(await claimOne(store), { next: probe, error: "no" })]);
+      const job = await claimOne(store);
+      assert.deepEqual([job.attempt, job.countedAttempt, job.attemptOfBudget], [3, 2, 2]);
+      await store.settle([settlement(job)]);
+      const event = await eventAndJob(store, "e-1");
+      assert.deepEqual([event?.attempts, event?.probes, event?.attemptsOfBudget], [2, 1, 2]);
+      assert.deepEqual(
+        event?.history?.map(({ attempt, isProbe }) => [attempt, isProbe]),
+        [
+          [1, false],
+          [2, true],
+          [2, false],
+        ],
+      );
+      assert.equal((await store.list({ limit: 1 })).items[0]?.attempts, 2);
     });
 
     test("a final failure is a dead letter with its reason", async (t) => {

@@ -38,16 +38,22 @@ export function discardContract(adapter: string, open: OpenEventStore): void {
       assert.equal(await store.discard(name("a"), "refunded", NOW + 1), 1);
       const [event] = await store.get("a");
       const [job] = event?.jobs ?? [];
-      assert.deepEqual([event?.status, job?.status, job?.deadLetter], ["processed", "discarded", null]);
+      assert.deepEqual([event?.status, job?.status, job?.deadLetter], ["discarded", "discarded", null]);
       assert.deepEqual(job?.discarded, { discardedAt: NOW + 1, reason: "refunded" });
       assert.deepEqual([job?.history.length, job?.lastError], [1, "no"]);
       assert.equal((await claim(store, { now: NOW + 1 })).claimed[0]?.eventId, "b");
-      const { queued, processed, failed } = await store.backlog();
-      assert.deepEqual([queued, processed, failed], [1, 1, 0]);
-      assert.deepEqual(
-        (await store.list({ status: "processed", limit: 10 })).items.map(({ eventId }) => eventId),
-        ["a"],
-      );
+      const { queued, processed, failed, discarded } = await store.backlog();
+      assert.deepEqual([queued, processed, failed, discarded], [1, 0, 0, 1]);
+      for (const [status, ids] of [
+        ["discarded", ["a"]],
+        ["processed", []],
+      ] as const) {
+        const { items } = await store.list({ status, limit: 10 });
+        assert.deepEqual(
+          items.map(({ eventId }) => eventId),
+          ids,
+        );
+      }
       const [route] = await store.routes();
       assert.deepEqual([route?.queued, route?.processed, route?.failed, route?.discarded], [1, 0, 0, 1]);
     });
@@ -61,7 +67,7 @@ export function discardContract(adapter: string, open: OpenEventStore): void {
       assert.equal((await store.get("a"))[0]?.status, "queued");
       const ended = { next: { to: "processed" as const }, startedAt: NOW, finishedAt: NOW, error: null };
       assert.deepEqual(await store.settle([{ ...claimOf(running), ...ended }]), [true]);
-      assert.equal((await store.get("a"))[0]?.status, "processed");
+      assert.equal((await store.get("a"))[0]?.status, "discarded");
     });
 
     test("a discarded job is replayed only if forced", async (t) => {
@@ -74,6 +80,8 @@ export function discardContract(adapter: string, open: OpenEventStore): void {
       assert.equal(await store.reroute(name("a")), true);
       await reroute(store);
       assert.equal((await claimOne(store)).isReplay, true);
+      const { queued, discarded } = await store.backlog();
+      assert.deepEqual([queued, discarded], [1, 0]);
     });
 
     test("many are discarded by a filter, page by page, and what waits only if that is asked for", async (t) => {
@@ -96,8 +104,8 @@ export function discardContract(adapter: string, open: OpenEventStore): void {
       assert.deepEqual(await discarded({ status: "failed", route: "y" }), [0]);
       assert.deepEqual(await discarded({ status: "failed", route: "x" }), [1, 1]);
       assert.deepEqual(await discarded({ status: "queued", route: "x" }), [1]);
-      const { queued, processed, failed } = await store.backlog();
-      assert.deepEqual([queued, processed, failed], [0, 3, 0]);
+      const { queued, processed, failed, discarded: givenUp } = await store.backlog();
+      assert.deepEqual([queued, processed, failed, givenUp], [0, 0, 0, 3]);
     });
 
     test("by a filter with U+0000 nothing is discarded, and a reason may have it", async (t) => {

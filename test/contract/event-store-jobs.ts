@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { suite, test } from "node:test";
 import type { ClaimedJob, Next } from "../../src/events/job.ts";
 import type { EventStore } from "../../src/events/store.ts";
-import { claim, claimOf, NOW, newEvent, numbersOf, replayAll } from "../helpers/events.ts";
+import { claim, claimOf, NOW, newEvent, numbersOf, replayAll, reroute } from "../helpers/events.ts";
 import type { OpenEventStore } from "./event-store.ts";
 
 const DONE: Next = { to: "processed" };
@@ -110,13 +110,18 @@ export function jobContract(adapter: string, open: OpenEventStore): void {
       }
     });
 
-    test("an event without jobs is processed", async (t) => {
+    test("an event without jobs is unrouted until a forced replay gives it one", async (t) => {
       const store = await open(t);
       await withJobs(store, ["e-1"], []);
       const [event] = await store.get("e-1");
-      assert.deepEqual([event?.status, event?.processedAt, event?.attempts], ["processed", null, 0]);
-      assert.deepEqual(await countsOf(store), [0, 1, 0]);
-      assert.equal((await store.list({ status: "processed", limit: 10 })).items.length, 1);
+      assert.deepEqual([event?.status, event?.processedAt, event?.attempts], ["unrouted", null, 0]);
+      assert.deepEqual(await countsOf(store), [0, 0, 0]);
+      assert.equal((await store.list({ status: "unrouted", limit: 10 })).items.length, 1);
+      assert.equal((await store.list({ status: "processed", limit: 10 })).items.length, 0);
+      await store.reroute({ eventId: "e-1", source: "default" });
+      await reroute(store);
+      const { queued, processed, unrouted } = await store.backlog();
+      assert.deepEqual([queued, processed, unrouted], [1, 0, 0]);
     });
 
     test("a list shows an event once, with the highest attempt count and the newest error of its jobs", async (t) => {

@@ -13,6 +13,7 @@ export function claimedJob(changes: Partial<ClaimedJob> = {}): ClaimedJob {
     headers: "{}",
     isReplay: false,
     attempt: 3,
+    countedAttempt: 3,
     receivedAt: 1_800_000_000_000,
     attemptOfBudget: 1,
     ...changes,

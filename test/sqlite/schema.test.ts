@@ -41,7 +41,9 @@ test("an unknown status or outcome is refused", (t) => {
   for (const status of ["queued", "processed", "failed", "discarded"])
     assert.equal(database.prepare("UPDATE jobs SET status = ?").run(status).changes, 1);
   assert.throws(() => database.exec("UPDATE jobs SET status = 'other'"), /CHECK constraint failed: status/);
-  const add = database.prepare("INSERT INTO attempts VALUES (1, 'default', ?, 1, 1, ?, NULL, NULL)");
+  const add = database.prepare(
+    "INSERT INTO attempts (event, route, attempt, started_at, finished_at, outcome) VALUES (1, 'default', ?, 1, 1, ?)",
+  );
   for (const [index, outcome] of ["succeeded", "failed", "lease_expired"].entries()) add.run(index, outcome);
   assert.throws(() => add.run(4, "other"), /CHECK constraint failed: outcome/);
 });
@@ -52,7 +54,7 @@ test("a new file has the schema of this version, and returns the space of delete
   assert.deepEqual([pragma("user_version"), pragma("auto_vacuum")], [SCHEMA, 2]);
 });
 
-test("a file of schema 15 keeps its events, and repeats are kept beside them", (t) => {
+test("a file of schema 15 keeps its events, repeats are kept beside them, and discarded events are counted", (t) => {
   const dataDir = tempDir(t);
   const old = new Sqlite(databaseFile(dataDir));
   old.pragma("auto_vacuum = INCREMENTAL");
@@ -62,6 +64,8 @@ test("a file of schema 15 keeps its events, and repeats are kept beside them", (
   const digest = "ab".repeat(32);
   old.exec(`INSERT INTO events VALUES (1, 'default', 'e-1', 'push', 1, 1, x'${digest}')`);
   old.exec("INSERT INTO contents VALUES (1, 'env:SECRET', '192.0.2.1', '{}', 'text/plain', 0, x'61')");
+  old.exec("INSERT INTO jobs (event, route, status) VALUES (1, 'default', 'discarded'), (1, 'other', 'processed')");
+  old.exec("UPDATE tally SET routed_to = 1, processed = 1");
   old.close();
   const database = openDatabase(dataDir);
   t.after(() => database.close());
@@ -70,4 +74,6 @@ test("a file of schema 15 keeps its events, and repeats are kept beside them", (
   events.append([newEvent({ eventId: "e-2", bytesSha256: digest })]);
   assert.equal(events.get("e-1")[0]?.repeats[0]?.eventId, "e-2");
   assert.deepEqual(sqliteTokens(database).list(), []);
+  const { processed, discarded } = events.backlog();
+  assert.deepEqual([processed, discarded], [0, 1]);
 });

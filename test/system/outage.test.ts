@@ -54,6 +54,38 @@ test("an unreachable target is tried from time to time, and most events keep the
   assert.ok(Number(counts.queued) >= 10);
 });
 
+test("an event tells that its target is unavailable, and when it is tried next", async () => {
+  const port = await findPort({ port: 0, host: "127.0.0.1" });
+  await using server = await startServer({
+    env: { FORWARD_URL: `http://127.0.0.1:${port}/events`, RETRY_ATTEMPTS: "10", RETRY_DELAY: "1h" },
+  });
+  for (let n = 0; n < 6; n++) await deliver(server, event(`evt_${n}`));
+  await server.logged("target_unavailable");
+  const waits = async () => {
+    const { stdout } = await server.run(["events", "show", "evt_5", "--json"]);
+    return JSON.parse(stdout).jobs[0].waits;
+  };
+  const waiting = await until(async () => {
+    const found = await waits();
+    return found.reason === "target_unavailable" ? found : null;
+  });
+  assert.ok(Date.parse(waiting.since) <= Date.now());
+  const { stdout } = await server.run(["events", "show", "evt_5"]);
+  assert.match(stdout, /^route +default, [01] of 10 attempts(, and [0-9]+ probes?)?$/m);
+  assert.match(
+    stdout,
+    /^waits +target unavailable since .*, (next probe in [0-9]+ s|a probe is running|the next event is the probe): authserve routes try default$/m,
+  );
+  const routes = await server.run(["routes", "list"]);
+  assert.match(routes.stdout, /^default +unavailable /m);
+  assert.match(
+    routes.stderr,
+    /^The target of default is unavailable since .*\.\nTo try it now: authserve routes try default$/m,
+  );
+  const tried = await server.run(["routes", "try", "default"]);
+  assert.deepEqual([tried.code, tried.stderr], [0, "The target of default is tried with the next event.\n"]);
+});
+
 test("a target that rejects an event does not count as unavailable", async () => {
   await using target = await startTarget();
   await using server = await startServer({

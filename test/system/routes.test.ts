@@ -69,14 +69,19 @@ suite("routes", () => {
     assert.equal(bad.received.at(-1)?.headers["x-replay"], "true");
   });
 
-  test("an event that no route takes is processed and counted as unrouted", async () => {
+  test("an event that no route takes is unrouted, in lists and in counts", async () => {
     await using server = await serve("  - { name: a, types: [invoice.*], when: { livemode: true }, log: {} }\n");
     await deliver(server, payload("evt_1", "push"));
     await deliver(server, payload("evt_2", "invoice.paid", { livemode: false }));
     await deliver(server, payload("evt_3", "invoice.paid", { livemode: true }));
     await settled(server, "evt_3");
     await until(async () => /^authserve_events_unrouted 2$/m.test((await ask(server, "/metrics")).text));
-    assert.equal((await stats(server)).processed, 3);
+    assert.equal((await stats(server)).processed, 1);
+    const { stdout } = await server.run(["events", "list", "--status", "unrouted", "--json"]);
+    assert.deepEqual(
+      JSON.parse(stdout).map(({ eventId }: { eventId: string }) => eventId),
+      ["evt_2", "evt_1"],
+    );
     assert.equal(server.log("event_received").length, 1);
   });
 

@@ -33,6 +33,15 @@ suite("a breaker", () => {
     assert.deepEqual([breaker.allowedAttempts(NOW), breaker.begin(NOW)], [0, null]);
   });
 
+  test("lets a probe through at once when it is asked to, and tells since when it is open", () => {
+    const { breaker } = opened();
+    assert.equal(breaker.openSince(), NOW);
+    breaker.probeNow(NOW + 10);
+    assert.equal(breaker.begin(NOW + 10), "probe");
+    breaker.end("probe", false, NOW + 20);
+    assert.deepEqual([breaker.openSince(), breaker.probeAt()], [NOW, NOW + 2020]);
+  });
+
   test("lets one probe at a time through after a second", () => {
     const { breaker } = opened();
     assert.equal(breaker.probeAt(), NOW + 1000);

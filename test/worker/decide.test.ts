@@ -136,7 +136,7 @@ suite("an attempt", () => {
     const unavailable = { ...failed, isUnavailable: true };
     for (const attempt of [1, 5, 6]) {
       const next = decide(unavailable, probe(attempt), { ...POLICY, backoff: "linear" }, NOW, MIDDLE);
-      assert.deepEqual(next, { to: "queued", runAt: NOW + 1000, isFree: true });
+      assert.deepEqual(next, { to: "queued", runAt: NOW + 1000, isFree: true, isProbe: true });
     }
     assert.equal(decide(failed, probe(5), POLICY, NOW, MIDDLE).to, "failed", "the event's own failure");
     assert.equal(decide(unavailable, at(5), POLICY, NOW, MIDDLE).to, "failed", "no probe");

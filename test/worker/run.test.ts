@@ -17,6 +17,7 @@ const EVENT: ClaimedJob = {
   headers: "{}",
   isReplay: false,
   attempt: 1,
+  countedAttempt: 1,
   receivedAt: 1,
   attemptOfBudget: 1,
 };

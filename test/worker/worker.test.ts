@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
+import { TargetError } from "../../src/worker/handler.ts";
 import { eventAndJob, newEvent } from "../helpers/events.ts";
 import { never, until } from "../helpers/until.ts";
 import { hang, openWorker } from "./open-worker.ts";
@@ -154,6 +155,30 @@ suite("the worker", () => {
     await events.append([newEvent({ eventId: "later", receivedAt: now() })]);
     worker.notify("events");
     await until(async () => (await status("later")) === "processed");
+  });
+
+  test("notes an unavailable target while it is, and tries it at once when it is asked to", async (t) => {
+    let isOut = true;
+    // On this clock, the next probe never comes by itself.
+    const monotonic = () => 0;
+    const { worker, append, events, status } = openWorker(
+      t,
+      async () => {
+        if (isOut) throw new TargetError("is away", { isUnavailable: true });
+      },
+      { monotonic },
+    );
+    await append("a", "b", "c", "d", "e", "f");
+    worker.start();
+    const noted = () => events.unavailableRoutes(Date.now());
+    await until(async () => (await noted()).length === 1);
+    const [{ since, probeAt } = { since: 0, probeAt: 0 }] = await noted();
+    assert.ok(probeAt !== null && probeAt > since);
+    isOut = false;
+    assert.equal(await events.tryRoute("default", Date.now()), true);
+    worker.notify("jobs");
+    await until(async () => (await status("a")) === "processed");
+    await until(async () => (await noted()).length === 0);
   });
 
   test("waits at a stop for work that continues after a result, until the deadline", async (t) => {

@@ -81,6 +81,7 @@ export const resend = (selection: Selection, signal: AbortSignal) =>
 export const discard = (selection: Selection, reason: string, cursor: string | undefined, signal: AbortSignal) =>
   post<Taken>("events/discard", { ...selection, reason, cursor }, signal);
 
+export const tryRoute = (route: string) => post<{ changed: boolean }>("routes/try", { route });
 export const pauseRoute = (route: string) => post<{ changed: boolean }>("routes/pause", { route });
 export const resumeRoute = (route: string) => post<{ changed: boolean }>("routes/resume", { route });
 

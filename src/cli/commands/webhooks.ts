@@ -61,6 +61,10 @@ export function addWebhookCommands(program: Command): void {
     .command("resume <name>")
     .description("Process the events of a paused route")
     .action(async (name) => (await import("../routes.ts")).runRoutesResume(name));
+  routes
+    .command("try <name>")
+    .description("Try the unavailable target of a route now instead of at the next probe")
+    .action(async (name) => (await import("../routes.ts")).runRoutesTry(name));
   program
     .command("send")
     .description("Send signed deliveries as a provider does")

@@ -43,7 +43,7 @@ const QUEUED = `(id > routed_to OR id IN (SELECT event FROM jobs WHERE status = 
 
 /** The counts of all events, and of each route's jobs. */
 const TALLY = `
-SELECT '' AS route, queued + (SELECT count(*) FROM events WHERE id > routed_to) AS queued, processed, failed, 0 AS discarded,
+SELECT '' AS route, queued + (SELECT count(*) FROM events WHERE id > routed_to) AS queued, processed, failed, discarded,
   (SELECT coalesce(sum(size), 0) FROM events WHERE ${QUEUED}) AS queued_bytes, processed_bytes, failed_bytes, unrouted,
   conflicts, (SELECT count(*) FROM events) AS ids
 FROM tally

@@ -39,7 +39,7 @@ function variablesOf(job: ClaimedJob): NodeJS.ProcessEnv {
     AUTHSERVE_EVENT_ID: job.eventId,
     AUTHSERVE_EVENT_TYPE: job.type,
     AUTHSERVE_EVENT_SOURCE: job.source,
-    AUTHSERVE_ATTEMPT: String(job.attempt),
+    AUTHSERVE_ATTEMPT: String(job.countedAttempt),
     AUTHSERVE_IDEMPOTENCY_KEY: idempotencyKeyOf(job),
     AUTHSERVE_ROUTE: job.route,
     AUTHSERVE_CONTENT_TYPE: job.contentType,

@@ -30,7 +30,7 @@ export function headersOf(
     "X-Event-Id": headerSafe(job.eventId),
     "X-Event-Type": headerSafe(job.type),
     "X-Event-Source": job.source,
-    "X-Attempt": String(job.attempt),
+    "X-Attempt": String(job.countedAttempt),
     ...(job.isReplay && { "X-Replay": "true" }),
     ...(key && { ...signStandard(idempotencyKey, body ?? "", key, now) }),
     ...headers,

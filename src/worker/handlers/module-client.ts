@@ -106,7 +106,16 @@ function endOf(error: unknown): Error {
   return threadError(`the thread of the module ended: ${text}`, /^ERR_WORKER_INIT_FAILED: .*E[MN]FILE/.test(text));
 }
 
-function eventOf({ eventId: id, source, type, contentType, payload, headers, receivedAt, attempt }: ClaimedJob) {
+function eventOf({
+  eventId: id,
+  source,
+  type,
+  contentType,
+  payload,
+  headers,
+  receivedAt,
+  countedAttempt: attempt,
+}: ClaimedJob) {
   // A copy of its own, which is transferred: the payload may be a part of a larger buffer.
   const body = new Uint8Array(payload);
   const event = { id, source, type, contentType, body, receivedAt, attempt };

@@ -264,7 +264,7 @@ WHERE event_id IN ('processed', 'discarded', 'jobless', 'failed') GROUP BY event
       processed_bytes: processed?.bytes,
       failed: 1,
       failed_bytes: failed?.bytes,
-      discarded: 0,
+      discarded: 1,
       unrouted: 1,
       conflicts: 1,
       ids: 10,

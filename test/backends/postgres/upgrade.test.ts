@@ -21,7 +21,9 @@ async function check(url: string): Promise<{ code: number | null; text: string; 
 suite("authserve upgrade check on PostgreSQL", needsPostgres(), () => {
   test("counts the steps that an older database lacks, and takes none of them, and neither does doctor", async (t) => {
     const { postgres, url } = await tempPostgres(t);
-    await postgres.run("DROP TABLE authserve.repeats, authserve.source_refusals, authserve.machine_tokens");
+    await postgres.run(
+      "DROP TABLE authserve.repeats, authserve.source_refusals, authserve.machine_tokens, authserve.unavailable_routes",
+    );
     await postgres.run("UPDATE authserve.schema_version SET version = 1");
     await postgres.run("DELETE FROM authserve.metadata");
     const { code, text, json } = await check(url);

@@ -11,10 +11,17 @@ const [FIRST, SECOND] = [
 ];
 
 function job(route: string, outcomes: AttemptOutcome[], changes: Partial<JobDetail> = {}): JobDetail {
-  const times = { startedAt: 0, finishedAt: 0, error: null, response: null };
+  const times = { startedAt: 0, finishedAt: 0, error: null, response: null, isProbe: false };
   const history = outcomes.map((outcome, index) => ({ ...times, attempt: index + 1, outcome }));
-  const ended = { status: "processed", attempts: history.length, dueAt: null, leased: false } as const;
-  const none = { orderingKey: null, lastError: null, deadLetter: null, discarded: null };
+  const ended = {
+    status: "processed",
+    attempts: history.length,
+    attemptsOfBudget: history.length,
+    probes: 0,
+    dueAt: null,
+    leased: false,
+  } as const;
+  const none = { orderingKey: null, pausedAt: null, earlier: null, lastError: null, deadLetter: null, discarded: null };
   return { route, ...ended, ...none, history, ...changes };
 }
 

@@ -33,6 +33,9 @@ const JOB_KEYS = [
   "orderingKey",
   "lastError",
   "deadLetter",
+  "probes",
+  "budget",
+  "waits",
   "discarded",
   "history",
 ];
@@ -130,7 +133,10 @@ test("list --since reads a time without a zone as UTC, in any time zone of the m
 
 test("wrong usage gives exit code 2, an error that names the option, and no data", async () => {
   const cases: [args: string[], names: RegExp][] = [
-    [["list", "--status", "nonsense"], /--status .* is invalid\. Allowed choices are queued, processed, failed\./],
+    [
+      ["list", "--status", "nonsense"],
+      /--status .* is invalid\. Allowed choices are queued, processed, failed, discarded, unrouted\./,
+    ],
     [["list", "--limit", "0"], /--limit/],
     [["list", "--limit", "-1"], /--limit/],
     [["list", "--limit", "many"], /--limit/],
@@ -200,6 +206,7 @@ test("stats counts events by status, and deliveries and attempts over time", asy
     queued: 0,
     processed: 2,
     failed: 1,
+    discarded: 0,
     unrouted: 0,
     conflicts: 0,
     unreadable: 0,

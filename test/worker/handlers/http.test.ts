@@ -24,6 +24,7 @@ function event(changes: Partial<ClaimedJob> = {}): ClaimedJob {
     headers: "{}",
     isReplay: false,
     attempt: 3,
+    countedAttempt: 3,
     receivedAt: 1,
     attemptOfBudget: 1,
     ...changes,

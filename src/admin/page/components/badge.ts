@@ -14,6 +14,7 @@ const OF_STATUS = {
   processed: ["good", "check"],
   failed: ["bad", "cross"],
   discarded: ["calm", "minus"],
+  unrouted: ["calm", "warning"],
 } as const satisfies Record<string, [Tone, IconName]>;
 
 /** The status of an event or a job. */

@@ -17,8 +17,13 @@ function Until({ at }: { at: string }): VNode {
 export const ago = (at: string | null, otherwise = t.never): VNode | string =>
   at === null ? otherwise : element(Ago, { at });
 
-/** A coming time, relative to now. */
-export const until = (at: string): VNode => element(Until, { at });
+function Coming({ at }: { at: string }): VNode {
+  const ms = Date.parse(at);
+  return html`<time datetime=${at} title=${formats.exact(ms)}>${formats.ago(Math.max(ms, now.value), now.value)}</time>`;
+}
+
+/** A coming time, relative to now. Once it has come it is now, and never past. */
+export const until = (at: string): VNode => element(Coming, { at });
 
 /** An exact time, and how long ago it was. */
 export const exactly = (at: string): VNode =>

@@ -3,9 +3,11 @@ import type { EventDetail, Job } from "../answers.ts";
 import { badge, statusBadge } from "../components/badge.ts";
 import { lazyDetails } from "../components/lazy-details.ts";
 import { terms } from "../components/table.ts";
-import { exactly, until } from "../components/time.ts";
+import { ago, exactly, until } from "../components/time.ts";
+import { tryButton } from "../components/try-button.ts";
 import { html } from "../html.ts";
 import { printable } from "../printable.ts";
+import { eventHref } from "../router.ts";
 import { formats, t } from "../texts/texts.ts";
 
 type Attempt = Job["history"][number];
@@ -22,10 +24,10 @@ const card = (job: Job) => html`<li class="card" key=${job.route}>
   ${timeline(job)}
 </li>`;
 
-function facts({ status, leased, nextAttemptAt, orderingKey, deadLetter, discarded }: Job) {
+function facts({ route, waits, budget, probes, orderingKey, deadLetter, discarded }: Job) {
   const pairs: (readonly [string, ComponentChildren])[] = [];
-  if (status === "queued" && leased) pairs.push([t.event.nextAttempt, t.event.running]);
-  else if (nextAttemptAt !== null) pairs.push([t.event.nextAttempt, until(nextAttemptAt)]);
+  pairs.push([t.event.jobs, t.event.attemptsOf(budget.used, budget.of, probes)]);
+  if (waits !== null) pairs.push([t.event.waits, waiting(waits, route)]);
   if (orderingKey !== null) pairs.push([t.event.orderingKey, html`<code>${printable(orderingKey)}</code>`]);
   if (deadLetter)
     pairs.push([
@@ -37,8 +39,28 @@ function facts({ status, leased, nextAttemptAt, orderingKey, deadLetter, discard
   return pairs;
 }
 
-function timeline({ history, attempts }: Job): VNode {
-  const missing = attempts - history.length;
+function waiting({ reason, since, until: next, event }: NonNullable<Job["waits"]>, route: string): ComponentChildren {
+  switch (reason) {
+    case "running":
+      return t.event.running;
+    case "paused":
+      return html`${t.event.routePaused} ${ago(since)}`;
+    case "earlier_event":
+      return (
+        event &&
+        html`${t.event.behind} <a href=${eventHref(event)}>${printable(event.eventId)}</a>${event.status === "failed" && html`<br />${t.event.behindFailed}`}`
+      );
+    case "target_unavailable":
+      return html`${t.event.unavailable} ${ago(since)}<br />${next === null ? t.routes.probing : html`${t.routes.nextProbe} ${until(next)}`} ${tryButton(route)}`;
+    case "delay":
+      return next && html`${t.event.nextAttempt} ${until(next)}`;
+    case "due":
+      return t.event.due;
+  }
+}
+
+function timeline({ history, attempts, probes }: Job): VNode {
+  const missing = attempts + probes - history.length;
   if (history.length === 0 && missing <= 0) return html`<p class="soft">${t.event.noAttempts}</p>`;
   return html`${missing > 0 && html`<p class="soft small">${t.event.olderAttempts(missing)}</p>`}<ol class="timeline">${history.map((one, index) => attempt(one, index === history.length - 1))}</ol>`;
 }
@@ -50,13 +72,13 @@ const OUTCOMES = {
 } as const;
 
 function attempt(
-  { attempt: number, startedAt, finishedAt, outcome, error, response }: Attempt,
+  { attempt: number, startedAt, finishedAt, outcome, error, response, isProbe }: Attempt,
   isLast: boolean,
 ): VNode {
   const [tone, sign] = OUTCOMES[outcome];
   const tookMs = Date.parse(finishedAt) - Date.parse(startedAt);
   return html`<li key=${`${number} ${startedAt}`}>
-    <div class="bar"><strong>${t.event.attempt(number)}</strong> ${badge(tone, sign, t.event.outcomes[outcome])}</div>
+    <div class="bar"><strong>${isProbe ? t.event.probe : t.event.attempt(number)}</strong> ${badge(tone, sign, t.event.outcomes[outcome])}</div>
     <p class="small">${exactly(startedAt)} <span class="soft">· ${t.event.took(formats.duration(tookMs))}</span></p>
     ${error !== null && html`<p class="error-text">${printable(t.serverText(error))}</p>`}
     ${response !== null && lazyDetails(t.event.answer, () => html`<pre tabindex="0">${printable(response)}</pre>`, isLast && outcome !== "succeeded")}

@@ -34,7 +34,7 @@ type Choose = (chosen: Chosen) => () => void;
 /** A replay takes failed jobs, and a discard also those that are queued. */
 function ofAll({ filter }: OpenList, choose: Choose): VNode | null {
   const { status = "failed" } = filter;
-  if (status === "processed") return null;
+  if (status !== "failed" && status !== "queued") return null;
   const selections = [{ filter: { ...filter, status } }];
   return html`${status === "failed" && html`<button type="button" class="quiet" onClick=${choose({ action: "replay", selections })}>${t.events.replayAll}…</button>`}
     <button type="button" class="quiet" onClick=${choose({ action: "discard", selections })}>${status === "queued" ? t.events.discardQueued : t.events.discardAll}…</button>`;

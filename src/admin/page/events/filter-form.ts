@@ -8,7 +8,7 @@ import { changeQuery, place } from "../router.ts";
 import { t } from "../texts/texts.ts";
 import { FILTER_NAMES } from "./filter.ts";
 
-const STATUSES = ["", "queued", "processed", "failed"] as const;
+const STATUSES = ["", "queued", "processed", "failed", "discarded", "unrouted"] as const;
 const RANGES = ["", "1h", "24h", "7d", "custom"] as const;
 const TIMES = ["since", "until"];
 const MAX_SUGGESTIONS = 50;

@@ -7,6 +7,8 @@ const counted = (count: number, one: string, many = `${one}s`) => `${number.form
 
 const REASONS: Record<string, string> = {
   "is already queued": "ya está en cola",
+  "was discarded: replay it with --force": "se descartó; reenvíalo con --force",
+  "was taken by no route: replay it with --force": "ninguna ruta lo tomó; reenvíalo con --force",
   "is already processed": "ya está procesado",
   "is already processed or discarded": "ya está procesado o descartado",
   "an attempt is running; try again when it has ended": "hay un intento en curso; repítelo cuando termine",
@@ -69,7 +71,13 @@ export const ES: Texts = {
     },
     request: "Petición",
   },
-  status: { queued: "En cola", processed: "Procesado", failed: "Fallido", discarded: "Descartado" },
+  status: {
+    queued: "En cola",
+    processed: "Procesado",
+    failed: "Fallido",
+    discarded: "Descartado",
+    unrouted: "Sin ruta",
+  },
   overview: {
     received: "Recibidos",
     processed: "Procesados",
@@ -248,6 +256,15 @@ export const ES: Texts = {
     took: (duration) => `duró ${duration}`,
     answer: "Respuesta",
     nextAttempt: "Próximo intento",
+    attemptsOf: (used: number, of: number | null, probes: number) =>
+      `${number.format(used)}${of === null ? "" : ` de ${number.format(of)}`}${probes === 0 ? "" : `, y ${counted(probes, "sondeo")}`}`,
+    probe: "Sondeo",
+    waits: "Espera",
+    routePaused: "La ruta se pausó",
+    behind: "Detrás de",
+    behindFailed: "Falló. Reenvíalo o descártalo, y este continúa.",
+    unavailable: "El destino dejó de estar disponible",
+    due: "Un lugar libre",
     running: "En curso",
     noAttempts: "Aún sin intentos.",
     olderAttempts: (count) =>
@@ -295,6 +312,10 @@ export const ES: Texts = {
     active: "Activa",
     pausedSince: (time) => `En pausa ${time}`,
     breakerOpen: "El destino falla: los intentos esperan",
+    nextProbe: "Próximo sondeo",
+    probing: "Hay un sondeo en curso.",
+    tryNow: "Probar ahora",
+    isTried: (route: string) => `El destino de ${route} se prueba con el próximo evento.`,
     gone: "Sin configurar",
     queued: "En cola",
     processed: "Procesados",

@@ -7,6 +7,8 @@ import { confirm } from "../components/confirm.ts";
 import { heading } from "../components/heading.ts";
 import { emptyState, shown } from "../components/states.ts";
 import { table } from "../components/table.ts";
+import { until } from "../components/time.ts";
+import { tryButton } from "../components/try-button.ts";
 import { pauseRoute, resumeRoute } from "../endpoints.ts";
 import { html } from "../html.ts";
 import { now, status } from "../live.ts";
@@ -48,12 +50,14 @@ const list = (routes: readonly RouteItem[], choose: (route: RouteItem) => () => 
 const nameOf = ({ name, handler, target }: RouteItem): ComponentChildren =>
   html`${name}${handler !== null && html`<span class="target"><span class="soft">${t.routes.handlers[handler]}</span> <code>${target}</code></span>`}`;
 
-function stateOf({ configured, pausedAt, available }: RouteItem): VNode {
+function stateOf({ name, configured, pausedAt, available, nextProbeAt }: RouteItem): VNode {
   const since = pausedAt === null ? "" : t.routes.pausedSince(formats.ago(Date.parse(pausedAt), now.value));
   return html`<span class="badges">
     ${!configured && badge("calm", "minus", t.routes.gone)}
     ${pausedAt !== null && badge("warn", "pause", since)}
     ${configured && !available && badge("bad", "warning", t.routes.breakerOpen)}
+    ${configured && !available && nextProbeAt !== null && html`<span class="small">${t.routes.nextProbe} ${until(nextProbeAt)}</span>`}
+    ${configured && !available && tryButton(name)}
     ${configured && available && pausedAt === null && badge("good", "check", t.routes.active)}
   </span>`;
 }

@@ -1,0 +1,16 @@
+import type { VNode } from "preact";
+import { tryRoute } from "../endpoints.ts";
+import { html } from "../html.ts";
+import { status } from "../live.ts";
+import { t } from "../texts/texts.ts";
+import { announce } from "./announcer.ts";
+
+/** Tries the unavailable target of a route now. */
+export function tryButton(route: string): VNode {
+  async function onClick(): Promise<void> {
+    await tryRoute(route);
+    announce(t.routes.isTried(route));
+    await status.reload();
+  }
+  return html`<button type="button" class="quiet" onClick=${onClick}>${t.routes.tryNow}<span class="offscreen"> ${route}</span></button>`;
+}
