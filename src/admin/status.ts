@@ -158,7 +158,7 @@ export function statusEndpoints(parts: StatusParts): Endpoint[] {
     changeEndpoint(parts, {
       path: "/admin/api/routes/try",
       scope: WRITE,
-      summary: "Tries the unavailable target of a route now, with the next event, instead of at the next probe.",
+      summary: "Tries the unavailable target of a route now, instead of at the next probe.",
       request: RouteBody,
       response: ChangedAnswer,
       async change({ route }) {

@@ -11,7 +11,7 @@ import { counted, printData, printJson, say } from "./output.ts";
 import { attemptsOfRoutes, readRoutesOf } from "./routes.ts";
 import { withStores } from "./stores.ts";
 import { STATUS_STYLE, styled } from "./table.ts";
-import { probeText, timeFormat } from "./time.ts";
+import { lastingFormat, probeText, timeFormat } from "./time.ts";
 
 interface ShowOptions {
   source?: string;
@@ -29,7 +29,7 @@ export function runEventsShow(eventId: string, { source, config, utc, json }: Sh
     const unavailable = await events.unavailableRoutes(now());
     const around = { unavailable, attemptsOf: attemptsOfRoutes(), now: now() };
     if (json) return printJson({ ...detailJson(event, around), routes, ...payloadJson(event.payload) });
-    printDetail(event, { routes, around }, timeFormat(utc, now()));
+    printDetail(event, { routes, around }, { time: timeFormat(utc, now()), lasting: lastingFormat(utc, now()) });
     if (routes === null) say("Why routes do not take it is unknown: run authserve config check.");
     if (event.conflicts.length > 0) say("To see the bytes of the conflicts, use --json.");
     if (event.repeats.length > 0) say("To see the headers of the repeats, use --json.");
@@ -48,6 +48,12 @@ function verdictsOn(event: EventDetail, config: string | undefined): RouteVerdic
 
 type FormatTime = (ms: number) => string;
 
+/** A time, and how long a state has lasted since a time. */
+interface Times {
+  time: FormatTime;
+  lasting: FormatTime;
+}
+
 const NAME_WIDTH = 10;
 
 function printFact(name: string, value: string): void {
@@ -60,15 +66,16 @@ interface Known {
   around: Surroundings;
 }
 
-function printDetail(event: EventDetail, { routes, around }: Known, time: FormatTime): void {
+function printDetail(event: EventDetail, { routes, around }: Known, times: Times): void {
   const { status, payload } = event;
+  const { time } = times;
   printFact("event", printable(event.eventId));
   printFact("type", printable(event.type));
   printFact("source", printable(event.source));
   printFact("status", styled(STATUS_STYLE[status], status));
   printFact("received", `${time(event.receivedAt)} from ${printable(event.address)}`);
   printFact("secret", printable(event.secret));
-  for (const job of event.jobs) printJob(job, around, time);
+  for (const job of event.jobs) printJob(job, around, times);
   const taken = new Set(event.jobs.map(({ route }) => route));
   for (const verdict of routes ?? []) if (!taken.has(verdict.route)) printVerdict(verdict);
   for (const conflict of event.conflicts) printConflict(conflict, time);
@@ -80,11 +87,11 @@ function printDetail(event: EventDetail, { routes, around }: Known, time: Format
   printData(printableLines(payloadText(payload)));
 }
 
-function printJob(job: JobDetail, { attemptsOf, unavailable, now }: Surroundings, time: FormatTime): void {
+function printJob(job: JobDetail, { attemptsOf, unavailable, now }: Surroundings, { time, lasting }: Times): void {
   const { route, deadLetter, discarded, history } = job;
   printFact("route", `${printable(route)}, ${attemptsText(job, attemptsOf(route))}`);
   const waiting = waitingOf(job, unavailable, now);
-  if (waiting) printFact("waits", waitingText(waiting, job, time, now));
+  if (waiting) printFact("waits", waitingText(waiting, job, { time, lasting }, now));
   for (const attempt of history) printAttempt(attempt, time);
   if (discarded)
     printData(`  ${time(discarded.discardedAt)}  ${styled("yellow", "discarded")}  ${printable(discarded.reason)}`);
@@ -110,13 +117,13 @@ function attemptsText({ attempts, attemptsOfBudget, probes }: JobDetail, allowed
   ].join(", ");
 }
 
-function waitingText(waiting: Waiting, job: JobDetail, time: FormatTime, now: number): string {
+function waitingText(waiting: Waiting, job: JobDetail, { time, lasting }: Times, now: number): string {
   const route = printable(job.route);
   switch (waiting.reason) {
     case "running":
       return "an attempt is running";
     case "paused":
-      return `paused since ${time(waiting.since)}: authserve routes resume ${route}`;
+      return `for the route, paused ${lasting(waiting.since)}: authserve routes resume ${route}`;
     case "earlier_event": {
       const { eventId, source, status } = waiting.event;
       const failed = status === "failed" ? ", which failed: replay or discard it" : "";
@@ -124,7 +131,7 @@ function waitingText(waiting: Waiting, job: JobDetail, time: FormatTime, now: nu
       return `behind ${printable(eventId)}${of} for the key ${printable(job.orderingKey ?? "")}${failed}`;
     }
     case "target_unavailable":
-      return `target unavailable since ${time(waiting.since)}, ${probeText(waiting.until, now)}: authserve routes try ${route}`;
+      return `for the target, unavailable ${lasting(waiting.since)}, ${probeText(waiting.until, now)}: authserve routes try ${route}`;
     case "delay":
       return `the next attempt ${time(waiting.until)}`;
     case "due":

@@ -12,7 +12,7 @@ import { remedyForName } from "./option-values.ts";
 import { counted, printJson, say } from "./output.ts";
 import { withStores } from "./stores.ts";
 import { printTable } from "./table.ts";
-import { probeText, timeFormat } from "./time.ts";
+import { lastingFormat, probeText } from "./time.ts";
 
 /**
  * Prints the routes with the numbers of their jobs, and why they wait. Routes that have jobs and are no longer
@@ -42,13 +42,13 @@ export function runRoutesList({ utc, json }: { utc?: boolean; json?: boolean }):
         target === null ? "-" : printable(target),
       ]),
     );
-    const time = timeFormat(utc, now());
+    const lasting = lastingFormat(utc, now());
     for (const { name, pausedAt, unavailableSince, nextProbeAt } of shown) {
       if (pausedAt !== null)
-        say(`${name} is paused since ${time(pausedAt)}. To go on: authserve routes resume ${name}`);
+        say(`${name} has been paused ${lasting(pausedAt)}. To go on: authserve routes resume ${name}`);
       if (unavailableSince === null) continue;
       const probe = probeText(nextProbeAt, now());
-      say(`The target of ${name} is unavailable since ${time(unavailableSince)}, ${probe}.`);
+      say(`The target of ${name} has been unavailable ${lasting(unavailableSince)}, ${probe}.`);
       say(`To try it now: authserve routes try ${name}`);
     }
     for (const { name, status, queued, failed } of shown) {
@@ -85,7 +85,7 @@ export function runRoutesTry(name: string): Promise<void> {
   return withStores(async ({ events, now }) => {
     await requireRoute(name, events);
     const isAsked = await events.tryRoute(name, now());
-    say(isAsked ? `The target of ${name} is tried with the next event.` : `The target of ${name} is not unavailable.`);
+    say(isAsked ? `A server tries the target of ${name} now.` : `The target of ${name} is not unavailable.`);
   });
 }
 

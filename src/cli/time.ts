@@ -9,10 +9,18 @@ const UNITS = [
 
 /** A time relative to now, in its largest unit: `5 min ago`, `in 2 h`. Takes Unix milliseconds. */
 export function relativeTime(ms: number, now: number): string {
-  const distance = Math.abs(now - ms);
-  const [unit, size] = UNITS.find(([, unitMs]) => distance >= unitMs) ?? ["s", 1000];
-  const length = `${Math.floor(distance / size)} ${unit}`;
+  const length = lengthText(Math.abs(now - ms));
   return ms > now ? `in ${length}` : `${length} ago`;
+}
+
+function lengthText(ms: number): string {
+  const [unit, size] = UNITS.find(([, unitMs]) => ms >= unitMs) ?? ["s", 1000];
+  return `${Math.floor(ms / size)} ${unit}`;
+}
+
+/** How long a state has lasted: `for 5 min`, or `since` the exact time. */
+export function lastingFormat(isExact: boolean | undefined, now: number): (since: number) => string {
+  return isExact ? (since) => `since ${isoTime(since)}` : (since) => `for ${lengthText(Math.max(0, now - since))}`;
 }
 
 /** Returns the format for times: exact, or relative to now. */
@@ -23,7 +31,7 @@ export function timeFormat(isExact: boolean | undefined, now: number): (ms: numb
 /** When an unavailable target is tried next. `at` is null while a probe is running. */
 export function probeText(at: number | null, now: number): string {
   if (at === null) return "a probe is running";
-  // An overdue probe waits for an event that is due.
-  if (at <= now) return "the next event is the probe";
+  // A probe needs an event that is due.
+  if (at <= now) return "the next event that is due tries it";
   return `next probe in ${Math.ceil((at - now) / 1000)} s`;
 }

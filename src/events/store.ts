@@ -373,7 +373,10 @@ export interface EventStore {
   noteUnavailable(owner: string, routes: readonly UnavailableRoute[], now: number): Promise<void>;
   /** The routes that a worker has noted as unavailable lately, by name. */
   unavailableRoutes(now: number): Promise<UnavailableRoute[]>;
-  /** Asks every worker for a probe of a route now. Returns false if its target is not noted as unavailable. */
+  /**
+   * Asks every worker for a probe of a route now, and makes a job due for it. Returns false if its target is not noted
+   * as unavailable.
+   */
   tryRoute(route: string, now: number): Promise<boolean>;
   /** The probes that a worker is asked for, with the time of the question. */
   askedProbes(owner: string): Promise<{ route: string; askedAt: number }[]>;

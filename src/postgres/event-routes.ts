@@ -34,6 +34,13 @@ GROUP BY route ORDER BY route`;
 /** Asks for a probe of a route: now, route, the oldest note that counts. */
 const TRY_ROUTE = `UPDATE authserve.unavailable_routes SET try_at = $1 WHERE route = $2 AND seen_at >= $3`;
 
+/** Makes the first job of a route due that waits for its next attempt, unless one is due: route, now. */
+const PREPARE_PROBE = `
+UPDATE authserve.jobs AS job SET due_at = $2
+FROM (SELECT event FROM authserve.jobs WHERE route = $1 AND due_at IS NOT NULL AND lease_owner IS NULL
+  ORDER BY due_at LIMIT 1 FOR UPDATE SKIP LOCKED) AS first
+WHERE job.event = first.event AND job.route = $1 AND due_at > $2 AND lease_owner IS NULL`;
+
 /** The probes that an owner is asked for: owner. */
 const ASKED_PROBES = `
 SELECT route, try_at AS "askedAt" FROM authserve.unavailable_routes WHERE owner = $1 AND try_at IS NOT NULL`;
@@ -63,7 +70,12 @@ export function eventRoutes(postgres: Postgres): RoutesPort {
         await queries.run(FORGET_UNAVAILABLE, [owner, now, now - NOTED_FOR_MS]);
       }),
     unavailableRoutes: (now) => postgres.rows<UnavailableRoute>(UNAVAILABLE, [now - NOTED_FOR_MS]),
-    tryRoute: async (route, now) => (await postgres.run(TRY_ROUTE, [now, route, now - NOTED_FOR_MS])) > 0,
+    tryRoute: (route, now) =>
+      postgres.transaction(async (queries) => {
+        if ((await queries.run(TRY_ROUTE, [now, route, now - NOTED_FOR_MS])) === 0) return false;
+        await queries.run(PREPARE_PROBE, [route, now]);
+        return true;
+      }),
     askedProbes: (owner) => postgres.rows(ASKED_PROBES, [owner]),
     unblockRoute: (route, now) => postgres.transaction((queries) => unblock(queries, route, now)),
   };

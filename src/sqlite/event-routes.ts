@@ -36,6 +36,11 @@ export function eventRoutes(database: Database): SyncPort<RoutesPort> {
     SELECT route, min(since) AS since, min(probe_at) AS probeAt FROM unavailable_routes WHERE seen_at >= ?
     GROUP BY route ORDER BY route`);
   const tryNow = database.prepare("UPDATE unavailable_routes SET try_at = ? WHERE route = ? AND seen_at >= ?");
+  // Makes the first job that waits for its next attempt due, unless one is due.
+  const prepareProbe = database.prepare(`
+    UPDATE jobs SET due_at = @now WHERE route = @route AND due_at > @now AND lease_owner IS NULL AND event = (
+      SELECT event FROM jobs WHERE route = +@route AND due_at IS NOT NULL AND lease_owner IS NULL
+      ORDER BY due_at LIMIT 1)`);
   const asked = database.prepare<[string], { route: string; askedAt: number }>(
     "SELECT route, try_at AS askedAt FROM unavailable_routes WHERE owner = ? AND try_at IS NOT NULL",
   );
@@ -54,7 +59,11 @@ export function eventRoutes(database: Database): SyncPort<RoutesPort> {
       forget.run({ owner, now, endedBefore: now - NOTED_FOR_MS });
     }),
     unavailableRoutes: (now) => unavailable.all(now - NOTED_FOR_MS),
-    tryRoute: (route, now) => tryNow.run(now, route, now - NOTED_FOR_MS).changes > 0,
+    tryRoute: atomic(database, (route: string, now: number) => {
+      if (tryNow.run(now, route, now - NOTED_FOR_MS).changes === 0) return false;
+      prepareProbe.run({ route, now });
+      return true;
+    }),
     askedProbes: (owner) => asked.all(owner),
     unblockRoute: atomic(database, (route: string, now: number) => {
       const keys = new Set(unblock.all(route).map(({ orderingKey }) => orderingKey));

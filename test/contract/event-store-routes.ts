@@ -114,6 +114,17 @@ export function routeContract(adapter: string, open: OpenEventStore): void {
       assert.deepEqual([await store.askedProbes("two"), work], [[], ["jobs"]]);
     });
 
+    test("a probe does not wait for the next attempt of an event", async (t) => {
+      const store = await open(t);
+      await store.append(["a", "b"].map((eventId) => newEvent({ eventId })));
+      const next = { to: "queued", runAt: NOW + 1e9 } as const;
+      for (const job of (await claim(store)).claimed)
+        await store.settle([{ ...claimOf(job), next, startedAt: NOW, finishedAt: NOW, error: "no" }]);
+      await store.noteUnavailable("one", [{ route: "default", since: NOW, probeAt: NOW }], NOW);
+      for (let n = 0; n < 2; n++) assert.equal(await store.tryRoute("default", NOW + 1), true);
+      assert.equal((await claim(store, { now: NOW + 1 })).claimed.length, 1);
+    });
+
     test("a resumed route wakes the worker", async (t) => {
       const store = await open(t);
       const work: string[] = [];

@@ -74,16 +74,16 @@ test("an event tells that its target is unavailable, and when it is tried next",
   assert.match(stdout, /^route +default, [01] of 10 attempts(, and [0-9]+ probes?)?$/m);
   assert.match(
     stdout,
-    /^waits +target unavailable since .*, (next probe in [0-9]+ s|a probe is running|the next event is the probe): authserve routes try default$/m,
+    /^waits +for the target, unavailable for [0-9]+ s, (next probe in [0-9]+ s|a probe is running|the next event that is due tries it): authserve routes try default$/m,
   );
   const routes = await server.run(["routes", "list"]);
   assert.match(routes.stdout, /^default +unavailable /m);
   assert.match(
     routes.stderr,
-    /^The target of default is unavailable since .*\.\nTo try it now: authserve routes try default$/m,
+    /^The target of default has been unavailable for .*\.\nTo try it now: authserve routes try default$/m,
   );
   const tried = await server.run(["routes", "try", "default"]);
-  assert.deepEqual([tried.code, tried.stderr], [0, "The target of default is tried with the next event.\n"]);
+  assert.deepEqual([tried.code, tried.stderr], [0, "A server tries the target of default now.\n"]);
 });
 
 test("a target that rejects an event does not count as unavailable", async () => {

@@ -293,7 +293,7 @@ export const EN = {
     nextProbe: "Next probe",
     probing: "A probe is running.",
     tryNow: "Try now",
-    isTried: (route: string) => `The target of ${route} is tried with the next event.`,
+    isTried: (route: string) => `The target of ${route} is tried now.`,
     gone: "Not configured",
     queued: "Queued",
     processed: "Processed",

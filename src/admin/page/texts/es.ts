@@ -315,7 +315,7 @@ export const ES: Texts = {
     nextProbe: "Próximo sondeo",
     probing: "Hay un sondeo en curso.",
     tryNow: "Probar ahora",
-    isTried: (route: string) => `El destino de ${route} se prueba con el próximo evento.`,
+    isTried: (route: string) => `El destino de ${route} se prueba ahora.`,
     gone: "Sin configurar",
     queued: "En cola",
     processed: "Procesados",
