@@ -27,14 +27,14 @@ export function runAlertsList({ all, utc, json }: { all?: boolean; utc?: boolean
     if (items.length === 0) say("No alert fires.");
     else {
       printTable(
-        ["ALERT", "STATE", "SEVERITY", "SINCE", { heading: "WHAT", leastWidth: 20 }],
-        items.map(({ name, state, severity, since, summary, silencedUntil }) => [
+        ["ALERT", "STATE", "SEVERITY", "SINCE"],
+        items.map(({ name, state, severity, since, silencedUntil }) => [
           name,
           silencedUntil === null ? state : `${state}, silenced`,
           severity,
           time(Date.parse(since)),
-          summary,
         ]),
+        items.map(({ summary }) => summary),
       );
     }
     for (const { name, labels, reason, until } of stored.silences.filter((silence) => silence.until > now)) {

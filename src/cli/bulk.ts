@@ -7,6 +7,7 @@ import { eachPage, type TakePage } from "../events/pages.ts";
 import type { EventStore, JobFilter } from "../events/store.ts";
 import { printable } from "../lib/printable.ts";
 import { findEvent } from "./find-event.ts";
+import { requireFiltered } from "./find-source.ts";
 import { eventConditions, type FilterOptions, perSecond } from "./option-values.ts";
 import { counted, printJson, say } from "./output.ts";
 import { createProgressBar } from "./progress.ts";
@@ -62,7 +63,9 @@ interface BulkCommand {
 export function runBulk(ids: readonly string[], options: BulkOptions, command: BulkCommand): Promise<void> {
   const { source, json } = options;
   const { filter } = command;
-  return withStores(async ({ events, now }) => {
+  return withStores(async (stores) => {
+    await requireFiltered(stores, options);
+    const { events, now } = stores;
     const action = command.action(events, now);
     const filtered = filter
       ? await takePages(
@@ -72,7 +75,12 @@ export function runBulk(ids: readonly string[], options: BulkOptions, command: B
         )
       : 0;
     if (filtered === null) return;
-    const find = async (eventId: string) => (await findEvent(events, { eventId, source })) ?? "there is no such event";
+    const find = async (eventId: string) => {
+      const event = await findEvent(events, { eventId, source });
+      if (!event) return "there is no such event";
+      if (event.eventId !== eventId) say(`${printable(eventId)} is ${printable(event.eventId)}.`);
+      return event;
+    };
     const { matched, refused } = await takeNamed(action, ids, find);
     const taken = filtered + matched;
     if (json) printJson({ [command.member]: taken, refused });

@@ -5,7 +5,7 @@ import { isoTime } from "../lib/iso-time.ts";
 import { admitHeld } from "../webhook/held/admit.ts";
 import type { HeldFilter, HeldStore, HeldSummary } from "../webhook/held/held-store.ts";
 import { createReverify } from "../webhook/held/reverify.ts";
-import { findSource } from "./find-source.ts";
+import { findSource, requireFiltered } from "./find-source.ts";
 import { parseTime, wholeNumber } from "./option-values.ts";
 import { counted, printJson, say } from "./output.ts";
 import { PAUSE_MS, withStores } from "./stores.ts";
@@ -25,7 +25,9 @@ const MOST_LISTED = 1_000_000;
 /** Prints the deliveries that were refused for their signature and are kept, the oldest first. */
 export function runEventsHeld({ source, since, limit = "50", utc, json }: HeldOptions): Promise<void> {
   const most = wholeNumber("--limit", limit, MOST_LISTED);
-  return withStores(async ({ held, now: clock }) => {
+  return withStores(async (stores) => {
+    const { held, now: clock } = stores;
+    await requireFiltered(stores, { source });
     const now = clock();
     const rows = await held.list({ ...filterOf(source, since, now), limit: most });
     if (json) return printJson(rows.map((row) => ({ ...row, receivedAt: isoTime(row.receivedAt) })));

@@ -5,6 +5,7 @@ import type { Status } from "../events/event.ts";
 import { summaryJson } from "../events/json.ts";
 import type { EventFilter, EventPage, EventStore, EventSummary } from "../events/store.ts";
 import { printable } from "../lib/printable.ts";
+import { requireFiltered } from "./find-source.ts";
 import { eventConditions, type FilterOptions, wholeNumber } from "./option-values.ts";
 import { jsonLine, printData, printJson, say } from "./output.ts";
 import { withStores } from "./stores.ts";
@@ -32,7 +33,9 @@ const SEARCH_MS = 10_000;
  */
 export function runEventsList(options: ListOptions): Promise<void> {
   const filter = toFilter(options, Date.now());
-  return withStores(async ({ events }) => {
+  return withStores(async (stores) => {
+    const { events } = stores;
+    await requireFiltered(stores, options);
     const page = await listOrSearch(events, filter);
     if (!options.follow) return printPage(page, filter, options);
     for (const event of page.items.reverse()) printLine(event, options);
@@ -75,18 +78,26 @@ function columnsFor(time: (ms: number) => string): EventColumn[] {
   return [
     { heading: "RECEIVED", value: ({ receivedAt }) => time(receivedAt) },
     { heading: "STATUS", value: ({ status }) => status, style: (status) => STATUS_STYLE[status as Status] },
-    { heading: "ATTEMPTS", value: ({ attempts }) => String(attempts) },
+    { heading: "ATTEMPTS", givesWay: 3, value: ({ attempts }) => String(attempts) },
     {
       heading: "SOURCE",
       leastWidth: 8,
       value: ({ source }) => source,
       isNeeded: (items) => new Set(items.map(({ source }) => source)).size > 1,
     },
-    { heading: "TYPE", leastWidth: 6, value: ({ type }) => type },
-    { heading: "EVENT ID", leastWidth: 12, isCutLast: true, value: ({ eventId }) => eventId },
+    {
+      heading: "ROUTE",
+      leastWidth: 6,
+      value: ({ routes }) => routes.join(", "),
+      isNeeded: (items) => new Set(items.flatMap(({ routes }) => routes)).size > 1,
+    },
+    { heading: "TYPE", leastWidth: 6, givesWay: 2, value: ({ type }) => type },
+    // Never cut: it is copied to other commands.
+    { heading: "EVENT ID", value: ({ eventId }) => eventId },
     {
       heading: "LAST ERROR",
       leastWidth: 8,
+      givesWay: 1,
       value: ({ lastError }) => lastError ?? "",
       isNeeded: (items) => items.some(({ lastError }) => lastError !== null),
     },

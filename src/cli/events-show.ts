@@ -7,6 +7,7 @@ import { printable, printableLines } from "../lib/printable.ts";
 import { openStored } from "../webhook/intake/stored-content.ts";
 import { explainRouting, type RouteVerdict, reasonOf } from "../worker/routing.ts";
 import { findEvent, noSuchEvent } from "./find-event.ts";
+import { requireFiltered } from "./find-source.ts";
 import { counted, printData, printJson, say } from "./output.ts";
 import { attemptsOfRoutes, readRoutesOf } from "./routes.ts";
 import { withStores } from "./stores.ts";
@@ -22,7 +23,9 @@ interface ShowOptions {
 
 /** Prints one event with its attempts, origin and payload. Throws `OperatorError` when there is none. */
 export function runEventsShow(eventId: string, { source, config, utc, json }: ShowOptions): Promise<void> {
-  return withStores(async ({ events, now }) => {
+  return withStores(async (stores) => {
+    const { events, now } = stores;
+    await requireFiltered(stores, { source });
     const event = await findEvent(events, { eventId, source });
     if (!event) throw noSuchEvent(eventId);
     const routes = verdictsOn(event, config);

@@ -4,6 +4,7 @@ import { chartJson } from "../events/json.ts";
 import type { Chart } from "../events/stats.ts";
 import { durationText } from "../lib/figures.ts";
 import { isoTime } from "../lib/iso-time.ts";
+import { requireFiltered } from "./find-source.ts";
 import { parseTime } from "./option-values.ts";
 import { printData, printJson } from "./output.ts";
 import { withStores } from "./stores.ts";
@@ -20,7 +21,9 @@ interface StatsOptions {
 
 /** Prints the number of events of each status, and what was counted over time by source and route. */
 export function runEventsStats({ json, ...options }: StatsOptions): Promise<void> {
-  return withStores(async ({ events, now: clock }) => {
+  return withStores(async (stores) => {
+    const { events, now: clock } = stores;
+    await requireFiltered(stores, options);
     const now = clock();
     const range = chartRange(requestOf(options, now), now);
     if ("fault" in range) throw new OperatorError({ found: `--${range.member} is not usable`, remedy: range.fault });
@@ -31,7 +34,7 @@ export function runEventsStats({ json, ...options }: StatsOptions): Promise<void
     const shown = { ...counts, oldestQueuedAt: isoTime(oldestQueuedAt) };
     const { since, until, step } = range;
     if (json) return printJson({ ...shown, since: isoTime(since), until: isoTime(until), step, ...chartJson(chart) });
-    printTable(Object.keys(shown), [Object.values(shown).map((value) => String(value ?? "-"))]);
+    for (const [name, value] of Object.entries(shown)) printData(`${name.padEnd(NAME_WIDTH)}${value ?? "-"}`);
     printData("");
     printData(`In ${durationText(until - since)}, from ${isoTime(since)} to ${isoTime(until)}:`);
     printSums(chart);
@@ -46,27 +49,34 @@ function requestOf({ since, until, ...others }: Omit<StatsOptions, "json">, now:
   };
 }
 
+const NAME_WIDTH = "oldestQueuedAt".length + 2;
+
+const NAME_COLUMN = { leastWidth: 6 };
+
+/** Prints what each source has delivered, and what each route has done. */
 function printSums({ total, sums }: Chart): void {
-  const rows = [...sums, { source: "all", route: "", ...total }];
+  const all = { ...total, source: "all", route: "" };
   printTable(
     [
-      "SOURCE",
-      "ROUTE",
-      "RECEIVED",
-      "DUPLICATES",
-      "CONFLICTS",
-      "REPEATS",
-      "REFUSED",
-      "UNROUTED",
-      "PROCESSED",
-      "RETRIED",
-      "DEAD-LETTERED",
+      { heading: "SOURCE", ...NAME_COLUMN },
+      ...["RECEIVED", "DUPLICATES", "CONFLICTS", "REPEATS", "REFUSED", "UNROUTED"],
     ],
-    rows.map((row) => [
+    [...sums.filter(({ route }) => route === ""), all].map((row) => [
       row.source,
-      row.route === "" ? "-" : row.route,
-      ...[row.received, row.duplicate, row.conflict, row.repeat, row.refused].map(String),
-      ...[row.unrouted, row.processed, row.retried, row.dead_lettered].map(String),
+      ...[row.received, row.duplicate, row.conflict, row.repeat, row.refused, row.unrouted].map(String),
+    ]),
+  );
+  printData("");
+  printTable(
+    [
+      { heading: "ROUTE", ...NAME_COLUMN },
+      { heading: "SOURCE", ...NAME_COLUMN },
+      ...["PROCESSED", "RETRIED", "DEAD-LETTERED"],
+    ],
+    [...sums.filter(({ route }) => route !== ""), { ...all, route: "all" }].map((row) => [
+      row.route,
+      row.source,
+      ...[row.processed, row.retried, row.dead_lettered].map(String),
     ]),
   );
   const { latency } = total;

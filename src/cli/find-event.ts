@@ -1,24 +1,48 @@
 import { OperatorError } from "../errors.ts";
-import type { EventDetail, EventStore } from "../events/store.ts";
+import type { EventDetail, EventName, EventStore } from "../events/store.ts";
 import { printable } from "../lib/printable.ts";
 
-/** The id of an event, and its source if several sources have the id. */
+/** The id of an event or its beginning, and its source if several sources have the id. */
 interface OneEvent {
   eventId: string;
   source: string | undefined;
 }
 
-/** The event with this id, or null. Throws {@link OperatorError} if several sources have the id. */
+// A shorter one would often be a mistake.
+const SHORTEST_BEGINNING = 4;
+const MOST_NAMED = 5;
+
+/**
+ * The event with this id, or the only one whose id begins so; null if there is none. Throws {@link OperatorError} if
+ * there are several.
+ */
 export async function findEvent(events: EventStore, { eventId, source }: OneEvent): Promise<EventDetail | null> {
   const found = await events.get(eventId, source);
-  if (found.length > 1) {
-    const sources = found.map((one) => one.source).join(", ");
-    throw new OperatorError({
-      found: `${printable(eventId)} is in the sources ${sources}`,
-      remedy: "choose one with --source",
-    });
-  }
-  return found[0] ?? null;
+  if (found.length > 1) throw inSeveralSources(eventId, found);
+  if (found[0]) return found[0];
+  if (eventId.length < SHORTEST_BEGINNING) return null;
+  const names = await events.startingWith(eventId, source, MOST_NAMED + 1);
+  const [name, ...others] = names;
+  if (!name) return null;
+  if (others.some((other) => other.eventId !== name.eventId)) throw isAmbiguous(eventId, names);
+  if (others.length > 0) throw inSeveralSources(name.eventId, names);
+  const [event = null] = await events.get(name.eventId, name.source);
+  return event;
+}
+
+function inSeveralSources(eventId: string, found: readonly EventName[]): OperatorError {
+  const sources = found.map(({ source }) => source).join(", ");
+  const remedy = "choose one with --source";
+  return new OperatorError({ found: `${printable(eventId)} is in the sources ${sources}`, remedy });
+}
+
+function isAmbiguous(beginning: string, found: readonly EventName[]): OperatorError {
+  const ids = found.slice(0, MOST_NAMED).map(({ eventId }) => printable(eventId));
+  const more = found.length > MOST_NAMED ? " and others" : "";
+  return new OperatorError({
+    found: `Several ids begin with ${printable(beginning)}: ${ids.join(", ")}${more}`,
+    remedy: "give more of the id",
+  });
 }
 
 /** The error for an id that no event has. */

@@ -20,17 +20,25 @@ export function createProgram(): Command {
     .showHelpAfterError("(see --help)")
     .configureOutput({ outputError: (text, write) => write(withoutArguments(text)) })
     .exitOverride();
-  addServerCommands(program);
-  addEventCommands(program);
-  addWebhookCommands(program);
-  addAlertCommands(program);
-  addLoginCommands(program);
-  addOperationCommands(program);
-  addShellCommands(program);
+  for (const [heading, add] of GROUPS) {
+    program.commandsGroup(heading);
+    add(program);
+  }
   addHelp(program);
   addExamples(program, []);
   return program;
 }
+
+/** The groups of the help, in order. */
+const GROUPS: readonly [heading: string, add: (program: Command) => void][] = [
+  ["Server:", addServerCommands],
+  ["Events:", addEventCommands],
+  ["Webhooks:", addWebhookCommands],
+  ["Alerts:", addAlertCommands],
+  ["Login:", addLoginCommands],
+  ["Operation:", addOperationCommands],
+  ["Shell:", addShellCommands],
+];
 
 /** Removes excess arguments from commander's error: one may be a password or a token. */
 function withoutArguments(text: string): string {

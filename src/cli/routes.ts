@@ -156,7 +156,10 @@ async function requireRoute(name: string, events: EventStore): Promise<void> {
   } catch (error) {
     if (!(error instanceof SettingsError)) throw error;
   }
-  if (names.has(name)) return;
-  const remedy = remedyForName(name, [...names], "authserve routes list");
-  throw new OperatorError({ found: `There is no route ${JSON.stringify(name)}`, remedy });
+  if (!names.has(name)) throw noSuchRoute(name, [...names]);
+}
+
+export function noSuchRoute(name: string, known: readonly string[]): OperatorError {
+  const remedy = remedyForName(name, known, "authserve routes list");
+  return new OperatorError({ found: `There is no route ${JSON.stringify(name)}`, remedy });
 }

@@ -2,21 +2,38 @@ import { OperatorError } from "../errors.ts";
 import { describeProvider, needsOfProvider } from "../webhook/provider-description.ts";
 import { allProviders, PROVIDER_NAMES, providerOf } from "../webhook/providers/index.ts";
 import { remedyForName } from "./option-values.ts";
-import { printData, printJson, say } from "./output.ts";
+import { counted, printData, printJson, say } from "./output.ts";
 import { printTable, styled } from "./table.ts";
 
 interface PresetOptions {
   json?: boolean;
 }
 
-/** Prints the presets with what proves each of them, or all that is known of one. */
-export function runSourcesPresets(name: string | undefined, options: PresetOptions): void {
-  if (name === undefined) printAll(options);
-  else printOne(name, options);
+/**
+ * Prints the presets with what proves each of them, those whose name or title has a text, or all that is known of one.
+ */
+export function runSourcesPresets(text: string | undefined, options: PresetOptions): void {
+  if (text === undefined) printList(allProviders(), options);
+  else if (providerOf(text)) printOne(text, options);
+  else printList(providersWith(text), options);
 }
 
-function printAll({ json }: PresetOptions): void {
-  const presets = allProviders().map(([name, provider]) => {
+function providersWith(text: string): ReturnType<typeof allProviders> {
+  const wanted = text.toLowerCase();
+  const found = allProviders().filter(([name, { title }]) =>
+    [name, title].some((word) => word.toLowerCase().includes(wanted)),
+  );
+  if (found.length === 0) throw noSuchPreset(text);
+  return found;
+}
+
+function noSuchPreset(name: string): OperatorError {
+  const remedy = remedyForPreset(name.toLowerCase());
+  return new OperatorError({ found: `There is no preset ${name}`, remedy });
+}
+
+function printList(providers: ReturnType<typeof allProviders>, { json }: PresetOptions): void {
+  const presets = providers.map(([name, provider]) => {
     const { title, schemes, covers, docs, handshake = null, evidence, aliasOf = null } = provider;
     const needs = needsOfProvider(provider);
     const type = schemes[0]?.type ?? "hmac";
@@ -40,12 +57,12 @@ function printAll({ json }: PresetOptions): void {
   printTable(
     [
       "NAME",
-      "TITLE",
+      { heading: "TITLE", leastWidth: 12 },
       "TYPE",
-      "NEEDS",
+      { heading: "NEEDS", leastWidth: 10 },
       "COVERS",
-      { heading: "EVIDENCE", leastWidth: 9 },
-      { heading: "DOCS", leastWidth: 12 },
+      "EVIDENCE",
+      { heading: "DOCS", leastWidth: 12, givesWay: 1 },
     ],
     presets.map(({ name, title, type, needs, covers, evidence, docs }) => [
       name,
@@ -59,16 +76,13 @@ function printAll({ json }: PresetOptions): void {
   );
   const count = (kind: string) => presets.filter(({ evidence }) => evidence === kind).length;
   say(
-    `${presets.length} presets: ${["published", "sdk", "self-signed"].map((kind) => `${count(kind)} ${kind}`).join(", ")}.`,
+    `${counted(presets.length, "preset")}: ${["published", "sdk", "self-signed"].map((kind) => `${count(kind)} ${kind}`).join(", ")}.`,
   );
 }
 
 function printOne(name: string, { json }: PresetOptions): void {
   const provider = providerOf(name);
-  if (!provider) {
-    const remedy = remedyForPreset(name.toLowerCase());
-    throw new OperatorError({ found: `There is no preset ${name}`, remedy });
-  }
+  if (!provider) throw noSuchPreset(name);
   const all = describeProvider(name, provider);
   if (json) {
     printJson(all);

@@ -91,6 +91,8 @@ export interface EventSummary {
   type: string;
   status: Status;
   attempts: number;
+  /** The routes that have taken it. */
+  routes: string[];
   receivedAt: number;
   processedAt: number | null;
   lastError: string | null;
@@ -402,6 +404,8 @@ export interface EventStore {
   list(filter: EventFilter): Promise<EventPage>;
   /** The events with this id, one for each source that has it. */
   get(eventId: string, source?: string): Promise<EventDetail[]>;
+  /** The events whose id begins so, in the order of their ids. */
+  startingWith(prefix: string, source: string | undefined, limit: number): Promise<EventName[]>;
   /** Takes the same time with millions of events as with none. */
   backlog(): Promise<Backlog>;
   /** The counts of deliveries and attempts. Takes the same time with millions of events as with none. */

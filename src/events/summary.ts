@@ -2,6 +2,7 @@ import { type JobStatus, statusOf } from "./event.ts";
 import type { EventFilter, EventPage, EventSummary } from "./store.ts";
 
 interface ListedJob {
+  route: string;
   status: JobStatus;
   attempts: number;
   endedAt: number | null;
@@ -23,6 +24,7 @@ export function summaryOf(
     type: event.type,
     status,
     attempts: Math.max(0, ...all.map(({ attempts }) => attempts)),
+    routes: all.map(({ route }) => route),
     receivedAt: event.receivedAt,
     processedAt: status === "processed" && all.length > 0 ? Math.max(...all.map(endedAt)) : null,
     lastError: failed[0]?.lastError ?? null,

@@ -7,7 +7,7 @@ import {
   type EventRow,
   type RepeatRow,
 } from "../events/detail.ts";
-import { MAX_CONFLICT_BYTES } from "../events/limits.ts";
+import { LAST_CHARACTER, MAX_CONFLICT_BYTES } from "../events/limits.ts";
 import { matchesError } from "../events/matches-error.ts";
 import { type Listed, searchWindows, WINDOW } from "../events/search-window.ts";
 import type { EventDetail, EventFilter, EventPage, EventStore } from "../events/store.ts";
@@ -23,6 +23,11 @@ const GET = `
 SELECT ${EVENT}, address, secret, headers, content_type AS "contentType", payload
 FROM authserve.events JOIN authserve.contents ON contents.event = events.id
 WHERE event_id = $1 AND ($2::text IS NULL OR source = $2) ORDER BY source`;
+
+/** The events whose ids are from one text up to another, of one source, or of every source when it is null, and limit. */
+const STARTING_WITH = `
+SELECT event_id AS "eventId", source FROM authserve.events JOIN authserve.contents ON contents.event = events.id
+WHERE event_id >= $1 AND event_id <= $2 AND ($3::text IS NULL OR source = $3) ORDER BY event_id LIMIT $4`;
 
 const NEWEST = `SELECT received_at AS "receivedAt" FROM authserve.events ORDER BY id DESC LIMIT 1`;
 
@@ -67,12 +72,14 @@ SELECT event, number, event_id AS "eventId", type, deliveries, first_at AS "firs
 FROM authserve.repeats WHERE event = ANY($1::bigint[]) ORDER BY event, number`;
 
 /** Reads of stored events. Each reads one snapshot. */
-export function eventReads(postgres: Postgres): Pick<EventStore, "list" | "get"> {
+export function eventReads(postgres: Postgres): Pick<EventStore, "list" | "get" | "startingWith"> {
   const list = (filter: EventFilter) =>
     snapshot(postgres, async (queries) => listIn(queries, filter, (await readListed(queries, filter)).oldest));
   const listWindow = (filter: EventFilter) => snapshot(postgres, (queries) => listIn(queries, filter));
   return {
     list: (filter) => (filter.search === undefined ? list(filter) : searchPayloads(postgres, filter, listWindow)),
+    startingWith: (prefix, source, limit) =>
+      postgres.rows(STARTING_WITH, [prefix, prefix + LAST_CHARACTER, source ?? null, limit]),
     get: (eventId, source) => snapshot(postgres, (queries) => getIn(queries, eventId, source)),
   };
 }

@@ -8,10 +8,10 @@ import {
   type ListedJobRow,
   type RepeatRow,
 } from "../events/detail.ts";
-import { MAX_CONFLICT_BYTES } from "../events/limits.ts";
+import { LAST_CHARACTER, MAX_CONFLICT_BYTES } from "../events/limits.ts";
 import { matchesError } from "../events/matches-error.ts";
 import { searchWindows, WINDOW } from "../events/search-window.ts";
-import type { Backlog, EventDetail, EventFilter, EventPage, EventStore } from "../events/store.ts";
+import type { Backlog, EventDetail, EventFilter, EventName, EventPage, EventStore } from "../events/store.ts";
 import { listPage } from "../events/summary.ts";
 import type { SyncPort } from "./async-store.ts";
 import type { Database } from "./database.ts";
@@ -29,7 +29,7 @@ const FIRST_IN_LINE = `
       AND other.in_line = 1 ORDER BY event LIMIT 1) END`;
 
 /** Queries on stored events. Each reads one snapshot. */
-type EventReads = SyncPort<Pick<EventStore, "list" | "get" | "backlog">>;
+type EventReads = SyncPort<Pick<EventStore, "list" | "get" | "startingWith" | "backlog">>;
 
 /** Prepares the reads of a database. */
 export function eventReads(database: Database): EventReads {
@@ -46,6 +46,10 @@ export function eventReads(database: Database): EventReads {
       (SELECT coalesce(max(id), 0) FROM events) - removed AS ids,
       ${USED_BYTES} AS bytes
     FROM tally`);
+  const startingWith = database.prepare<unknown[], EventName>(`
+    SELECT event_id AS eventId, source FROM events JOIN contents ON contents.event = events.id
+    WHERE event_id >= @prefix AND event_id <= @last AND (@source IS NULL OR source = @source)
+    ORDER BY event_id LIMIT @limit`);
   const get = database.prepare<unknown[], DetailRow>(`
     SELECT ${EVENT}, address, secret, headers, content_type AS contentType, payload
     FROM events JOIN contents ON contents.event = events.id
@@ -77,6 +81,8 @@ export function eventReads(database: Database): EventReads {
   return {
     list: (filter) => (filter.search === undefined ? list(filter) : search(filter)),
     get: (eventId, source) => getAll(eventId, source),
+    startingWith: (prefix, source, limit) =>
+      startingWith.all({ prefix, last: prefix + LAST_CHARACTER, source: source ?? null, limit }),
     backlog: () => backlog.get() as Backlog,
   };
 }

@@ -244,10 +244,24 @@ export function listContract(adapter: string, open: OpenEventStore): void {
         type: "push",
         status: "failed",
         attempts: 1,
+        routes: ["default"],
         receivedAt: NOW + 10,
         processedAt: null,
         lastError: "no",
       });
+    });
+
+    test("find events by the beginning of their id, in one source or in all", async (t) => {
+      const store = await open(t);
+      const ids = ["evt_1", "evt_12", "evt_2", "évt"];
+      await store.append(ids.map((eventId) => newEvent({ eventId, source: eventId === "evt_12" ? "y" : "x" })));
+      const found = async (...args: Parameters<EventStore["startingWith"]>) =>
+        (await store.startingWith(...args)).map(({ eventId, source }) => `${eventId} ${source}`);
+      assert.deepEqual(await found("evt_1", undefined, 5), ["evt_1 x", "evt_12 y"]);
+      assert.deepEqual(await found("evt_1", "y", 5), ["evt_12 y"]);
+      assert.deepEqual(await found("evt", undefined, 2), ["evt_1 x", "evt_12 y"]);
+      assert.deepEqual(await found("é", undefined, 5), ["évt x"]);
+      assert.deepEqual(await found("%", undefined, 5), []);
     });
 
     test("agree with the counts", async (t) => {

@@ -56,6 +56,7 @@ export function intakeContract(adapter: string, open: OpenEventStore): void {
         type: "push",
         status: "queued",
         attempts: 0,
+        routes: [],
         receivedAt: NOW,
         processedAt: null,
         lastError: null,

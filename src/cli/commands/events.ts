@@ -1,7 +1,7 @@
 import { type Command, Option } from "commander";
 import { STEPS } from "../../events/chart.ts";
 import { STATUSES } from "../../events/event.ts";
-import { DEFAULT_SOURCE_NAME } from "../../webhook/default-source.ts";
+import { sendOptions } from "./webhooks.ts";
 
 /** Adds the commands of stored events. */
 export function addEventCommands(program: Command): void {
@@ -94,16 +94,10 @@ export function addEventCommands(program: Command): void {
     .option("--dry-run", "Only count them")
     .option("--json", "Print a JSON object")
     .action(async (options) => (await import("../events-held.ts")).runEventsReverify(options));
-  events
-    .command("send-test")
-    .description("Send a signed test event to the running server")
-    .option("--type <type>", "Type of the event", "payment_intent.succeeded")
-    .option("--id <id>", "Id of the event (default: a new one)")
-    .option("--url <url>", "URL to send it to (default: the running server)")
-    .option("--json", "Print a JSON object")
-    .action(async ({ url, ...options }) =>
-      (await import("../send.ts")).runSend({ ...options, source: DEFAULT_SOURCE_NAME, to: url }),
-    );
+  sendOptions(events.command("send-test"))
+    .description("The same as send: send a signed test event")
+    .addOption(new Option("--url <url>", "The same as --to").hideHelp())
+    .action(async ({ url, ...options }) => (await import("../send.ts")).runSend({ to: url, ...options }));
 }
 
 /** Adds the options of a command that takes event ids or a filter. */

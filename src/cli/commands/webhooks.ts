@@ -21,8 +21,8 @@ export function addWebhookCommands(program: Command): void {
     .option("--json", "Print a JSON array")
     .action(async (options) => (await import("../sources-list.ts")).runSourcesList(options));
   sources
-    .command("presets [name]")
-    .description("List the known providers, and what proves that their signatures verify, or all that is known of one")
+    .command("presets [text]")
+    .description("List the known providers, or those whose name has a text, or show all that is known of one")
     .option("--json", "Print a JSON array, or an object")
     .action(async (name, options) => (await import("../sources-presets.ts")).runSourcesPresets(name, options));
   sources
@@ -65,9 +65,14 @@ export function addWebhookCommands(program: Command): void {
     .command("try <name>")
     .description("Try the unavailable target of a route now instead of at the next probe")
     .action(async (name) => (await import("../routes.ts")).runRoutesTry(name));
-  program
-    .command("send")
+  sendOptions(program.command("send"))
     .description("Send signed deliveries as a provider does")
+    .action(async (options) => (await import("../send.ts")).runSend(options));
+}
+
+/** Adds the options of `send`. */
+export function sendOptions(command: Command): Command {
+  return command
     .option("--source <name>", "Sign as the sender of this source (default: default, or the only one)")
     .option("--preset <slug>", "Sign as this provider, with --secret-file")
     .option("--secret-file <file>", "File with the secret, or with a private key in PEM")
@@ -77,6 +82,5 @@ export function addWebhookCommands(program: Command): void {
     .option("--to <url>", "URL to send to (default: the running server)")
     .option("--count <number>", "Number of deliveries", "1")
     .option("--rate <rate>", "Deliveries per second, e.g. 50/s (default: as fast as possible)")
-    .option("--json", "Print a JSON object")
-    .action(async (options) => (await import("../send.ts")).runSend(options));
+    .option("--json", "Print a JSON object");
 }

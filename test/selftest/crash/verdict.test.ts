@@ -28,7 +28,7 @@ function job(route: string, outcomes: AttemptOutcome[], changes: Partial<JobDeta
 /** An event of the test as it is stored when all went well. */
 function stored(changes: Partial<EventDetail> = {}): EventDetail {
   const summary = { source: "default", eventId: idOf(FIRST), type: "selftest.crash", status: "processed" } as const;
-  const times = { attempts: 1, receivedAt: 0, processedAt: 0, lastError: null };
+  const times = { attempts: 1, routes: [], receivedAt: 0, processedAt: 0, lastError: null };
   const delivery = { address: "127.0.0.1", secret: "env:WEBHOOK_SECRET", headers: {}, contentType: "application/json" };
   const jobs = [job("free", ["succeeded"]), job("ordered", ["lease_expired", "failed", "succeeded"])];
   const payload = Buffer.from(payloadOf(FIRST));

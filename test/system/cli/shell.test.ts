@@ -62,7 +62,7 @@ suite("authserve completion", () => {
     ],
     [
       ["events", "list", "--status", ""],
-      ["queued", "processed", "failed"],
+      ["queued", "processed", "failed", "discarded", "unrouted"],
     ],
     [["events", "list", "--json", "--status", "f"], ["failed"]],
     [
@@ -85,7 +85,7 @@ suite("authserve completion", () => {
     ],
     [
       ["events", "list", "--status", ""],
-      ["queued", "processed", "failed"],
+      ["queued", "processed", "failed", "discarded", "unrouted"],
     ],
     [
       ["completion", ""],
@@ -118,7 +118,7 @@ suite("authserve completion", () => {
     ],
     [
       ["events", "list", "--status", ""],
-      ["failed", "processed", "queued"],
+      ["discarded", "failed", "processed", "queued", "unrouted"],
     ],
     [
       ["completion", ""],

@@ -112,6 +112,27 @@ test("events send-test --json prints the response as data, also if it is an erro
   assert.deepEqual([refused.code, JSON.parse(refused.stdout).status, refused.stderr], [1, 403, ""]);
 });
 
+test("help lists the commands in groups, and send-test has the options of send", async () => {
+  const { stdout } = await server.run(["--help"]);
+  const headings = ["Server:", "Events:", "Webhooks:", "Alerts:", "Login:", "Operation:", "Shell:"];
+  assert.deepEqual(
+    stdout.match(/^[A-Z][a-z]+:$/gm)?.filter((heading) => headings.includes(heading)),
+    headings,
+  );
+  const sent = await server.run(["events", "send-test", "--source", "default", "--count", "2"]);
+  assert.match(sent.stdout, /^2 sent in /);
+});
+
+test("sources presets lists those whose name has a text, and shows one by its name", async () => {
+  const { stdout, stderr } = await server.run(["sources", "presets", "hub"]);
+  const names = stdout.trim().split("\n").slice(1);
+  assert.ok(names.length > 1 && names.every((line) => /hub/i.test(line)), stdout);
+  assert.match(stderr, new RegExp(`^${names.length} presets: `));
+  assert.match((await server.run(["sources", "presets", "github"])).stdout, /^name +github$/m);
+  const none = await server.run(["sources", "presets", "githb"]);
+  assert.deepEqual([none.code, none.stderr], [2, "error: There is no preset githb\n  hint: did you mean github?\n"]);
+});
+
 test("events send-test prints no control characters of a response", async () => {
   const { code, stdout } = await server.run(["events", "send-test", "--id", "evt_\u009b31m"]);
   assert.equal(code, 0);
