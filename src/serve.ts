@@ -4,7 +4,7 @@ import { settingWarnings } from "./config/warnings.ts";
 import { faultText, OperatorError } from "./errors.ts";
 import { faultOfClock } from "./events/clock-fault.ts";
 import { createInstanceFile, pidNamespace } from "./http/instance.ts";
-import { publicUrlOf } from "./http/listen.ts";
+import { pageUrlOf, publicUrlOf } from "./http/listen.ts";
 import { timeout } from "./lib/timeout.ts";
 import type { Log } from "./log.ts";
 import { createMetrics } from "./metrics.ts";
@@ -102,7 +102,14 @@ async function start(configuration: Configuration, log: Log, parts: Parts): Prom
   const purger = openPurger(wiring, sharing.isPurging);
   const publicUrl = publicUrlOf(settings, url) ?? "";
   const { isAlerting } = sharing;
-  const alerts = openAlerts(wiring, { admission, deliveries, readiness, isAlerting, url: publicUrl });
+  const alerts = openAlerts(wiring, {
+    admission,
+    deliveries,
+    readiness,
+    isAlerting,
+    url: publicUrl,
+    page: pageUrlOf(settings, publicUrl),
+  });
   await parts.start(worker, purger, alerts);
   await parts.start(deliveries);
   const unwatch = config.watch((file, fault) => {

@@ -26,6 +26,7 @@ interface NewSilence {
 export const AlertItem = v.object({
   id: v.string(),
   name: v.string(),
+  title: v.string(),
   state: v.picklist(["pending", "firing", "resolved"]),
   severity: v.picklist(["info", "warning", "critical"]),
   labels: v.record(v.string(), v.string()),

@@ -36,6 +36,12 @@ export const StatusAnswer = v.object({
   }),
   /** Why deliveries are refused now; null if they are taken. */
   paused: v.nullable(v.string()),
+  configFault: v.pipe(
+    v.nullable(v.string()),
+    v.description(
+      "Why the newest configuration file is not in use: a line for each fault, with file, line and column.",
+    ),
+  ),
   events: v.object({
     queued: count,
     processed: count,

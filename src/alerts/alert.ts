@@ -4,22 +4,25 @@ import { createHash } from "node:crypto";
 export const SEVERITIES = ["info", "warning", "critical"] as const;
 export type Severity = (typeof SEVERITIES)[number];
 
-/** The alerts. The Prometheus rules in `deploy` have the same names. */
+/**
+ * The alerts. The Prometheus rules in `deploy` have the same names. `title` is the name for people, and `view` the place
+ * on the admin page that shows more.
+ */
 export const ALERTS = {
-  AuthserveFailureRate: { severity: "warning" },
-  AuthserveSourceSilent: { severity: "warning" },
-  AuthserveQueueOld: { severity: "warning" },
-  AuthserveQueueGrowing: { severity: "warning" },
-  AuthserveDeadLetters: { severity: "warning" },
-  AuthserveDiskLow: { severity: "critical" },
-  AuthserveOldSecret: { severity: "info" },
-  AuthserveCertificateExpiring: { severity: "warning" },
-  AuthserveTokenExpiring: { severity: "warning" },
-  AuthserveNotReady: { severity: "critical" },
-  AuthserveDeliveriesRefused: { severity: "critical" },
-  AuthserveStoreRefusesWrites: { severity: "critical" },
-  AuthserveUnreadableEvents: { severity: "critical" },
-} as const satisfies Record<string, { severity: Severity }>;
+  AuthserveFailureRate: { severity: "warning", title: "Attempts fail", view: "#/routes" },
+  AuthserveSourceSilent: { severity: "warning", title: "A sender is silent", view: "#/sources" },
+  AuthserveQueueOld: { severity: "warning", title: "Events wait too long", view: "#/events?status=queued" },
+  AuthserveQueueGrowing: { severity: "warning", title: "The queue grows", view: "#/events?status=queued" },
+  AuthserveDeadLetters: { severity: "warning", title: "Dead letters", view: "#/dead-letters" },
+  AuthserveDiskLow: { severity: "critical", title: "Little disk space", view: "#/" },
+  AuthserveOldSecret: { severity: "info", title: "An old secret is in use", view: "#/sources" },
+  AuthserveCertificateExpiring: { severity: "warning", title: "The certificate ends", view: "#/alerts" },
+  AuthserveTokenExpiring: { severity: "warning", title: "A token expires", view: "#/alerts" },
+  AuthserveNotReady: { severity: "critical", title: "The server is not ready", view: "#/alerts" },
+  AuthserveDeliveriesRefused: { severity: "critical", title: "Deliveries are refused", view: "#/alerts" },
+  AuthserveStoreRefusesWrites: { severity: "critical", title: "The store refuses writes", view: "#/alerts" },
+  AuthserveUnreadableEvents: { severity: "critical", title: "Events cannot be read", view: "#/dead-letters" },
+} as const satisfies Record<string, { severity: Severity; title: string; view: string }>;
 export type AlertName = keyof typeof ALERTS;
 
 /** The alert with a name, also without its prefix; null if there is none. */
@@ -37,6 +40,8 @@ export interface Condition {
   summary: string;
   /** What to do. */
   remedy: string;
+  /** The routes that it is about, if they are not labels. One that joins is announced. */
+  routes?: readonly string[];
   /** It fires after it has been wrong for this long. */
   forMs?: number;
 }

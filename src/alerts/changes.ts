@@ -48,10 +48,18 @@ function begun(condition: Condition, now: number): AlertRecord {
   return { ...rest, id: alertId(condition), since: now, firedAt, resolvedAt: null, isAnnounced: false };
 }
 
-/** An alert that is still wrong. The summary is that of its firing: it would change all the time. */
-function continued(alert: AlertRecord, { forMs = 0, summary }: Condition, now: number): AlertRecord {
+/** An alert that is still wrong, with what is measured now. A route that joins it is announced. */
+function continued(alert: AlertRecord, { forMs = 0, summary, remedy, routes }: Condition, now: number): AlertRecord {
   const isDue = alert.firedAt === null && now - alert.since >= forMs;
-  return isDue ? { ...alert, summary, firedAt: now } : alert;
+  const hasJoined = alert.routes !== undefined && routes?.some((route) => !alert.routes?.includes(route));
+  return {
+    ...alert,
+    summary,
+    remedy,
+    ...(routes && { routes }),
+    ...(isDue && { firedAt: now }),
+    ...(hasJoined && { isAnnounced: false }),
+  };
 }
 
 function isNews(
@@ -67,7 +75,9 @@ function isNews(
 
 const hasChanged = (alert: AlertRecord, before: AlertRecord | undefined) =>
   before === undefined ||
-  (["since", "firedAt", "resolvedAt", "isAnnounced"] as const).some((member) => alert[member] !== before[member]);
+  (["since", "firedAt", "resolvedAt", "isAnnounced", "summary", "remedy"] as const).some(
+    (member) => alert[member] !== before[member],
+  );
 
 function split<T>(items: readonly T[], isFirst: (item: T) => boolean): [T[], T[]] {
   return [items.filter(isFirst), items.filter((item) => !isFirst(item))];

@@ -13,6 +13,7 @@ export function listAlerts(
   return sorted.map((alert) => ({
     id: alert.id,
     name: alert.name,
+    title: ALERTS[alert.name].title,
     state: stateOf(alert),
     severity: ALERTS[alert.name].severity,
     labels: { ...alert.labels },

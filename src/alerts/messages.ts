@@ -12,6 +12,8 @@ export interface Sender {
   instance: string;
   /** The public URL; empty if there is none. */
   url: string;
+  /** The URL of the admin page; empty if there is none. */
+  page: string;
 }
 
 /** The labels of an alert as Prometheus would have them. */
@@ -22,7 +24,10 @@ const labelsOf = ({ name, labels }: AlertRecord, { instance }: Sender) => ({
   ...labels,
 });
 
-const annotationsOf = ({ summary, remedy }: AlertRecord) => ({ summary, remedy });
+const annotationsOf = ({ name, summary, remedy }: AlertRecord) => ({ title: ALERTS[name].title, summary, remedy });
+
+/** The address of the view that shows more of an alert; empty if there is none. */
+export const linkOf = ({ name }: AlertRecord, { page }: Sender) => (page === "" ? "" : page + ALERTS[name].view);
 
 /** The alerts of a message that are not resolved. */
 export const firingOf = ({ alerts }: Message) => alerts.filter(({ resolvedAt }) => resolvedAt === null);
@@ -38,7 +43,7 @@ export function alertmanagerForm(message: Message, sender: Sender, receiver: str
     annotations: annotationsOf(alert),
     startsAt: isoTime(alert.firedAt ?? alert.since),
     endsAt: isoTime(alert.resolvedAt) ?? NOT_RESOLVED,
-    generatorURL: sender.url,
+    generatorURL: linkOf(alert, sender) || sender.url,
     fingerprint: alert.id,
   }));
   return {
@@ -73,13 +78,11 @@ export function titleOf(message: Message, { instance }: Sender): string {
   return `authserve ${instance}: ${parts.join(", ")}`;
 }
 
-/** A line for each alert. */
-export function linesOf({ alerts }: Message): string[] {
-  return alerts.map((alert) =>
-    alert.resolvedAt === null
-      ? `${ALERTS[alert.name].severity}: ${alert.summary}. ${alert.name}; see: ${alert.remedy}`
-      : `resolved: ${alert.summary}. ${alert.name}`,
-  );
+/** What a person reads of an alert. */
+export function lineOf({ name, summary, remedy, resolvedAt }: AlertRecord): string {
+  const { severity, title } = ALERTS[name];
+  if (resolvedAt !== null) return `resolved: ${title}. It was: ${summary}`;
+  return `${severity}: ${title}. Now: ${summary}. To do: ${remedy}`;
 }
 
 /** The id of a message, the same at every try. */

@@ -3,8 +3,8 @@ import { failureOf, runCommand } from "../lib/run-command.ts";
 import { sendRequest } from "../lib/send-request.ts";
 import { signStandard } from "../lib/standard-webhooks.ts";
 import { trustSystemAuthorities } from "../lib/system-authorities.ts";
-import { ALERTS, SEVERITIES, type Severity } from "./alert.ts";
-import { alertmanagerForm, firingOf, isFiring, linesOf, messageId, type Sender, titleOf } from "./messages.ts";
+import { ALERTS, type AlertRecord, SEVERITIES, type Severity } from "./alert.ts";
+import { alertmanagerForm, firingOf, isFiring, lineOf, linkOf, messageId, type Sender, titleOf } from "./messages.ts";
 import type { Message } from "./store.ts";
 
 /** Where alerts are sent. `name` is shown and stored; URLs may be secret. */
@@ -56,7 +56,12 @@ export function createNotify(
       case "slack":
         return post(notifier.url, JSON.stringify({ text: slackText(message, sender) }), {}, signal);
       case "ntfy":
-        return post(notifier.url, linesOf(message).join("\n"), ntfyHeaders(notifier.token, message, sender), signal);
+        return post(
+          notifier.url,
+          message.alerts.map(lineOf).join("\n"),
+          ntfyHeaders(notifier.token, message, sender),
+          signal,
+        );
       case "exec":
         return run(notifier, message, signal);
     }
@@ -82,20 +87,28 @@ async function post(url: string, body: string, headers: Record<string, string>, 
 /** Slack reads `&`, `<` and `>` as markup (https://docs.slack.dev/messaging/formatting-message-text). */
 function slackText(message: Message, sender: Sender): string {
   const escaped = (text: string) => text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;");
-  return [`*${escaped(titleOf(message, sender))}*`, ...linesOf(message).map((line) => `• ${escaped(line)}`)].join("\n");
+  const lines = message.alerts.map((alert) => {
+    const link = linkOf(alert, sender);
+    return `• ${escaped(lineOf(alert))}${link === "" ? "" : ` <${escaped(link)}|Open>`}`;
+  });
+  return [`*${escaped(titleOf(message, sender))}*`, ...lines].join("\n");
 }
 
 const PRIORITIES = { info: "2", warning: "4", critical: "5" };
 
 /** Headers of ntfy (https://docs.ntfy.sh/publish). */
 function ntfyHeaders(token: string | null, message: Message, sender: Sender): Record<string, string> {
-  const firing = new Set<Severity>(firingOf(message).map(({ name }) => ALERTS[name].severity));
-  const severity = SEVERITIES.findLast((candidate) => firing.has(candidate));
+  const severityOf = ({ name }: AlertRecord): Severity => ALERTS[name].severity;
+  const firing = firingOf(message);
+  const severity = SEVERITIES.findLast((candidate) => firing.some((alert) => severityOf(alert) === candidate));
+  const shown = firing.find((alert) => severityOf(alert) === severity) ?? message.alerts[0];
+  const click = shown ? linkOf(shown, sender) : "";
   return {
     "content-type": "text/plain; charset=utf-8",
     title: headerText(titleOf(message, sender)),
     priority: severity === undefined ? "3" : PRIORITIES[severity],
     tags: severity === undefined ? "white_check_mark" : "rotating_light",
+    ...(click !== "" && { click }),
     ...(token !== null && { authorization: `Bearer ${token}` }),
   };
 }

@@ -47,8 +47,9 @@ export interface WatchedSource {
 /** What was measured. Null is unknown: alerts about it stay as they are. */
 export interface Facts {
   now: number;
-  backlog: Pick<Backlog, "queued" | "oldestQueuedAt" | "unreadable"> | null;
-  routes: readonly Pick<RouteRecord, "route" | "failed">[] | null;
+  /** `oldestQueuedAt` leaves out events that wait for paused routes only. */
+  backlog: (Pick<Backlog, "queued" | "unreadable"> & { oldestQueuedAt: number | null | "unknown" }) | null;
+  routes: readonly Pick<RouteRecord, "route" | "queued" | "failed" | "pausedAt">[] | null;
   /** The attempts of the last minutes, as far back as the rule needs. */
   attempts: readonly RouteAttempts[] | null;
   sources: readonly WatchedSource[] | null;
@@ -77,7 +78,8 @@ const GRACE = 1.2;
 /** Compares facts with rules. `samples` has the earlier facts. */
 export function findingsOf(facts: Facts, rules: AlertRules, samples: Samples): Findings {
   const unknown = new Set<AlertName>();
-  if (facts.backlog === null) unknown.add("AuthserveQueueOld").add("AuthserveUnreadableEvents");
+  if (facts.backlog === null) unknown.add("AuthserveUnreadableEvents");
+  if (facts.backlog === null || facts.backlog.oldestQueuedAt === "unknown") unknown.add("AuthserveQueueOld");
   if (facts.routes === null) unknown.add("AuthserveDeadLetters");
   if (facts.attempts === null) unknown.add("AuthserveFailureRate");
   if (facts.sources === null) unknown.add("AuthserveSourceSilent").add("AuthserveOldSecret");
@@ -136,16 +138,30 @@ function silence(source: WatchedSource, { now }: Facts): Condition[] {
   ];
 }
 
-function oldQueue({ now, backlog }: Facts, { queue }: AlertRules): Condition[] {
-  const ageMs = now - (backlog?.oldestQueuedAt ?? now);
-  if (queue === null || ageMs <= queue.olderThanMs) return [];
-  const summary = `an event has been queued for ${durationText(ageMs)}`;
+function oldQueue(facts: Facts, { queue }: AlertRules): Condition[] {
+  const { now, backlog } = facts;
+  const oldestQueuedAt = backlog?.oldestQueuedAt ?? null;
+  if (queue === null || oldestQueuedAt === "unknown" || oldestQueuedAt === null) return [];
+  const ageMs = now - oldestQueuedAt;
+  if (ageMs <= queue.olderThanMs) return [];
+  const summary = `an event has been queued for ${durationText(ageMs)}${pausedText(facts)}`;
   return [{ name: "AuthserveQueueOld", labels: {}, summary, remedy: "authserve events list --status queued" }];
 }
 
-function growingQueue({ backlog }: Facts, { queue }: AlertRules): Condition[] {
+/** Which routes wait because they are paused. Their events are not old. */
+function pausedText({ now, routes }: Facts): string {
+  const paused = (routes ?? []).flatMap(({ route, queued, pausedAt }) =>
+    pausedAt === null || queued === 0
+      ? []
+      : [`${queued} of the route ${route}, paused for ${durationText(Math.max(0, now - pausedAt))}`],
+  );
+  return paused.length === 0 ? "" : `; others wait: ${paused.join(", ")}`;
+}
+
+function growingQueue(facts: Facts, { queue }: AlertRules): Condition[] {
+  const { backlog } = facts;
   if (queue === null || backlog === null || backlog.queued < queue.atLeast) return [];
-  const summary = `the queue has been growing for ${durationText(queue.growingForMs)}, to ${backlog.queued} events`;
+  const summary = `the queue has been growing for ${durationText(queue.growingForMs)}, to ${backlog.queued} events${pausedText(facts)}`;
   return [{ name: "AuthserveQueueGrowing", labels: {}, summary, remedy: "authserve routes list" }];
 }
 
@@ -155,7 +171,9 @@ function deadLetters(facts: Facts, rules: AlertRules): Condition[] {
   if (rules.deadLetters === null || count <= rules.deadLetters.above) return [];
   const where = dead.map(({ route, failed }) => `${failed} of the route ${route}`).join(", ");
   const summary = `jobs are in the dead letters: ${where}`;
-  return [{ name: "AuthserveDeadLetters", labels: {}, summary, remedy: "authserve events list --status failed" }];
+  const routes = dead.map(({ route }) => route);
+  const remedy = "authserve events list --status failed";
+  return [{ name: "AuthserveDeadLetters", labels: {}, routes, summary, remedy }];
 }
 
 function lowDisk({ disk }: Facts, rules: AlertRules): Condition[] {

@@ -8,6 +8,7 @@ import { handlerEnvironment, readConfigFile } from "../config/file/config-file.t
 import { readSettings } from "../config/settings.ts";
 import { describeError, OperatorError } from "../errors.ts";
 import { LONGEST_SILENCE_MS } from "../events/limits.ts";
+import { pageUrlOf } from "../http/listen.ts";
 import { isoTime } from "../lib/iso-time.ts";
 import { nearest } from "../lib/nearest.ts";
 import { durationOption } from "./option-values.ts";
@@ -93,7 +94,7 @@ function parseLabel(text: string): [string, string] {
 export async function runAlertsTest({ json }: { json?: boolean }): Promise<void> {
   const environment = readEnvironment();
   const file = readConfigFile(environment);
-  const { PUBLIC_URL: url = "" } = readSettings(environment, ["PUBLIC_URL"]);
+  const { PUBLIC_URL: url = "", ADMIN } = readSettings(environment, ["PUBLIC_URL", "ADMIN"]);
   const notifiers = file?.alerts.notifiers ?? [];
   if (file === null || notifiers.length === 0) {
     throw new OperatorError({
@@ -101,7 +102,9 @@ export async function runAlertsTest({ json }: { json?: boolean }): Promise<void>
       remedy: "add alerts.notify to the configuration file",
     });
   }
-  const notify = createNotify({ instance: hostname(), url }, () => handlerEnvironment(environment, file));
+  const notify = createNotify({ instance: hostname(), url, page: pageUrlOf({ ADMIN }, url) }, () =>
+    handlerEnvironment(environment, file),
+  );
   const results = await Promise.all(
     notifiers.map(async (notifier) => ({ notifier, error: await test(notify, notifier) })),
   );

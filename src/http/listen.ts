@@ -83,3 +83,7 @@ export function listenFailure(code: string, port: number): SettingsError {
   const unknown = { found: `cannot listen on HOST and PORT ${port} (${code})`, remedy: "check both settings" };
   return new SettingsError([known[code] ?? unknown]);
 }
+
+/** The URL of the admin page; empty if there is none. `publicUrl` may be empty. */
+export const pageUrlOf = ({ ADMIN }: { ADMIN: string }, publicUrl: string) =>
+  ADMIN === "off" || publicUrl === "" ? "" : `${publicUrl}/admin/`;

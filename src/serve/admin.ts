@@ -86,6 +86,7 @@ export function openAdmin(
         nodes,
         disk: { freeBytes: finite(admission.freeBytes), minFreeBytes: finite(admission.minFreeBytes) },
         paused: admission.pausedBy(),
+        configFault: config.fault,
         events: { ...backlog, oldestQueuedAt: isoTime(oldestQueuedAt) },
         routes,
       };

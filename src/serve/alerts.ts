@@ -10,6 +10,8 @@ import { DEFAULT_ALERTS } from "../config/file/alerts.ts";
 import { type ConfigFile, handlerEnvironment } from "../config/file/config-file.ts";
 import type { Settings } from "../config/settings.ts";
 import { sourcesOf } from "../config/sources.ts";
+import { oldestOfRunning } from "../events/oldest-running.ts";
+import type { Backlog, RouteRecord } from "../events/store.ts";
 import type { Readiness } from "../http/operations.ts";
 import { orUnknown } from "../lib/timeout.ts";
 import type { Admission } from "../webhook/intake/admission.ts";
@@ -24,13 +26,15 @@ interface AlertNeeds {
   isAlerting: () => Promise<boolean>;
   /** The public URL; empty if there is none. */
   url: string;
+  /** The URL of the admin page; empty if there is none. */
+  page: string;
   readiness: Readiness;
   deliveries: Pick<Deliveries, "ownRefusals" | "appendError">;
 }
 
 /** Creates the watch for alerts. */
 export function openAlerts(wiring: Wiring, parts: AlertNeeds): Part {
-  const { admission, isAlerting, url, readiness, deliveries } = parts;
+  const { admission, isAlerting, url, page, readiness, deliveries } = parts;
   const { settings, environment, config, stores, log } = wiring;
   const { events, now } = stores;
   const store = createAlertMemory(stores.alerts, log);
@@ -43,6 +47,19 @@ export function openAlerts(wiring: Wiring, parts: AlertNeeds): Part {
     sources: orUnknown(() => readWatchedSources(wiring)),
     tokens: orUnknown(() => stores.tokens.list()),
   };
+
+  const oldestRunning = oldestOfRunning(events);
+
+  /** Events of a paused route are not old. */
+  async function oldestQueuedAt(
+    backlog: Backlog,
+    routes: readonly RouteRecord[] | null,
+  ): Promise<number | null | "unknown"> {
+    const paused = routes?.filter(({ pausedAt, queued }) => pausedAt !== null && queued > 0);
+    if (paused?.length === 0) return backlog.oldestQueuedAt;
+    const found = paused && (await oldestRunning(paused.map(({ route }) => route)).catch(() => undefined));
+    return found === undefined ? "unknown" : found;
+  }
 
   async function readFacts(attemptsSince: number): Promise<Facts> {
     since = attemptsSince;
@@ -59,7 +76,7 @@ export function openAlerts(wiring: Wiring, parts: AlertNeeds): Part {
     const disk = isKnown ? { freeBytes, minFreeBytes, isPaused: paused.disk_low } : null;
     return {
       now: now(),
-      backlog,
+      backlog: backlog && { ...backlog, oldestQueuedAt: await oldestQueuedAt(backlog, routes) },
       routes,
       attempts,
       sources,
@@ -73,7 +90,7 @@ export function openAlerts(wiring: Wiring, parts: AlertNeeds): Part {
   }
 
   const programs = () => handlerEnvironment(environment, config.current);
-  const notify = createNotify({ instance: hostname(), url }, programs, now);
+  const notify = createNotify({ instance: hostname(), url, page }, programs, now);
   const delivery = createAlertDelivery({ store, notify, log, now });
   const alertsOf = (file: ConfigFile | null) => file?.alerts ?? DEFAULT_ALERTS;
   const options = { store, readFacts, delivery, log, isOnDuty: isAlerting, now };

@@ -65,11 +65,21 @@ suite("an alert", () => {
     for (const afterMs of [5000, DAY]) assert.deepEqual(check(NOW + afterMs, { conditions: [silent()] }), NOTHING);
   });
 
-  test("keeps the summary of its firing", () => {
+  test("has what is measured now, without a message", () => {
     const { check, alerts } = openAlerts();
     check(NOW, { conditions: [silent({ summary: "silent for 2 h" })] });
-    check(NOW + 5000, { conditions: [silent({ summary: "silent for 3 h" })] });
-    assert.equal(alerts()[0]?.summary, "silent for 2 h");
+    const { message } = check(NOW + 5000, { conditions: [silent({ summary: "silent for 3 h" })] });
+    assert.deepEqual([alerts()[0]?.summary, message], ["silent for 3 h", null]);
+  });
+
+  test("is announced again when another route joins it, with what is measured then", () => {
+    const { check } = openAlerts();
+    const dead = (...routes: string[]) => [silent({ labels: {}, routes, summary: routes.join(" and ") })];
+    assert.equal(check(NOW, { conditions: dead("a") }).message?.alerts.length, 1);
+    assert.equal(check(NOW + 5000, { conditions: dead("a") }).message, null);
+    assert.equal(check(NOW + 10_000, { conditions: dead("a", "b") }).message?.alerts[0]?.summary, "a and b");
+    assert.equal(check(NOW + 15_000, { conditions: dead("b") }).message, null);
+    assert.equal(check(NOW + 20_000, { conditions: dead("a", "b") }).message?.alerts.length, 1);
   });
 
   test("is resolved when nothing is wrong any more, which is announced once", () => {
@@ -141,7 +151,7 @@ suite("an alert that waits", () => {
     assert.deepEqual(sentIn(check(NOW + MINUTE, { conditions: [waiting("late")] })), ["shop firing"]);
     const [alert] = alerts();
     assert.deepEqual([alert?.since, alert?.firedAt, alert?.summary], [NOW, NOW + MINUTE, "late"]);
-    assert.deepEqual(check(NOW + 2 * MINUTE, { conditions: [waiting()] }), NOTHING);
+    assert.deepEqual(check(NOW + 2 * MINUTE, { conditions: [waiting("late")] }), NOTHING);
   });
 
   test("is forgotten without a word if it is resolved before", () => {

@@ -31,6 +31,7 @@ suite("the list of alerts", () => {
       {
         id: "a1",
         name: "AuthserveSourceSilent",
+        title: "A sender is silent",
         state: "resolved",
         severity: "warning",
         labels: { source: "stripe" },

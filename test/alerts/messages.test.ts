@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
-import { alertmanagerForm, isFiring, linesOf, messageId, titleOf } from "../../src/alerts/messages.ts";
+import { alertmanagerForm, isFiring, lineOf, messageId, titleOf } from "../../src/alerts/messages.ts";
 import { alertRecord } from "../contract/alert-store.ts";
 
 const NOW = 1_800_000_000_000;
-const SENDER = { instance: "web-1", url: "https://auth.example" };
+const SENDER = { instance: "web-1", url: "https://auth.example", page: "https://auth.example/admin/" };
 
 const firing = alertRecord();
 const over = alertRecord({
@@ -20,7 +20,7 @@ const message = (...alerts: (typeof firing)[]) => ({ alerts, at: NOW });
 suite("Alertmanager's form", () => {
   test("has every member of version 4", () => {
     const labels = { alertname: "AuthserveSourceSilent", severity: "warning", instance: "web-1", source: "stripe" };
-    const annotations = { summary: firing.summary, remedy: firing.remedy };
+    const annotations = { title: "A sender is silent", summary: firing.summary, remedy: firing.remedy };
     assert.deepEqual(alertmanagerForm(message(firing), SENDER, "pager"), {
       version: "4",
       groupKey: '{}:{instance="web-1"}',
@@ -38,7 +38,7 @@ suite("Alertmanager's form", () => {
           annotations,
           startsAt: "2027-01-15T08:00:00.000Z",
           endsAt: "0001-01-01T00:00:00Z",
-          generatorURL: "https://auth.example",
+          generatorURL: "https://auth.example/admin/#/sources",
           fingerprint: "a1",
         },
       ],
@@ -80,9 +80,9 @@ suite("a message for people", () => {
   });
 
   test("has a line for each alert", () => {
-    assert.deepEqual(linesOf(message(firing, over)), [
-      "warning: the source stripe has received nothing for 2 h. AuthserveSourceSilent; see: check the webhook at the sender",
-      "resolved: 1 GiB are free. AuthserveDiskLow",
+    assert.deepEqual([firing, over].map(lineOf), [
+      "warning: A sender is silent. Now: the source stripe has received nothing for 2 h. To do: check the webhook at the sender",
+      "resolved: Little disk space. It was: 1 GiB are free",
     ]);
   });
 });

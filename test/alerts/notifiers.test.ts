@@ -13,7 +13,7 @@ import { until } from "../helpers/until.ts";
 
 const NEVER = new AbortController().signal;
 const NOW = 1_800_000_000_000;
-const SENDER = { instance: "web-1", url: "https://auth.example" };
+const SENDER = { instance: "web-1", url: "https://auth.example", page: "https://auth.example/admin/" };
 const ENVIRONMENT = { PATH: process.env.PATH, GREETING: "hello" };
 
 const notify = createNotify(SENDER, () => ENVIRONMENT);
@@ -105,8 +105,8 @@ test("Slack gets a title and a line for each alert, without markup of their own"
   assert.deepEqual(JSON.parse(String(body)), {
     text: [
       "*authserve web-1: 1 firing, 1 resolved*",
-      "• warning: &lt;!channel&gt; &amp; &lt;http://x|y&gt;. AuthserveSourceSilent; see: a &gt; b",
-      "• resolved: it was silent. AuthserveSourceSilent",
+      "• warning: A sender is silent. Now: &lt;!channel&gt; &amp; &lt;http://x|y&gt;. To do: a &gt; b <https://auth.example/admin/#/sources|Open>",
+      "• resolved: A sender is silent. It was: it was silent <https://auth.example/admin/#/sources|Open>",
     ].join("\n"),
   });
 });
@@ -124,13 +124,18 @@ suite("ntfy", () => {
     await notify(ntfy(target, "tk_hunter2"), message(firing, over), NEVER);
     const { headers, body } = requestTo(target);
     assert.deepEqual(
-      [headers["content-type"], headers.title, headers.authorization],
-      ["text/plain; charset=utf-8", "authserve web-1: 1 firing, 1 resolved", "Bearer tk_hunter2"],
+      [headers["content-type"], headers.title, headers.authorization, headers.click],
+      [
+        "text/plain; charset=utf-8",
+        "authserve web-1: 1 firing, 1 resolved",
+        "Bearer tk_hunter2",
+        "https://auth.example/admin/#/sources",
+      ],
     );
     assert.equal(
       String(body),
-      "warning: the source stripe has received nothing for 2 h. AuthserveSourceSilent; see: check the webhook at the sender\n" +
-        "resolved: it was silent. AuthserveSourceSilent",
+      "warning: A sender is silent. Now: the source stripe has received nothing for 2 h. To do: check the webhook at the sender\n" +
+        "resolved: A sender is silent. It was: it was silent",
     );
   });
 
@@ -151,7 +156,7 @@ suite("ntfy", () => {
 
   test("gets a title even if the host has a name that is not ASCII", async (t) => {
     const target = await openTarget(t);
-    const elsewhere = createNotify({ instance: "büro-日本", url: "" }, () => ENVIRONMENT);
+    const elsewhere = createNotify({ instance: "büro-日本", url: "", page: "" }, () => ENVIRONMENT);
     await elsewhere(ntfy(target), message(firing), NEVER);
     // ntfy reads other characters as RFC 2047 has them (https://docs.ntfy.sh/publish/#message-title).
     assert.match(String(requestTo(target).headers.title), /^[\x20-\x7e]+$/);

@@ -48,6 +48,15 @@ const find = (changes: Partial<Facts>, rules: Partial<AlertRules> = {}, samples:
 
 const namesOf = (...parameters: Parameters<typeof find>) => find(...parameters).conditions.map(({ name }) => name);
 
+test("a paused route is named, and its events are not old", () => {
+  const routes = [{ route: "billing", failed: 0, queued: 3, pausedAt: NOW - 2 * 60 * MINUTE }];
+  assert.deepEqual(namesOf({ backlog: { queued: 3, oldestQueuedAt: null, unreadable: 0 }, routes }), []);
+  const [old] = find({ backlog: { queued: 4, oldestQueuedAt: NOW - 6 * MINUTE, unreadable: 0 }, routes }).conditions;
+  assert.equal(old?.summary, "an event has been queued for 6 min; others wait: 3 of the route billing, paused for 2 h");
+  const { unknown } = find({ backlog: { queued: 4, oldestQueuedAt: "unknown", unreadable: 0 }, routes });
+  assert.ok(unknown.has("AuthserveQueueOld"));
+});
+
 test("nothing is wrong with a server that is well", () => {
   assert.deepEqual(namesOf({}), []);
 });
@@ -70,7 +79,11 @@ suite("an alert fires beyond its bound and not at it, with the defaults:", () =>
     ["AuthserveFailureRate", { attempts: [attempts(20, 20)] }, { attempts: [attempts(19, 19)] }],
     ["AuthserveSourceSilent", silent(12 * MINUTE + 1), silent(12 * MINUTE)],
     ["AuthserveQueueOld", queued(5 * MINUTE + 1), queued(5 * MINUTE)],
-    ["AuthserveDeadLetters", { routes: [{ route: "all", failed: 1 }] }, { routes: [{ route: "all", failed: 0 }] }],
+    [
+      "AuthserveDeadLetters",
+      { routes: [{ route: "all", failed: 1, queued: 0, pausedAt: null }] },
+      { routes: [{ route: "all", failed: 0, queued: 0, pausedAt: null }] },
+    ],
     ["AuthserveDiskLow", disk(2 * GIB - 1), disk(2 * GIB)],
     ["AuthserveOldSecret", { sources: [source({ oldSecret: "env:OLD" })] }, { sources: [source()] }],
     ["AuthserveCertificateExpiring", certificate(14 * DAY - 1), certificate(14 * DAY)],
@@ -110,14 +123,14 @@ suite("a rule has the bounds of the configuration:", () => {
       { deadLetters: { above: 3 } },
       {
         routes: [
-          { route: "a", failed: 2 },
-          { route: "b", failed: 2 },
+          { route: "a", failed: 2, queued: 0, pausedAt: null },
+          { route: "b", failed: 2, queued: 0, pausedAt: null },
         ],
       },
       {
         routes: [
-          { route: "a", failed: 2 },
-          { route: "b", failed: 1 },
+          { route: "a", failed: 2, queued: 0, pausedAt: null },
+          { route: "b", failed: 1, queued: 0, pausedAt: null },
         ],
       },
     ],
@@ -150,7 +163,7 @@ suite("a rule has the bounds of the configuration:", () => {
 suite("a rule that is off finds nothing:", () => {
   const BAD: Partial<Facts> = {
     backlog: { queued: 500, oldestQueuedAt: NOW - DAY, unreadable: 0 },
-    routes: [{ route: "all", failed: 7 }],
+    routes: [{ route: "all", failed: 7, queued: 0, pausedAt: null }],
     attempts: [attempts(100, 100)],
     sources: [source({ oldSecret: "env:OLD" })],
     disk: { freeBytes: 0, minFreeBytes: GIB, isPaused: true },
@@ -243,9 +256,9 @@ suite("a summary says what was measured:", () => {
     [
       {
         routes: [
-          { route: "a", failed: 1 },
-          { route: "b", failed: 0 },
-          { route: "c", failed: 2 },
+          { route: "a", failed: 1, queued: 0, pausedAt: null },
+          { route: "b", failed: 0, queued: 0, pausedAt: null },
+          { route: "c", failed: 2, queued: 0, pausedAt: null },
         ],
       },
       "jobs are in the dead letters: 1 of the route a, 2 of the route c",

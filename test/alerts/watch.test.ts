@@ -51,7 +51,7 @@ function open(t: TestContext, first = config({}, chat("chat"))) {
       return {
         now: server.now,
         backlog: { queued: server.queued, oldestQueuedAt: null, unreadable: 0 },
-        routes: [{ route: "all", failed: server.deadLetters }],
+        routes: [{ route: "all", failed: server.deadLetters, queued: 0, pausedAt: null }],
         attempts: [],
         sources: [],
         disk: null,

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { writeFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { suite, type TestContext, test } from "node:test";
 import * as v from "valibot";
@@ -211,6 +211,19 @@ export function adminApiSuite(store: string, settings: (t: TestContext) => Promi
           ["shop", "/webhook/shop", ["env:SHOP_SECRET"]],
         ],
       );
+    });
+
+    test("tells where a changed configuration file is wrong, until it is right again", async (t) => {
+      const { server, get } = await startAdmin(t, await settings(t));
+      const file = join(server.dir, "authserve.yaml");
+      const text = readFileSync(file, "utf8");
+      const fault = async () => shaped(StatusAnswer, await get("status")).configFault;
+      assert.equal(await fault(), null);
+      writeFileSync(file, text.replace("retry:", "rety:"));
+      const found = await until(fault);
+      assert.match(found, /authserve\.yaml:4:[0-9]+ .*rety/);
+      writeFileSync(file, text);
+      await until(async () => (await fault()) === null);
     });
 
     test("lists failed jobs and those that wait, page by page", async (t) => {

@@ -65,9 +65,14 @@ async function deliverUntil(server: Server, source: string, secret: string, aler
 
 suite("alerts", { concurrency: true }, () => {
   test("each alert is sent when it fires and when it is resolved", async (t) => {
-    const [alerts, target] = [await openTarget(t), await openTarget(t)];
+    const [alerts, target, slow] = [await openTarget(t), await openTarget(t), await openTarget(t)];
     const refuse = { now: true };
     target.answer((_, response) => void response.writeHead(refuse.now ? 500 : 204).end());
+    const { promise: slowAnswers, resolve: answerAll } = Promise.withResolvers<void>();
+    slow.answer(async (_, response) => {
+      await slowAnswers;
+      response.writeHead(204).end();
+    });
     const source = "verify: { header: x-sig }, secrets: [env:NEW, env:OLD]";
     const file = (diskBelow: string) => `sources:
   shop: { ${source} }
@@ -75,7 +80,7 @@ suite("alerts", { concurrency: true }, () => {
   new: { ${source}, expectEvery: 1s }
 routes:
   - { name: all, source: shop, to: ${target.url}, retry: { delays: [1ms] } }
-  - { name: waiting, source: shop, log: {} }
+  - { name: waiting, source: shop, http: { url: "${slow.url}", timeout: 10m } }
 alerts:
   notify: [{ webhook: ${alerts.url} }]
   failureRate: { above: 0.5, over: 3s, atLeast: 3 }
@@ -85,7 +90,6 @@ alerts:
   oldSecret: { after: 1s }
 `;
     const server = await openServer(t, file("900000g"));
-    await server.run(["routes", "pause", "waiting"]);
     await deliverTo(server, "quiet", SECRETS.NEW);
     for (const name of ["QueueGrowing", "FailureRate"])
       await deliverUntil(server, "shop", SECRETS.OLD, alerts, `Authserve${name} firing`);
@@ -95,7 +99,7 @@ alerts:
     refuse.now = false;
     writeFileSync(join(server.dir, "authserve.yaml"), file("0"));
     await server.logged("config_reloaded");
-    await server.run(["routes", "resume", "waiting"]);
+    answerAll();
     await server.run(["events", "replay", "--dead-letter"]);
     await deliverUntil(server, "shop", SECRETS.NEW, alerts, "AuthserveOldSecret resolved");
     await deliverUntil(server, "quiet", SECRETS.NEW, alerts, "AuthserveSourceSilent resolved");

@@ -8,6 +8,8 @@ import { ConfigFileError } from "./errors.ts";
 export interface WatchedConfigFile {
   /** The newest without errors; null without a file. */
   readonly current: ConfigFile | null;
+  /** What is wrong with a newer one, a line for each fault with its place; null if the newest is in use. */
+  readonly fault: string | null;
   /** Reads the file again. */
   reload(): void;
   /**
@@ -22,6 +24,7 @@ export function watchConfigFile(name: string, read: () => ConfigFile | null, log
   let modules: readonly string[] = [];
   const files = createWatchedFiles(() => [name, ...modules]);
   let current = files.reading(readFile);
+  let faultInUse: string | null = null;
   let onReload = (_file: ConfigFile | null, _fault: string | null) => {};
   warn(current);
 
@@ -44,6 +47,7 @@ export function watchConfigFile(name: string, read: () => ConfigFile | null, log
   function reload(): void {
     try {
       const next = files.reading(readFile);
+      faultInUse = null;
       if (next === null && current === null) {
         onReload(null, null);
         return;
@@ -56,6 +60,7 @@ export function watchConfigFile(name: string, read: () => ConfigFile | null, log
       onReload(next, null);
     } catch (error) {
       const fault = describeError(error);
+      faultInUse = error instanceof OperatorError ? error.message : fault;
       log.error(
         { event: "config_reload_failed", file: name, errors: fault },
         "the configuration before it stays in use",
@@ -67,6 +72,9 @@ export function watchConfigFile(name: string, read: () => ConfigFile | null, log
   return {
     get current() {
       return current;
+    },
+    get fault() {
+      return faultInUse;
     },
     reload,
     watch(listener) {

@@ -99,6 +99,7 @@ suite("alerts list", { concurrency: 2 }, () => {
     assert.deepEqual(listed[0], {
       id,
       name,
+      title: "A sender is silent",
       state: "firing",
       severity: "warning",
       labels,

@@ -80,6 +80,7 @@ export const EN = {
       disk_low: "Too little disk space is free.",
       queue_old: "An event has been queued for too long.",
     } as Record<string, string>,
+    configFault: "The configuration file has faults. The one before it stays in use.",
     alertsFire: (count: number) => `${counted(count, "alert fires", "alerts fire")}:`,
     routesPaused: (names: string) => `Paused: ${names}`,
     throughput: "Deliveries and attempts",
@@ -452,6 +453,8 @@ export const EN = {
     repeats: { automatic: "by itself", manual: "on request", never: "never" },
   },
   alerts: {
+    name: "Name",
+    title: (_name: string, title: string) => title,
     summary: (_name: string, summary: string) => summary,
     firing: "Firing",
     pending: "Waiting to fire",

@@ -16,7 +16,12 @@ const FORMS: [RegExp, string][] = [
     /^the source (\S+) has received nothing for (.+), and something is expected every (.+)$/,
     "la fuente $1 no recibe nada desde hace $2, y se espera algo cada $3",
   ],
+  [/^an event has been queued for ([^;]+); others wait: (.+)$/, "un evento lleva $1 en cola; otros esperan: $2"],
   [/^an event has been queued for (.+)$/, "un evento lleva $1 en cola"],
+  [
+    /^the queue has been growing for (.+), to (\d+) events; others wait: (.+)$/,
+    "la cola crece desde hace $1, hasta $2 eventos; otros esperan: $3",
+  ],
   [/^the queue has been growing for (.+), to (\d+) events$/, "la cola crece desde hace $1, hasta $2 eventos"],
   [/^jobs are in the dead letters: (.+)$/, "hay trabajos fallidos: $1"],
   [
@@ -50,6 +55,7 @@ const ALERTS: Record<string, string> = {
   AuthserveDiskLow: "queda poco espacio en disco",
   AuthserveOldSecret: "un remitente aún firma con un secreto antiguo",
   AuthserveCertificateExpiring: "el certificado caduca pronto",
+  AuthserveTokenExpiring: "un token caduca pronto",
   AuthserveNotReady: "una parte del servidor no está lista",
   AuthserveDeliveriesRefused: "se rechazan entregas que pueden ser auténticas",
   AuthserveStoreRefusesWrites: "el almacén no acepta escrituras",
@@ -64,11 +70,17 @@ export function spanishOf(text: string): string {
   const rest = /^attempt \d+[^:]*: |giveUpOn: /.test(text) ? form.exec(text)?.at(-1) : undefined;
   const whole = text.replace(form, spanish);
   const named = rest === undefined ? whole : whole.slice(0, whole.length - rest.length) + spanishOf(rest);
-  return named.replaceAll(" of the route ", " de la ruta ");
+  return named.replaceAll(" of the route ", " de la ruta ").replaceAll(", paused for ", ", en pausa desde hace ");
 }
 
 /** The Spanish of the summary of an alert. */
 export function spanishAlert(name: string, summary: string): string {
   const spanish = spanishOf(summary);
   return spanish === summary ? (ALERTS[name] ?? summary) : spanish;
+}
+
+/** The Spanish of the title of an alert. */
+export function spanishTitle(name: string, title: string): string {
+  const spanish = ALERTS[name] ?? title;
+  return spanish.charAt(0).toUpperCase() + spanish.slice(1);
 }

@@ -1,6 +1,6 @@
 import type { Untaken } from "../../../events/untaken.ts";
 import type { Texts } from "./en.ts";
-import { spanishAlert, spanishOf } from "./es-server.ts";
+import { spanishAlert, spanishOf, spanishTitle } from "./es-server.ts";
 
 const number = new Intl.NumberFormat("es-ES");
 const counted = (count: number, one: string, many = `${one}s`) => `${number.format(count)} ${count === 1 ? one : many}`;
@@ -102,6 +102,7 @@ export const ES: Texts = {
       disk_low: "Queda muy poco espacio en disco.",
       queue_old: "Un evento lleva demasiado tiempo en cola.",
     },
+    configFault: "El archivo de configuración tiene errores. El anterior sigue en uso.",
     alertsFire: (count) => `${counted(count, "alerta activa", "alertas activas")}:`,
     routesPaused: (names) => `En pausa: ${names}`,
     throughput: "Entregas e intentos",
@@ -473,6 +474,8 @@ export const ES: Texts = {
     repeats: { automatic: "por sí mismo", manual: "a petición", never: "nunca" },
   },
   alerts: {
+    name: "Nombre",
+    title: spanishTitle,
     summary: spanishAlert,
     firing: "Activas",
     pending: "Pendientes de activarse",

@@ -68,12 +68,13 @@ function group(state: (typeof STATES)[number], items: readonly Alert[], actions:
 }
 
 function card(alert: Alert, actions: Actions): VNode {
-  const { id, name, severity, labels, summary, remedy, silencedUntil } = alert;
+  const { id, name, title, severity, labels, summary, remedy, silencedUntil } = alert;
   const [tone, sign] = alert.state === "resolved" ? (["calm", "check"] as const) : SEVERITIES[severity];
   return html`<li class="card" key=${id}>
-    <div class="bar"><h3>${name}</h3>${badge(tone, sign, t.alerts.severity[severity])}</div>
+    <div class="bar"><h3>${t.alerts.title(name, title)}</h3>${badge(tone, sign, t.alerts.severity[severity])}</div>
     <p>${t.alerts.summary(name, summary)}</p>
     ${terms([
+      [t.alerts.name, html`<code>${name}</code>`],
       ...Object.entries(labels).map(([label, value]) => [label, value] as const),
       ...timesOf(alert),
       [t.alerts.remedy, remedyOf(remedy)],

@@ -3,10 +3,12 @@ import { icon } from "../components/icon.ts";
 import { html } from "../html.ts";
 import { firing, status } from "../live.ts";
 import { hashOf } from "../place.ts";
+import { printable } from "../printable.ts";
 import { t } from "../texts/texts.ts";
 
-/** What needs attention: refused deliveries, alerts that fire, and paused routes. */
-export const banners = (): VNode => html`<div class="banners">${refused()}${fired()}${paused()}</div>`;
+/** What needs attention: refused deliveries, a faulty configuration file, alerts that fire, and paused routes. */
+export const banners = (): VNode =>
+  html`<div class="banners">${refused()}${misconfigured()}${fired()}${paused()}</div>`;
 
 function refused(): VNode | null {
   const reason = status.data.value?.paused;
@@ -14,12 +16,18 @@ function refused(): VNode | null {
   return html`<p class="note error" role="alert">${icon("warning")} <strong>${t.overview.paused}.</strong> ${t.overview.pausedBy[reason] ?? reason}</p>`;
 }
 
+function misconfigured(): VNode | null {
+  const fault = status.data.value?.configFault;
+  if (!fault) return null;
+  return html`<div class="note error" role="alert"><p>${icon("warning")} <strong>${t.overview.configFault}</strong></p><pre tabindex="0">${printable(fault)}</pre></div>`;
+}
+
 function fired(): VNode | null {
   const all = firing.value;
   if (all.length === 0) return null;
   return html`<div class="note error">
     <p>${icon("bell")} <strong><a href=${hashOf(["alerts"])}>${t.overview.alertsFire(all.length)}</a></strong></p>
-    <ul>${all.slice(0, 3).map(({ id, name, summary }) => html`<li key=${id}>${t.alerts.summary(name, summary)}</li>`)}</ul>
+    <ul>${all.slice(0, 3).map(({ id, name, title, summary }) => html`<li key=${id}><strong>${t.alerts.title(name, title)}</strong>: ${t.alerts.summary(name, summary)}</li>`)}</ul>
   </div>`;
 }
 
