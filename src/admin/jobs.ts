@@ -21,6 +21,7 @@ import {
 
 export interface JobParts extends AdminGuard {
   events: Pick<EventStore, "jobs">;
+  now: () => number;
 }
 
 /** A queued or failed job. */
@@ -101,6 +102,11 @@ export const ErrorsAnswer = v.object({
       count,
       oldestAt: timestamp,
       newestAt: timestamp,
+      firstFailedAt: timestamp,
+      lastFailedAt: timestamp,
+      sources: v.record(v.string(), count),
+      types: v.record(v.string(), count),
+      trend: v.pipe(v.array(count), v.description("How many failed in each of the last 24 hours, the last one last.")),
       eventId: v.string(),
       source: v.string(),
     }),
@@ -110,7 +116,7 @@ export const ErrorsAnswer = v.object({
 
 /** The jobs that failed or wait. */
 export function jobEndpoints(parts: JobParts): Endpoint[] {
-  const { events } = parts;
+  const { events, now } = parts;
   return [
     queryEndpoint(parts, {
       path: "/admin/api/jobs",
@@ -130,11 +136,13 @@ export function jobEndpoints(parts: JobParts): Endpoint[] {
       query: ErrorsQuery,
       response: ErrorsAnswer,
       async read({ cursor }) {
-        const found = await groupErrors(events, cursor);
-        const items = found.groups.map(({ oldestAt, newestAt, ...group }) => ({
+        const found = await groupErrors(events, cursor, now());
+        const items = found.groups.map(({ oldestAt, newestAt, firstFailedAt, lastFailedAt, ...group }) => ({
           ...group,
           oldestAt: isoTime(oldestAt),
           newestAt: isoTime(newestAt),
+          firstFailedAt: isoTime(firstFailedAt),
+          lastFailedAt: isoTime(lastFailedAt),
         }));
         return { items, cursor: found.cursor };
       },
@@ -150,6 +158,12 @@ interface ErrorGroup {
   /** When the first and the last of their events were received. */
   oldestAt: number;
   newestAt: number;
+  firstFailedAt: number;
+  lastFailedAt: number;
+  /** How many are of each source, of each type, and of each of the last hours. */
+  sources: Record<string, number>;
+  types: Record<string, number>;
+  trend: number[];
   /** The last of their events. */
   eventId: string;
   source: string;
@@ -158,17 +172,23 @@ interface ErrorGroup {
 // A request ends after this time, and its sender continues with the cursor.
 const BUDGET_MS = 3000;
 
+const HOUR_MS = 3_600_000;
+const HOURS = 24;
+/** A sender may have any number of types. */
+const MAX_NAMES = 20;
+
 /** Groups the dead letters by route and error, for a limited time. `cursor` continues it; null when all is done. */
 async function groupErrors(
   events: Pick<EventStore, "jobs">,
   cursor: string | undefined,
+  now: number,
 ): Promise<{ groups: ErrorGroup[]; cursor: string | null }> {
   const deadline = performance.now() + BUDGET_MS;
   const groups = new Map<string, ErrorGroup>();
   const { next } = await eachPage(
     async (page) => {
       const { items, next } = await events.jobs({ status: "failed" }, page);
-      for (const job of items) addTo(groups, job);
+      for (const job of items) addTo(groups, job, now);
       return { count: items.length, next };
     },
     { cursor, limit: EVENTS_PER_PAGE },
@@ -177,10 +197,18 @@ async function groupErrors(
   return { groups: [...groups.values()].sort((a, b) => b.count - a.count), cursor: next };
 }
 
+/** Counts a name, of which a group has only so many. */
+function countName(counts: Record<string, number>, name: string): void {
+  const known = counts[name];
+  if (known !== undefined || Object.keys(counts).length < MAX_NAMES) counts[name] = (known ?? 0) + 1;
+}
+
 function addTo(
   groups: Map<string, ErrorGroup>,
-  { route, lastError, deadLetter, receivedAt, eventId, source }: OpenJob,
+  { route, lastError, deadLetter, receivedAt, eventId, source, type }: OpenJob,
+  now: number,
 ): void {
+  const failedAt = deadLetter?.failedAt ?? receivedAt;
   const error = lastError ?? deadLetter?.reason ?? "";
   const name = JSON.stringify([route, error]);
   const known = groups.get(name) ?? {
@@ -189,10 +217,21 @@ function addTo(
     count: 0,
     oldestAt: receivedAt,
     newestAt: receivedAt,
+    firstFailedAt: failedAt,
+    lastFailedAt: failedAt,
+    sources: Object.create(null) as Record<string, number>,
+    types: Object.create(null) as Record<string, number>,
+    trend: Array.from({ length: HOURS }, () => 0),
     eventId,
     source,
   };
   known.count++;
+  countName(known.sources, source);
+  countName(known.types, type);
+  const hour = HOURS - 1 - Math.max(0, Math.floor((now - failedAt) / HOUR_MS));
+  if (hour >= 0) known.trend[hour] = (known.trend[hour] ?? 0) + 1;
+  known.firstFailedAt = Math.min(known.firstFailedAt, failedAt);
+  known.lastFailedAt = Math.max(known.lastFailedAt, failedAt);
   known.oldestAt = Math.min(known.oldestAt, receivedAt);
   if (receivedAt >= known.newestAt) Object.assign(known, { newestAt: receivedAt, eventId, source });
   groups.set(name, known);

@@ -18,6 +18,10 @@ export const SourceItem = v.object({
   lastReceivedAt: v.nullable(timestamp),
   lastSecret: v.nullable(v.string()),
   secretUses: v.array(v.object({ name: v.string(), firstUsedAt: timestamp, lastUsedAt: timestamp })),
+  findings: v.pipe(
+    v.array(v.object({ found: v.string(), remedy: v.string() })),
+    v.description("What is left to do of a rotation of secrets."),
+  ),
   keepsRejected: v.pipe(v.boolean(), v.description("Whether refused deliveries are held.")),
   expectEvery: v.pipe(v.nullable(count), v.description("Milliseconds.")),
   silent: v.pipe(v.boolean(), v.description("Whether nothing came for longer than `expectEvery`.")),

@@ -22,6 +22,8 @@ export interface StatusParts extends AdminGuard {
   events: Pick<EventStore, "stats" | "pauseRoute" | "resumeRoute" | "tryRoute">;
   readStatus: () => Promise<v.InferOutput<typeof StatusAnswer>>;
   readRoutes: () => Promise<v.InferOutput<typeof StatusAnswer>["routes"]>;
+  /** Null if it is not configured. */
+  readRoute: (name: string) => v.InferOutput<typeof RouteAnswer> | null;
   now: () => number;
 }
 
@@ -71,6 +73,25 @@ export const StatusAnswer = v.object({
     }),
   ),
 });
+
+const milliseconds = v.pipe(count, v.description("Milliseconds."));
+
+export const RouteAnswer = v.object({
+  name: v.string(),
+  sources: v.pipe(v.nullable(v.array(v.string())), v.description("Null: all.")),
+  types: v.pipe(v.array(v.string()), v.description("Empty: all.")),
+  when: v.pipe(v.array(v.string()), v.description("The conditions, in words. All must hold.")),
+  orderBy: v.nullable(v.string()),
+  whenStuck: v.picklist(["block", "skip"]),
+  timeoutMs: milliseconds,
+  concurrency: count,
+  ratePerSecond: v.nullable(v.number()),
+  attempts: count,
+  delaysMs: v.pipe(v.array(milliseconds), v.description("The usual delays before the further attempts.")),
+  giveUpOn: v.array(v.string()),
+});
+
+const RouteQuery = v.object({ name: text });
 
 /** The query of statistics. */
 const StatsQuery = v.object({
@@ -137,6 +158,17 @@ export function statusEndpoints(parts: StatusParts): Endpoint[] {
           step,
           ...chartJson(await readChart(events, range, query)),
         };
+      },
+    }),
+    queryEndpoint(parts, {
+      path: "/admin/api/routes/one",
+      summary: "Shows what the configured route of `?name=` takes, and how it retries.",
+      query: RouteQuery,
+      response: RouteAnswer,
+      async read({ name }) {
+        const found = parts.readRoute(name);
+        if (found === null) throw new AppError("not_found");
+        return found;
       },
     }),
     changeEndpoint(parts, {

@@ -15,6 +15,9 @@ import { readPage } from "../platform/checkout.ts";
 import type { Admission } from "../webhook/intake/admission.ts";
 import { overviewOf } from "../webhook/intake/source-overview.ts";
 import { openStored } from "../webhook/intake/stored-content.ts";
+import { rotationFindings } from "../webhook/secrets/rotation.ts";
+import { conditionTexts } from "../worker/conditions.ts";
+import { retryDelaysMs } from "../worker/decide.ts";
 import { overviewOfRoutes, targetOf } from "../worker/route-overview.ts";
 import { explainRouting } from "../worker/routing.ts";
 import type { Wiring } from "./configuration.ts";
@@ -72,6 +75,22 @@ export function openAdmin(
     attemptsOf: (route) =>
       routesOf(settings, config.current).find(({ name }) => name === route)?.retry.attempts ?? null,
     readRoutes,
+    readRoute(name) {
+      const route = routesOf(settings, config.current).find((one) => one.name === name);
+      if (!route) return null;
+      const { retry, sources: taken, types, when, orderBy, whenStuck, timeoutMs, concurrency, ratePerSecond } = route;
+      return {
+        ...{ name, orderBy, whenStuck, timeoutMs, concurrency, ratePerSecond },
+        sources: taken && [...taken],
+        types: [...types],
+        when: conditionTexts(when),
+        attempts: retry.attempts,
+        delaysMs: retryDelaysMs(retry, () => 0.5),
+        giveUpOn: (retry.giveUpOn ?? []).map(
+          ({ from, to, isExcluded }) => `${isExcluded ? "!" : ""}${from}${to === from ? "" : `-${to}`}`,
+        ),
+      };
+    },
     explainRoutes: (event) => explainRouting(routesOf(settings, config.current), event, openStored(event)),
     async readStatus() {
       const [{ oldestQueuedAt, ...backlog }, routes, nodes] = await Promise.all([
@@ -96,7 +115,9 @@ export function openAdmin(
       const records = await sources.list();
       return overviewOf(configured, records).map((source, index) => {
         const expectEveryMs = configured[index]?.expectEveryMs ?? null;
-        const uses = records.find((record) => record.source === source.name)?.secrets ?? [];
+        const record = records.find((one) => one.source === source.name);
+        const uses = record?.secrets ?? [];
+        const sender = configured[index];
         return {
           ...source,
           url: addresses.public + source.path,
@@ -106,6 +127,7 @@ export function openAdmin(
             firstUsedAt: isoTime(firstUsedAt),
             lastUsedAt: isoTime(lastUsedAt),
           })),
+          findings: sender ? rotationFindings(sender, record, now()) : [],
           keepsRejected: configured[index]?.keepRejected !== undefined,
           expectEvery: expectEveryMs,
           silent: silenceOf({ expectEveryMs, lastReceivedAt: source.lastReceivedAt }, now()) !== null,

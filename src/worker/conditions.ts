@@ -142,6 +142,22 @@ function isOrdered(value: unknown, bound: Bound, holds: (order: number) => boole
 
 const timeOf = (value: unknown) => (typeof value === "string" ? parseExactTime(value) : null);
 
+/** Conditions as text, for people. */
+export function conditionTexts(conditions: readonly RouteCondition[]): string[] {
+  return conditions.map((condition) => {
+    switch (condition.on) {
+      case "member":
+      case "header":
+        return `${nameOf(condition)}: ${condition.tests.map(textOf).join(", ")}`;
+      case "all":
+      case "any":
+        return `${condition.on} (${conditionTexts(condition.conditions).join("; ")})`;
+      case "not":
+        return `not (${conditionTexts([condition.condition]).join()})`;
+    }
+  });
+}
+
 function textOf(test: Test): string {
   if (test.op === "not") return `not ${test.tests.map(textOf).join(" and ")}`;
   if ("values" in test) return test.values.map(jsonOf).join(" or ");

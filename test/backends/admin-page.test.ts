@@ -56,6 +56,8 @@ const VIEWS = [
   "#/events/evt_3",
   "#/dead-letters",
   "#/refused",
+  "#/routes/shop",
+  "#/sources/default",
   "#/explain",
   "#/routes",
   "#/sources",

@@ -6,18 +6,20 @@ import type { ErrorsAnswer, JobsAnswer } from "../jobs.ts";
 import type { SessionAnswer } from "../session.ts";
 import type { AddedAnswer, DraftAnswer, PresetAnswer, PresetsAnswer, SecretAnswer, SentAnswer } from "../setup.ts";
 import type { SourceItem } from "../sources.ts";
-import type { StatsAnswer, StatusAnswer } from "../status.ts";
+import type { RouteAnswer, StatsAnswer, StatusAnswer } from "../status.ts";
 
 // What the API takes and answers, derived from its schemas.
 
 export type Status = InferOutput<typeof StatusAnswer>;
 export type RouteItem = Status["routes"][number];
+export type Route = InferOutput<typeof RouteAnswer>;
 export type Stats = InferOutput<typeof StatsAnswer>;
 export type EventsPage = InferOutput<typeof EventsAnswer>;
 export type EventItem = EventsPage["items"][number];
 export type EventDetail = InferOutput<typeof EventAnswer>;
 export type Job = EventDetail["jobs"][number];
 export type JobsPage = InferOutput<typeof JobsAnswer>;
+export type OpenJobItem = JobsPage["items"][number];
 export type ErrorsPage = InferOutput<typeof ErrorsAnswer>;
 export type ErrorGroup = ErrorsPage["items"][number];
 export type Source = InferOutput<typeof SourceItem>;

@@ -15,9 +15,11 @@ import { Explain } from "./views/explain.ts";
 import { Held } from "./views/held.ts";
 import { Overview } from "./views/overview.ts";
 import { Refused } from "./views/refused.ts";
+import { Route } from "./views/route.ts";
 import { Routes } from "./views/routes.ts";
 import { Session } from "./views/session.ts";
 import { sessionOver } from "./views/session-over.ts";
+import { Source } from "./views/source.ts";
 import { Sources } from "./views/sources.ts";
 
 const VIEWS: Record<string, () => VNode> = {
@@ -38,6 +40,8 @@ function view(): VNode {
   const [name = "", id] = path;
   if (name === "events" && id !== undefined)
     return element(EventView, { key: path.join("/"), id, source: query.source });
+  if (name === "routes" && id !== undefined) return element(Route, { key: path.join("/"), name: id });
+  if (name === "sources" && id !== undefined) return element(Source, { key: path.join("/"), name: id });
   if (name === "refused" && id !== undefined) return element(Held, { key: id, id });
   const View = Object.hasOwn(VIEWS, name) ? VIEWS[name] : undefined;
   return View ? element(View, { key: name }) : notFound();

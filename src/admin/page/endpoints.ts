@@ -16,6 +16,7 @@ import type {
   PresetList,
   Removed,
   Reverified,
+  Route,
   Selection,
   Sent,
   Session,
@@ -39,8 +40,10 @@ export const readSources = (signal?: AbortSignal) => get<{ items: Source[] }>("s
 export const readAlerts = (signal?: AbortSignal) => get<{ items: Alert[] }>("alerts", {}, signal);
 export const readSession = (signal?: AbortSignal) => get<Session>("session", {}, signal);
 
-export const readStats = (query: { since: string; step: string }, signal?: AbortSignal) =>
-  get<Stats>("stats", query, signal);
+export const readStats = (
+  query: { since: string; step: string; route?: string; source?: string },
+  signal?: AbortSignal,
+) => get<Stats>("stats", query, signal);
 
 export const listEvents = (filter: EventFilter & Paging, signal?: AbortSignal) =>
   get<EventsPage>("events", { ...filter }, signal);
@@ -51,8 +54,10 @@ export const readEvent = (id: string, source: string | undefined, signal?: Abort
 export const payloadUrl = ({ eventId, source }: { eventId: string; source: string }) =>
   apiUrl(`events/${segmentOf(eventId)}/payload`, { source, id: outsideOfPath(eventId) });
 
-export const listFailedJobs = (query: { route: string; error?: string } & Paging, signal?: AbortSignal) =>
-  get<JobsPage>("jobs", { status: "failed", ...query }, signal);
+export const listJobs = (
+  query: { route: string; status: "failed" | "queued"; error?: string } & Paging,
+  signal?: AbortSignal,
+) => get<JobsPage>("jobs", { ...query }, signal);
 
 export const readErrors = (cursor: string | undefined, signal?: AbortSignal) =>
   get<ErrorsPage>("jobs/errors", { cursor }, signal);
@@ -81,6 +86,7 @@ export const resend = (selection: Selection, signal: AbortSignal) =>
 export const discard = (selection: Selection, reason: string, cursor: string | undefined, signal: AbortSignal) =>
   post<Taken>("events/discard", { ...selection, reason, cursor }, signal);
 
+export const readRoute = (name: string, signal?: AbortSignal) => get<Route>("routes/one", { name }, signal);
 export const tryRoute = (route: string) => post<{ changed: boolean }>("routes/try", { route });
 export const pauseRoute = (route: string) => post<{ changed: boolean }>("routes/pause", { route });
 export const resumeRoute = (route: string) => post<{ changed: boolean }>("routes/resume", { route });

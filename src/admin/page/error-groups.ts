@@ -16,8 +16,22 @@ export const groupKey = ({ route, error }: Pick<ErrorGroup, "route" | "error">) 
 
 function joined(a: ErrorGroup, b: ErrorGroup): ErrorGroup {
   const { newestAt, eventId, source } = a.newestAt < b.newestAt ? b : a;
-  const oldestAt = a.oldestAt < b.oldestAt ? a.oldestAt : b.oldestAt;
-  return { ...a, count: a.count + b.count, oldestAt, newestAt, eventId, source };
+  const [oldestAt] = [a.oldestAt, b.oldestAt].sort() as [string];
+  const [firstFailedAt] = [a.firstFailedAt, b.firstFailedAt].sort() as [string];
+  const lastFailedAt = [a.lastFailedAt, b.lastFailedAt].sort()[1] as string;
+  return {
+    ...a,
+    ...{ oldestAt, newestAt, firstFailedAt, lastFailedAt, eventId, source },
+    count: a.count + b.count,
+    sources: summed(a.sources, b.sources),
+    types: summed(a.types, b.types),
+    trend: a.trend.map((count, hour) => count + (b.trend[hour] ?? 0)),
+  };
+}
+
+function summed(a: Record<string, number>, b: Record<string, number>): Record<string, number> {
+  const names = new Set([...Object.keys(a), ...Object.keys(b)]);
+  return Object.fromEntries([...names].map((name) => [name, (a[name] ?? 0) + (b[name] ?? 0)]));
 }
 
 /** Reads all groups, page by page. */

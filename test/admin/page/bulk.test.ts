@@ -54,14 +54,36 @@ suite("a replay or discard of many", () => {
 
 test("groups of dead letters are read page by page, and added up", async () => {
   const group = { route: "crm", error: "timeout", source: "shop" };
-  const early = { ...group, count: 2, oldestAt: "2026-01-01", newestAt: "2026-01-02", eventId: "a" };
-  const late = { ...group, count: 3, oldestAt: "2026-01-03", newestAt: "2026-01-04", eventId: "b" };
+  const early = {
+    ...{ ...group, count: 2, oldestAt: "2026-01-01", newestAt: "2026-01-02", eventId: "a" },
+    ...{
+      firstFailedAt: "2026-01-05",
+      lastFailedAt: "2026-01-06",
+      sources: { shop: 2 },
+      types: { paid: 2 },
+      trend: [1, 1],
+    },
+  };
+  const late = {
+    ...{ ...group, count: 3, oldestAt: "2026-01-03", newestAt: "2026-01-04", eventId: "b" },
+    ...{
+      firstFailedAt: "2026-01-04",
+      lastFailedAt: "2026-01-05",
+      sources: { shop: 3 },
+      types: { sent: 3 },
+      trend: [0, 3],
+    },
+  };
   const other = { ...late, route: "archive", count: 9 };
   const groups = await readGroups(async (cursor) =>
     cursor === undefined ? { items: [early], cursor: "c" } : { items: [late, other], cursor: null },
   );
   assert.deepEqual(groups, [
     other,
-    { ...group, count: 5, oldestAt: "2026-01-01", newestAt: "2026-01-04", eventId: "b" },
+    {
+      ...{ ...group, count: 5, oldestAt: "2026-01-01", newestAt: "2026-01-04", eventId: "b" },
+      ...{ firstFailedAt: "2026-01-04", lastFailedAt: "2026-01-06", sources: { shop: 5 } },
+      ...{ types: { paid: 2, sent: 3 }, trend: [1, 4] },
+    },
   ]);
 });

@@ -7,7 +7,8 @@ import { lazyDetails } from "../components/lazy-details.ts";
 import { emptyState, shown, skeleton } from "../components/states.ts";
 import { terms } from "../components/table.ts";
 import { ago } from "../components/time.ts";
-import { listFailedJobs, readErrors } from "../endpoints.ts";
+import { trend } from "../components/trend.ts";
+import { listJobs, readErrors } from "../endpoints.ts";
 import { groupKey, readGroups } from "../error-groups.ts";
 import { element, html } from "../html.ts";
 import { status } from "../live.ts";
@@ -20,6 +21,7 @@ import { formats, t } from "../texts/texts.ts";
 type Chosen = { group: ErrorGroup; action: BulkAction } | null;
 
 const EXAMPLES = 5;
+const MOST_NAMES = 5;
 
 /** The dead letters, grouped by route and error. */
 export function DeadLetters(): VNode {
@@ -49,15 +51,18 @@ const list = (groups: readonly ErrorGroup[], chosen: Signal<Chosen>) => {
 };
 
 function Group({ group, chosen }: { group: ErrorGroup; chosen: Signal<Chosen> }): VNode {
-  const { route, error, count, oldestAt, newestAt } = group;
+  const { route, error, count, firstFailedAt, lastFailedAt, sources, types } = group;
   const choose = (action: BulkAction) => () => {
     chosen.value = { group, action };
   };
   return html`<li class="card">
-    <div class="bar"><h2>${route}</h2><strong>${t.deadLetters.jobs(count)}</strong></div>
+    <div class="bar"><h2><a href=${hashOf(["routes", route])}>${route}</a></h2><span class="actions">${trend(group.trend, t.deadLetters.trend(sumOf(group.trend)))}<strong>${t.deadLetters.jobs(count)}</strong></span></div>
     <p class="error-text">${error === "" ? t.deadLetters.noError : printable(t.serverText(error))}</p>
     ${terms([
-      [t.deadLetters.between, html`${ago(oldestAt)} – ${ago(newestAt)}`],
+      [t.deadLetters.firstSeen, ago(firstFailedAt)],
+      [t.deadLetters.lastSeen, ago(lastFailedAt)],
+      [t.events.source, countsOf(sources)],
+      [t.events.type, countsOf(types)],
       [t.deadLetters.newest, html`<a href=${eventHref(group)}>${group.eventId}</a>`],
     ])}
     ${lazyDetails(t.deadLetters.examples, () => element(Examples, { group }))}
@@ -72,9 +77,19 @@ function Group({ group, chosen }: { group: ErrorGroup; chosen: Signal<Chosen> })
   </li>`;
 }
 
+const sumOf = (counts: readonly number[]) => counts.reduce((sum, count) => sum + count, 0);
+
+/** E.g. `order.paid (12), order.sent (3)`, the most frequent first. */
+const countsOf = (counts: Record<string, number>) =>
+  Object.entries(counts)
+    .sort(([, a], [, b]) => b - a)
+    .slice(0, MOST_NAMES)
+    .map(([name, count]) => `${printable(name)} (${formats.count(count)})`)
+    .join(", ");
+
 /** A few events of a group. */
 function Examples({ group: { route, error } }: { group: ErrorGroup }): VNode {
-  const jobs = useResource("jobs", (signal) => listFailedJobs({ route, error, limit: EXAMPLES }, signal));
+  const jobs = useResource("jobs", (signal) => listJobs({ route, status: "failed", error, limit: EXAMPLES }, signal));
   return html`${shown(
     jobs,
     ({ items }) =>

@@ -21,7 +21,7 @@ export function overviewSources(items: readonly Source[], hour: Stats | undefine
     columns: [
       {
         label: t.sources.source,
-        cell: ({ name }) => html`<a href=${hashOf(["events"], { source: name })}>${name}</a>`,
+        cell: ({ name }) => html`<a href=${hashOf(["sources", name])}>${name}</a>`,
         isHeader: true,
       },
       {
@@ -30,7 +30,12 @@ export function overviewSources(items: readonly Source[], hour: Stats | undefine
           html`${ago(lastReceivedAt)} ${silent && badge("warn", "warning", t.sources.silent)}`,
       },
       { label: t.sources.expected, cell: ({ expectEvery }) => expectedText(expectEvery) },
-      { label: t.sources.inHour, kind: "number", cell: ({ name }) => formats.count(inHour(name)) },
+      {
+        label: t.sources.inHour,
+        kind: "number",
+        cell: ({ name }) =>
+          html`<a href=${hashOf(["events"], { source: name, range: "1h" })}>${formats.count(inHour(name))}</a>`,
+      },
       {
         label: t.sources.refused,
         kind: "number",

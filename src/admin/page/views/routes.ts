@@ -12,6 +12,7 @@ import { tryButton } from "../components/try-button.ts";
 import { pauseRoute, resumeRoute } from "../endpoints.ts";
 import { html } from "../html.ts";
 import { now, status } from "../live.ts";
+import { hashOf } from "../place.ts";
 import { formats, t } from "../texts/texts.ts";
 
 /** The routes: their jobs, their targets, and whether they run. */
@@ -40,17 +41,28 @@ const list = (routes: readonly RouteItem[], choose: (route: RouteItem) => () => 
     columns: [
       { label: t.routes.route, kind: "grow", cell: nameOf, isHeader: true },
       { label: t.routes.state, cell: stateOf },
-      { label: t.routes.queued, kind: "number", cell: ({ queued }) => formats.count(queued) },
+      {
+        label: t.routes.queued,
+        kind: "number",
+        cell: ({ name, queued }) =>
+          html`<a href=${hashOf(["routes", name], { list: "queued" })}>${formats.count(queued)}</a>`,
+      },
       { label: t.routes.processed, kind: "number", cell: ({ processed }) => formats.count(processed) },
-      { label: t.routes.failed, kind: "number", cell: ({ failed }) => formats.count(failed) },
+      {
+        label: t.routes.failed,
+        kind: "number",
+        cell: ({ name, failed }) =>
+          html`<a href=${hashOf(["routes", name], { list: "failed" })}>${formats.count(failed)}</a>`,
+      },
       { label: t.routes.actions, kind: "actions-cell", cell: (route) => switchButton(route, choose(route)) },
     ],
   });
 
 const nameOf = ({ name, handler, target }: RouteItem): ComponentChildren =>
-  html`${name}${handler !== null && html`<span class="target"><span class="soft">${t.routes.handlers[handler]}</span> <code>${target}</code></span>`}`;
+  html`<a href=${hashOf(["routes", name])}>${name}</a>${handler !== null && html`<span class="target"><span class="soft">${t.routes.handlers[handler]}</span> <code>${target}</code></span>`}`;
 
-function stateOf({ name, configured, pausedAt, available, nextProbeAt }: RouteItem): VNode {
+/** Whether a route runs. */
+export function stateOf({ name, configured, pausedAt, available, nextProbeAt }: RouteItem): VNode {
   const since = pausedAt === null ? "" : t.routes.pausedSince(formats.ago(Date.parse(pausedAt), now.value));
   return html`<span class="badges">
     ${!configured && badge("calm", "minus", t.routes.gone)}
@@ -62,12 +74,14 @@ function stateOf({ name, configured, pausedAt, available, nextProbeAt }: RouteIt
   </span>`;
 }
 
-function switchButton({ name, pausedAt }: RouteItem, onClick: () => void): VNode {
+/** Pauses or resumes a route. */
+export function switchButton({ name, pausedAt }: RouteItem, onClick: () => void): VNode {
   const label = pausedAt === null ? t.routes.pause : t.routes.resume;
   return html`<button type="button" class="quiet" onClick=${onClick}>${label}<span class="offscreen"> ${name}</span></button>`;
 }
 
-function switchDialog({ name, pausedAt, queued }: RouteItem, onClose: () => void): VNode {
+/** Asks before a route is paused or resumed. */
+export function switchDialog({ name, pausedAt, queued }: RouteItem, onClose: () => void): VNode {
   const isPaused = pausedAt !== null;
   return confirm({
     title: isPaused ? t.routes.resumeTitle(name) : t.routes.pauseTitle(name),

@@ -22,13 +22,23 @@ export function Sources(): VNode {
 
 const card = (source: Source) => html`<li class="card" key=${source.name}>
   <div class="bar">
-    <h2>${source.name} ${source.silent && badge("warn", "warning", t.sources.silent)}</h2>
+    <h2><a href=${hashOf(["sources", source.name])}>${source.name}</a> ${source.silent && badge("warn", "warning", t.sources.silent)}</h2>
     <a class="button" href=${hashOf(["events"], { source: source.name })}>${t.sources.events}<span class="offscreen">: ${source.name}</span></a>
   </div>
-  ${terms([
+  ${sourceTerms(source)}
+  ${oldSecret(source) && html`<p class="note warn">${icon("warning")} ${t.sources.oldInUse}</p>`}
+  ${secrets(source)}
+</li>`;
+
+/** What a source is and has received. */
+export const sourceTerms = (source: Source) =>
+  terms([
     [t.sources.path, html`<code>${source.path}</code>`],
     [t.sources.preset, source.preset ?? t.sources.noPreset],
-    [t.sources.received, formats.count(source.received)],
+    [
+      t.sources.received,
+      html`<a href=${hashOf(["events"], { source: source.name })}>${formats.count(source.received)}</a>`,
+    ],
     [
       t.sources.refused,
       html`<a href=${hashOf(["refused"], { source: source.name })}>${formats.count(source.refused)}</a>`,
@@ -36,10 +46,7 @@ const card = (source: Source) => html`<li class="card" key=${source.name}>
     ...(source.refused > 0 ? [[t.sources.refusals, refusals(source)] as const] : []),
     [t.sources.last, ago(source.lastReceivedAt)],
     [t.sources.expected, expectedText(source.expectEvery)],
-  ])}
-  ${oldSecret(source) && html`<p class="note warn">${icon("warning")} ${t.sources.oldInUse}</p>`}
-  ${secrets(source)}
-</li>`;
+  ]);
 
 /** E.g. `12 no_signature`, in the order of the answer. */
 const refusals = (source: Source) =>
@@ -48,7 +55,8 @@ const refusals = (source: Source) =>
 /** Whether the last delivery was signed with another secret than the newest. */
 const oldSecret = ({ secrets: [newest], lastSecret }: Source) => lastSecret !== null && lastSecret !== newest;
 
-function secrets({ secrets: names, secretUses, lastSecret, name }: Source): VNode {
+/** The secrets of a source, and when each matched. */
+export function secrets({ secrets: names, secretUses, lastSecret, name }: Source): VNode {
   const useOf = (secret: string) => secretUses.find((use) => use.name === secret);
   return table({
     caption: `${t.sources.secrets}: ${name}`,

@@ -1,0 +1,92 @@
+import { useSignal } from "@preact/signals";
+import type { ComponentChildren, VNode } from "preact";
+import type { Route as RouteFacts, RouteItem } from "../answers.ts";
+import { activity } from "../components/activity.ts";
+import { heading } from "../components/heading.ts";
+import { jobList } from "../components/job-list.ts";
+import { emptyState, shown, skeleton } from "../components/states.ts";
+import { terms } from "../components/table.ts";
+import { readRoute } from "../endpoints.ts";
+import { html } from "../html.ts";
+import { status } from "../live.ts";
+import { hashOf } from "../place.ts";
+import { useResource } from "../resource.ts";
+import { place } from "../router.ts";
+import { formats, t } from "../texts/texts.ts";
+import { stateOf, switchButton, switchDialog } from "./routes.ts";
+
+/** A route: what it does, how it goes, and its open jobs. */
+export function Route({ name }: { name: string }): VNode {
+  const facts = useResource(name, (signal) => readRoute(name, signal));
+  const isSwitching = useSignal(false);
+  const ask = (isOpen: boolean) => () => {
+    isSwitching.value = isOpen;
+  };
+  const body = (route: RouteItem) => html`<div class="bar">${stateOf(route)}${switchButton(route, ask(true))}</div>
+    <section><h2>${t.routes.does}</h2><div class="card">${targetText(route)}${route.configured && shown(facts, (data) => terms(words(data)), skeleton(4))}</div></section>
+    <section>${counts(route)}</section>
+    <section>${activity({ route: name })}</section>
+    <section ref=${scrollToFailed}><h2>${t.routes.failed}</h2>${jobList(name, "failed")}</section>
+    <section ref=${scrollToQueued}><h2>${t.routes.queued}</h2>${jobList(name, "queued")}</section>
+    ${isSwitching.value && switchDialog(route, ask(false))}`;
+  return html`<p><a href=${hashOf(["routes"])}>← ${t.views.routes}</a></p>
+    ${heading(name)}
+    ${shown(status, ({ routes }) => {
+      const route = routes.find((one) => one.name === name);
+      return route ? body(route) : emptyState(t.routes.unknown);
+    })}`;
+}
+
+/** Scrolls to a list that the address names, once the heading has scrolled to the top. */
+const shownFirst = (list: string) => (section: HTMLElement | null) => {
+  if (section && place.value.query.list === list) requestAnimationFrame(() => section.scrollIntoView());
+};
+
+const scrollToFailed = shownFirst("failed");
+const scrollToQueued = shownFirst("queued");
+
+const targetText = ({ handler, target }: RouteItem): VNode | null =>
+  handler === null
+    ? null
+    : html`<p><span class="soft">${t.routes.handlers[handler]}</span> ${target !== null && html`<code>${target}</code>`}</p>`;
+
+function counts({ processed, discarded }: RouteItem): VNode {
+  return terms([
+    [t.routes.processed, formats.count(processed)],
+    [t.routes.discarded, formats.count(discarded)],
+  ]);
+}
+
+/** What the configuration says, in words. */
+function words(route: RouteFacts): (readonly [string, ComponentChildren])[] {
+  const { sources, types, when, orderBy, whenStuck, timeoutMs, concurrency, ratePerSecond, delaysMs, giveUpOn } = route;
+  const code = (texts: readonly string[]) => texts.map((text) => html`<code key=${text}>${text}</code> `);
+  return [
+    [
+      t.routes.takes,
+      sources === null
+        ? t.routes.allSources
+        : sources.map((source) => html`<a key=${source} href=${hashOf(["sources", source])}>${source}</a> `),
+    ],
+    [t.routes.types, types.length === 0 ? t.routes.allTypes : code(types)],
+    ...(when.length === 0 ? [] : [[t.routes.when, code(when)] as const]),
+    [t.routes.retries, t.routes.attempts(route.attempts)],
+    ...(delaysMs.length === 0
+      ? []
+      : [[t.routes.delays, delaysMs.map((ms) => formats.duration(ms)).join(", ")] as const]),
+    ...(giveUpOn.length === 0 ? [] : [[t.routes.giveUpOn, code(giveUpOn)] as const]),
+    [
+      t.routes.order,
+      orderBy === null
+        ? t.routes.anyOrder
+        : html`${t.routes.orderBy} <code>${orderBy}</code>. ${t.routes.whenStuck[whenStuck]}`,
+    ],
+    [
+      t.routes.rate,
+      ratePerSecond === null
+        ? t.routes.atOnce(concurrency)
+        : `${t.routes.atOnce(concurrency)}, ${t.routes.perSecond(formats.count(ratePerSecond))}`,
+    ],
+    [t.routes.timeout, formats.duration(timeoutMs)],
+  ];
+}
