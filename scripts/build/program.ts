@@ -15,10 +15,11 @@ export async function buildProgram(
   options: { output: string; scratch: string; nodeArchive?: string | undefined },
 ): Promise<void> {
   rmSync(options.output, { force: true });
-  const { script, style } = await bundlePage();
+  const { scripts, style } = await bundlePage();
   const texts = {
     "licenses.json": JSON.stringify(componentsOf(target)),
-    "page.js": script.toString(),
+    "page.en.js": scripts.en.toString(),
+    "page.es.js": scripts.es.toString(),
     "page.css": style.toString(),
   };
   await buildExecutable(target, { texts, ...options });

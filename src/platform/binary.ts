@@ -12,7 +12,8 @@ export function startThread(name: string, options: WorkerOptions): Worker {
 }
 
 export async function readPage(): Promise<PageFiles> {
-  return { script: readAsset("page.js"), style: readAsset("page.css") };
+  const scripts = { en: readAsset("page.en.js"), es: readAsset("page.es.js") };
+  return { scripts, style: readAsset("page.css") };
 }
 
 export function readComponents(): Component[] {

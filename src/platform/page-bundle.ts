@@ -2,9 +2,13 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Plugin } from "esbuild";
 
+/** The languages of the page. */
+const PAGE_LANGUAGES = ["en", "es"] as const;
+
 /** The page as it is sent to browsers. */
 export interface PageFiles {
-  script: Buffer;
+  /** By language. */
+  scripts: Record<(typeof PAGE_LANGUAGES)[number], Buffer>;
   style: Buffer;
 }
 
@@ -23,8 +27,13 @@ const withoutPlugins: Plugin = {
   },
 };
 
-/** Bundles the page with its packages. */
+/** Bundles the page with its packages, for each language. */
 export async function bundlePage(): Promise<PageFiles> {
+  const [en, es] = await Promise.all([bundleIn("en"), bundleIn("es")]);
+  return { scripts: { en: en.script, es: es.script }, style: en.style };
+}
+
+async function bundleIn(language: (typeof PAGE_LANGUAGES)[number]): Promise<{ script: Buffer; style: Buffer }> {
   const { build } = await import("esbuild").catch(() => {
     throw new Error("the page cannot be built without esbuild: run npm ci without --omit=dev, or use the executable");
   });
@@ -38,6 +47,8 @@ export async function bundlePage(): Promise<PageFiles> {
     target: "es2022",
     minify: true,
     legalComments: "none",
+    // The words of the other language are left out.
+    define: { PAGE_LANGUAGE: JSON.stringify(language) },
     plugins: [withoutPlugins],
     logLevel: "silent",
   });

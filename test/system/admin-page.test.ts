@@ -64,8 +64,10 @@ suite("the admin page", () => {
   });
 
   test("has at most 75 KiB, compressed", async () => {
-    const { script, style } = await bundlePage();
-    const bytes = gzipSync(script, { level: 9 }).length + gzipSync(style, { level: 9 }).length;
-    assert.ok(bytes <= MOST_BYTES, `${bytes} bytes`);
+    const { scripts, style } = await bundlePage();
+    for (const [language, script] of Object.entries(scripts)) {
+      const bytes = gzipSync(script, { level: 9 }).length + gzipSync(style, { level: 9 }).length;
+      assert.ok(bytes <= MOST_BYTES, `${bytes} bytes in ${language}`);
+    }
   });
 });

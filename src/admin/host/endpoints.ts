@@ -13,8 +13,8 @@ import { type ClientAccess, removedPrefix, requireAllowedClient } from "../../ht
 export interface PageParts {
   /** Throws unless the request has the live session. */
   authenticate: (request: IncomingMessage) => Promise<unknown>;
-  /** The script and the style. They are read at the first request. */
-  readFiles: () => Promise<{ script: Buffer; style: Buffer }>;
+  /** The script of each language, and the style. They are read at the first request. */
+  readFiles: () => Promise<{ scripts: Record<string, Buffer>; style: Buffer }>;
   /** The language for an `Accept-Language`. */
   languageFor: (acceptLanguage: string | undefined) => string;
   /** Null: from any address. */
@@ -32,7 +32,8 @@ interface Asset {
 }
 
 interface Assets {
-  script: Asset;
+  /** By language. */
+  scripts: Map<string, Asset>;
   style: Asset;
 }
 
@@ -101,15 +102,15 @@ export function adminPageEndpoints(parts: PageParts): Endpoint[] {
     {
       method: "GET",
       path: "/admin/assets/:name",
-      summary: "Returns the script or the style of the page.",
+      summary: "Returns a script or the style of the page.",
       response: v.string(),
       mediaTypes: { 200: ["text/javascript", "text/css"] },
       problems: ["not_found"],
       quiet: true,
       async handler(context) {
         requireClient(context);
-        const { script, style } = await readAssets();
-        const asset = [script, style].find(({ name }) => name === context.params.name);
+        const { scripts, style } = await readAssets();
+        const asset = [...scripts.values(), style].find(({ name }) => name === context.params.name);
         if (!asset) throw new AppError("not_found");
         return assetReply(asset, context.request);
       },
@@ -118,8 +119,13 @@ export function adminPageEndpoints(parts: PageParts): Endpoint[] {
 }
 
 async function loadAssets({ readFiles }: PageParts): Promise<Assets> {
-  const { script, style } = await readFiles();
-  return { script: assetOf("js", "text/javascript", script), style: assetOf("css", "text/css", style) };
+  const { scripts, style } = await readFiles();
+  return {
+    scripts: new Map(
+      Object.entries(scripts).map(([language, script]) => [language, assetOf("js", "text/javascript", script)]),
+    ),
+    style: assetOf("css", "text/css", style),
+  };
 }
 
 function assetOf(extension: string, type: string, bytes: Buffer): Asset {
@@ -136,7 +142,9 @@ function assetReply({ type, bytes, gzipped }: Asset, { headers }: IncomingMessag
   };
 }
 
-function pageReply({ script, style }: Assets, lang: string): Reply {
+function pageReply({ scripts, style }: Assets, lang: string): Reply {
+  const script = scripts.get(lang);
+  if (!script) throw new Error(`there is no page in ${lang}`);
   // Addresses are relative: a proxy may have removed a part of the path.
   const body = `<!doctype html>
 <html lang="${lang}">

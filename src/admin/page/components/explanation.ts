@@ -9,7 +9,8 @@ import { table } from "./table.ts";
 
 /** Which checks a delivery passes, and what the server would answer. */
 export function explanation({ checks, genuine, answer, handshake, eventId, type, verify }: Explanation): VNode {
-  const why = [answer.code, answer.reason].filter((text) => text !== null).join(", ");
+  // The code and the reason are often the same.
+  const why = [...new Set([answer.code, answer.reason])].filter((text) => text !== null).join(", ");
   const isGood = answer.status < 300;
   return html`<p class=${`note ${isGood ? "" : "error"}`}>${t.refused.wouldAnswer(answer.status, why)}
       ${handshake === null && (genuine ? t.refused.genuine : t.refused.notGenuine)}

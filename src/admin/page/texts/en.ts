@@ -1,4 +1,4 @@
-const number = new Intl.NumberFormat("en-GB");
+const number = /* @__PURE__ */ new Intl.NumberFormat("en-GB");
 const counted = (count: number, one: string, many = `${one}s`) => `${number.format(count)} ${count === 1 ? one : many}`;
 
 /** The words of the page in English. */
@@ -304,6 +304,7 @@ export const EN = {
     discarded: "Discarded",
     actions: "Actions",
     does: "What it does",
+    lastError: "Last error",
     unknown: "There is no such route.",
     noJobs: "There are none.",
     takes: "Takes events of",

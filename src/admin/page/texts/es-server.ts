@@ -39,6 +39,23 @@ const FORMS: [RegExp, string][] = [
   ],
   [/^the store refuses writes: (.*)$/s, "el almacén no acepta escrituras: $1"],
   [/^(\d+) dead letters have events that cannot be read$/, "$1 trabajos fallidos tienen eventos ilegibles"],
+  [/^(\S+) has not accepted (\S+) since (\S+): it is retired$/, "$1 no acepta $2 desde $3: está retirado"],
+  [
+    /^(\S+) will retire (\S+) at (\S+), unless its sender uses it before$/,
+    "$1 retirará $2 el $3, si su remitente no lo usa antes",
+  ],
+  [/^the sender of (\S+) has never signed with (\S+)$/, "el remitente de $1 nunca ha firmado con $2"],
+  [/^the sender of (\S+) last signed with (\S+) (\d+) days? ago$/, "el remitente de $1 firmó con $2 hace $3 d"],
+  [
+    /^the sender of (\S+) still signs with the old secret (\S+), and never with (\S+)$/,
+    "el remitente de $1 aún firma con el secreto antiguo $2, y nunca con $3",
+  ],
+  [
+    /^the sender of (\S+) still signs with the old secret (\S+), and last with (\S+) (\d+) days? ago$/,
+    "el remitente de $1 aún firma con el secreto antiguo $2, y con $3 hace $4 d",
+  ],
+  [/^remove (\S+) from (\S+)$/, "quita $1 de $2"],
+  [/^set the secret of (\S+) at the sender$/, "pon el secreto de $1 en el remitente"],
   [/^check the webhook at the sender$/, "comprueba el webhook en el remitente"],
   [/^make space on the disk, or shorten retention$/, "libera espacio en el disco o acorta la retención"],
   [/^set the new secret at the sender$/, "pon el secreto nuevo en el remitente"],

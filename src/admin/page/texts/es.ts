@@ -2,7 +2,7 @@ import type { Untaken } from "../../../events/untaken.ts";
 import type { Texts } from "./en.ts";
 import { spanishAlert, spanishOf, spanishTitle } from "./es-server.ts";
 
-const number = new Intl.NumberFormat("es-ES");
+const number = /* @__PURE__ */ new Intl.NumberFormat("es-ES");
 const counted = (count: number, one: string, many = `${one}s`) => `${number.format(count)} ${count === 1 ? one : many}`;
 
 const REASONS: Record<string, string> = {
@@ -326,6 +326,7 @@ export const ES: Texts = {
     discarded: "Descartados",
     actions: "Acciones",
     does: "Qué hace",
+    lastError: "Último error",
     unknown: "Esta ruta no existe.",
     noJobs: "No hay ninguno.",
     takes: "Toma eventos de",

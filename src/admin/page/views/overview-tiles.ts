@@ -25,7 +25,7 @@ export function tiles(now: Status, { total, items }: Stats): VNode {
     ${tile({ label: t.overview.failed, value: formats.percent(share), detail: t.overview.ofAttempts(failed, attempts), tone: share > MANY_FAILED && "bad" })}
     ${tile({ label: t.overview.refused, value: linked(total.refused, hashOf(["refused"])), detail: inMinute(minute?.refused), tone: total.refused > 0 && "warn" })}
     ${tile({ label: t.overview.received, value: linked(total.received, hashOf(["events"], { range: "1h" })), detail: html`${inMinute(minute?.received)}${total.conflict > 0 && html`<br />${t.overview.conflicts(total.conflict)}`}` })}
-    ${tile({ label: t.overview.processed, value: formats.count(total.processed), detail: inMinute(minute?.processed) })}
+    ${tile({ label: t.overview.processed, value: linked(total.processed, hashOf(["events"], { range: "1h", status: "processed" })), detail: inMinute(minute?.processed) })}
     ${latencyTile(total.latency)}
     ${now.store === "sqlite" ? diskTile(now) : sizeTile(now)}
   </ul>`;

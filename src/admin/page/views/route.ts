@@ -6,12 +6,15 @@ import { heading } from "../components/heading.ts";
 import { jobList } from "../components/job-list.ts";
 import { emptyState, shown, skeleton } from "../components/states.ts";
 import { terms } from "../components/table.ts";
-import { readRoute } from "../endpoints.ts";
-import { html } from "../html.ts";
+import { ago } from "../components/time.ts";
+import { readErrors, readRoute } from "../endpoints.ts";
+import { readGroups } from "../error-groups.ts";
+import { element, html } from "../html.ts";
 import { status } from "../live.ts";
 import { hashOf } from "../place.ts";
+import { printable } from "../printable.ts";
 import { useResource } from "../resource.ts";
-import { place } from "../router.ts";
+import { eventHref, place } from "../router.ts";
 import { formats, t } from "../texts/texts.ts";
 import { stateOf, switchButton, switchDialog } from "./routes.ts";
 
@@ -23,8 +26,8 @@ export function Route({ name }: { name: string }): VNode {
     isSwitching.value = isOpen;
   };
   const body = (route: RouteItem) => html`<div class="bar">${stateOf(route)}${switchButton(route, ask(true))}</div>
-    <section><h2>${t.routes.does}</h2><div class="card">${targetText(route)}${route.configured && shown(facts, (data) => terms(words(data)), skeleton(4))}</div></section>
-    <section>${counts(route)}</section>
+    <section><h2>${t.routes.does}</h2><div class="card">${targetText(route)}${route.configured && shown(facts, (data) => terms(words(data)), skeleton(4))}${counts(route)}</div></section>
+    ${lastError(name)}
     <section>${activity({ route: name })}</section>
     <section ref=${scrollToFailed}><h2>${t.routes.failed}</h2>${jobList(name, "failed")}</section>
     <section ref=${scrollToQueued}><h2>${t.routes.queued}</h2>${jobList(name, "queued")}</section>
@@ -50,8 +53,25 @@ const targetText = ({ handler, target }: RouteItem): VNode | null =>
     ? null
     : html`<p><span class="soft">${t.routes.handlers[handler]}</span> ${target !== null && html`<code>${target}</code>`}</p>`;
 
-function counts({ processed, discarded }: RouteItem): VNode {
+/** The newest dead letter of a route. */
+function LastError({ name }: { name: string }): VNode | null {
+  const groups = useResource(`errors ${name}`, (signal) => readGroups((cursor) => readErrors(cursor, signal)));
+  const [newest] = (groups.data.value ?? [])
+    .filter(({ route }) => route === name)
+    .sort((a, b) => (a.lastFailedAt < b.lastFailedAt ? 1 : -1));
+  if (!newest) return null;
+  return html`<section><h2>${t.routes.lastError}</h2><p class="error-text">${printable(t.serverText(newest.error))}</p>
+    <p class="small"><a href=${eventHref(newest)}>${printable(newest.eventId)}</a> <span class="soft">${ago(newest.lastFailedAt)}</span></p></section>`;
+}
+
+const lastError = (name: string): VNode => element(LastError, { key: name, name });
+
+function counts({ name, queued, failed, processed, discarded }: RouteItem): VNode {
+  const link = (list: string, count: number) =>
+    html`<a href=${hashOf(["routes", name], { list })}>${formats.count(count)}</a>`;
   return terms([
+    [t.routes.queued, link("queued", queued)],
+    [t.routes.failed, link("failed", failed)],
     [t.routes.processed, formats.count(processed)],
     [t.routes.discarded, formats.count(discarded)],
   ]);
