@@ -1,3 +1,4 @@
+import { randomBytes } from "node:crypto";
 import { DEFAULT_SOURCE_NAME } from "../../webhook/default-source.ts";
 import type { Provider } from "../../webhook/provider.ts";
 import { needsOf } from "../../webhook/signature/schemes.ts";
@@ -80,7 +81,7 @@ export function linesOf(
 }
 
 /**
- * Writes the lines of a source, and checks the file with them. Values that are not given yet are not checked. Nothing
+ * Writes the lines of a source, and checks the file with them. Values that are not given yet are made up. Nothing
  * is written.
  */
 export function draftSource(
@@ -92,8 +93,9 @@ export function draftSource(
   const lines = linesOf(source, needs, ({ variable }) => `env:${variable}`);
   const text = appendToMap(configText(file, environment) ?? "", "sources", lines);
   if (text === null) return { lines, needs, text, faults: [] };
-  const missing = needs.filter(({ is }) => !values[is]);
-  const given = Object.fromEntries(needs.flatMap(({ is, variable }) => (values[is] ? [[variable, values[is]]] : [])));
+  const known = needs.map(({ is, variable }) => [variable, values[is] || placeholderFor(is, provider)] as const);
+  const given = Object.fromEntries(known);
+  const missing = known.flatMap(([variable, value]) => (value === undefined ? [variable] : []));
   return { lines, needs, text, faults: faultsOf(text, { ...environment, ...given }) };
 
   function faultsOf(whole: string, withValues: Environment): string[] {
@@ -103,10 +105,18 @@ export function draftSource(
     } catch (error) {
       if (!(error instanceof ConfigFileError)) throw error;
       const isMissing = (message: string) =>
-        missing.some(({ variable }) => message.includes(`env:${variable}, which is not set`));
+        missing.some((variable) => message.includes(`env:${variable}, which is not set`));
       return error.fileFaults.flatMap(({ message }, index) =>
         isMissing(message) ? [] : [error.lines[index] ?? message],
       );
     }
   }
+}
+
+/** Stands for a value that is not known yet, so that the rest is checked. There is none for a public key. */
+function placeholderFor(is: string, { schemes }: Provider): string | undefined {
+  if (is === "key") return undefined;
+  // As hex it has the form of every scheme but that of user and password.
+  const text = randomBytes(32).toString("hex");
+  return is === "secret" && schemes.every(({ type }) => type === "basic") ? `user:${text}` : text;
 }

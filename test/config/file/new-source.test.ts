@@ -5,7 +5,7 @@ import { suite, test } from "node:test";
 import { draftSource } from "../../../src/config/file/new-source.ts";
 import { appendToMap } from "../../../src/config/file/yaml-document.ts";
 import type { Provider } from "../../../src/webhook/provider.ts";
-import { providerOf } from "../../../src/webhook/providers/index.ts";
+import { PROVIDER_NAMES, providerOf } from "../../../src/webhook/providers/index.ts";
 import { workingDir } from "../../helpers/working-dir.ts";
 
 const LINE = ["new: { preset: github }"];
@@ -52,7 +52,7 @@ suite("a draft of a source", () => {
   const draft = (name: string, preset: string, text: string, values: Record<string, string> = {}, more = {}) => {
     const file = join(workingDir(), "authserve.yaml");
     writeFileSync(file, text);
-    const environment = { CONFIG_FILE: file };
+    const environment = { CONFIG_FILE: file, A: "a secret of the source a, a long one" };
     return draftSource({ name, preset, ...more }, providerOf(preset) as Provider, { file, environment, values });
   };
 
@@ -63,6 +63,13 @@ suite("a draft of a source", () => {
     assert.deepEqual(faults, []);
     const { lines: paypal } = draft("paypal", "paypal", "");
     assert.match(String(paypal), /options: \{ webhookId: env:PAYPAL_WEBHOOK_ID \}/);
+  });
+
+  test("has no fault for any preset", () => {
+    for (const name of PROVIDER_NAMES) {
+      const { faults } = draft(name.replaceAll(/[^a-z0-9-]/g, "-"), name, "");
+      assert.deepEqual(faults, [], name);
+    }
   });
 
   test("tells what is wrong with the file, a value or the source", () => {

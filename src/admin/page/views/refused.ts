@@ -15,7 +15,7 @@ import { formats, t } from "../texts/texts.ts";
 import { removeDialog } from "./refused-remove.ts";
 
 const EVERY_MS = 10_000;
-/** A request takes at most so many. */
+/** So many are shown, and a request takes at most so many. */
 const MOST = 500;
 
 /** The refused deliveries: how many for which reason, and those that are held. */
@@ -51,12 +51,12 @@ export function Refused(): VNode {
     }`;
 }
 
-/** The newest held deliveries first. They are listed in order of arrival. */
+/** The newest held deliveries first, and not all of many. The server lists them in order of arrival. */
 async function readNewest(source: string | undefined, signal: AbortSignal): Promise<HeldItem[]> {
-  const rows: HeldItem[] = [];
+  let rows: HeldItem[] = [];
   for (let cursor: string | null | undefined; cursor !== null; ) {
     const page = await listHeld({ source, limit: MOST, cursor }, signal);
-    rows.push(...page.items);
+    rows = [...rows, ...page.items].slice(-MOST);
     cursor = page.cursor;
   }
   return rows.reverse();
@@ -101,7 +101,7 @@ function actions(
   reverify: (ids: readonly number[]) => Promise<void>,
   removed: Signal<readonly number[] | null>,
 ): VNode | null {
-  const ids = held.data.value?.map(({ id }) => id).slice(0, MOST) ?? [];
+  const ids = held.data.value?.map(({ id }) => id) ?? [];
   if (ids.length === 0) return null;
   const remove = () => {
     removed.value = ids;
