@@ -1,6 +1,7 @@
 import packageJson from "../package.json" with { type: "json" };
 import { type AdminParts, adminEndpoints } from "./admin/endpoints.ts";
 import { adminPageEndpoints, type PageParts } from "./admin/host/endpoints.ts";
+import type { JudgeAccess } from "./auth/access/rules.ts";
 import { type BrowserParts, pageEndpoints } from "./auth/browser/endpoints.ts";
 import { type VerifyParts, verifyEndpoints } from "./auth/browser/verify.ts";
 import { type AuthParts, authEndpoints } from "./auth/endpoints.ts";
@@ -19,7 +20,9 @@ import type { Source } from "./webhook/source.ts";
 /** What the endpoints use. */
 export interface AppParts extends AuthParts, HealthParts, MetricsParts {
   /** Null without pages and a cookie. */
-  browser: (BrowserParts & VerifyParts) | null;
+  browser: (BrowserParts & Omit<VerifyParts, "access">) | null;
+  /** Judges forward-auth by the configuration file. */
+  access: JudgeAccess;
   /** Null if `ADMIN` is off. */
   admin: AdminParts | null;
   /** Null without the API, and without pages for browsers. */
@@ -45,7 +48,7 @@ export function listEndpoints(parts: AppParts): Endpoint[] {
   const endpoints = [
     ...withCors(authEndpoints(parts), parts.corsOrigins),
     ...(browser ? pageEndpoints(browser) : []),
-    ...(browser ? verifyEndpoints(browser) : []),
+    ...(browser ? verifyEndpoints({ ...browser, access: parts.access }) : []),
     ...(admin ? adminEndpoints(admin) : []),
     ...(page ? adminPageEndpoints(page) : []),
     metricsEndpoint(parts),

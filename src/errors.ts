@@ -58,6 +58,11 @@ export const PROBLEMS = {
     detail: "The token lacks the scope that this needs",
     when: "The token of a program is genuine, but has no scope that is enough. `WWW-Authenticate` names the one that is, if there is one.",
   },
+  access_denied: {
+    status: 403,
+    detail: "Access to this is not allowed",
+    when: "An entry of `access` in the configuration file lets nobody pass, or no token of a program.",
+  },
   cross_site_request: {
     status: 403,
     detail: "Requests from other sites are refused",

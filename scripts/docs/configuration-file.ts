@@ -37,7 +37,13 @@ alerts:
     - { exec: [/usr/local/bin/page] }
   failureRate: { above: 0.1, over: 5m, atLeast: 20 }
   queue: { olderThan: 5m, growingFor: 10m }
-  deadLetters: { above: 0 }`;
+  deadLetters: { above: 0 }
+access:
+  - { host: app.example.com, path: /public/**, allow: everyone }
+  - { host: app.example.com, path: /api/*/hook, methods: [POST], allow: everyone }
+  - { host: "*.example.com", networks: [192.168.0.0/16], allow: everyone }
+  - { host: dav.example.com, allow: [session, token] }
+  - { host: old.example.com, allow: nobody }`;
 
 interface Member {
   description?: string;
@@ -50,10 +56,10 @@ interface Member {
 
 /** The page of the configuration file, from its JSON Schema. */
 export function configurationFilePage(): string {
-  const { sources, routes, alerts } = (configJsonSchema() as Member).properties ?? {};
+  const { sources, routes, alerts, access } = (configJsonSchema() as Member).properties ?? {};
   const source = sources?.additionalProperties;
   const route = routes?.items;
-  if (!source || !route || !alerts) throw new Error("the schema has no sources, routes or alerts");
+  if (!source || !route || !alerts || !access) throw new Error("the schema lacks a key");
   const { notify, ...rules } = alerts.properties ?? {};
   const { verify } = source.properties ?? {};
   const { timestamp } = verify?.properties ?? {};
@@ -96,6 +102,9 @@ export function configurationFilePage(): string {
       `## ${name}`,
       membersOf(anyOf.find(({ properties }) => properties !== undefined)),
     ]),
+    "## access",
+    membersOf(access.items),
+    "`access` is a list. The first entry that matches decides who passes forward-auth. Without a match a session or a token with the scope `verify` is needed. See [tokens and access](../tokens-and-access.md).",
   );
 }
 

@@ -95,7 +95,7 @@ function bearerToken([header = "", ...others]: readonly string[]): string {
 }
 
 /** Creates the error for a request without a token. */
-function missingToken(): AppError {
+export function missingToken(): AppError {
   return new AppError("missing_token", { headers: { "WWW-Authenticate": "Bearer" } });
 }
 

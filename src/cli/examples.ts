@@ -116,6 +116,13 @@ export const EXAMPLES: Record<string, readonly (readonly [commandLine: string, w
     ["authserve tokens revoke backup", "Refuse a token from now on"],
     ["authserve tokens revoke --all", "A machine with tokens was lost"],
   ],
+  "access explain": [
+    ["authserve access explain https://app.example.com/public/logo.png", "See whether it passes without a login"],
+    [
+      "authserve access explain https://dav.example.com/ --method PROPFIND --token backup --from 192.0.2.7",
+      "See what a program gets",
+    ],
+  ],
   "selftest sessions": [["authserve selftest sessions --rounds 2000", "Run more races"]],
   "selftest crash": [["authserve selftest crash --rounds 1000", "Kill more often"]],
   reload: [["authserve reload", "Use the changed file and its secrets, or see what is wrong"]],

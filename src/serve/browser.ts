@@ -1,3 +1,4 @@
+import type { AppParts } from "../app.ts";
 import { createMarkCookie, createSessionCookie } from "../auth/browser/cookie.ts";
 import type { BrowserParts } from "../auth/browser/endpoints.ts";
 import type { VerifyParts } from "../auth/browser/verify.ts";
@@ -21,7 +22,7 @@ export function openBrowser(
   settings: Settings,
   url: string,
   { secrets, throttle, ...parts }: BrowserNeeds,
-): (BrowserParts & VerifyParts) | null {
+): AppParts["browser"] {
   const { COOKIE_DOMAIN: cookieDomain, REDIRECT_ORIGINS: allowedOrigins } = settings;
   const publicUrl = publicUrlOf(settings, url);
   if (publicUrl === null) return null;

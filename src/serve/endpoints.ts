@@ -1,4 +1,5 @@
 import { listEndpoints } from "../app.ts";
+import { createAccess } from "../auth/access/rules.ts";
 import { createAuthenticate } from "../auth/authenticate.ts";
 import { createRequestGuard, createScopeGuard, machineTokenOf } from "../auth/browser/guard.ts";
 import type { Login } from "../auth/login.ts";
@@ -82,6 +83,7 @@ export function openEndpoints(wiring: Wiring, needs: EndpointNeeds): Part {
         authenticate: guard,
         sessions,
         browser,
+        access: createAccess(file?.access ?? []),
         admin,
         page,
         corsOrigins,

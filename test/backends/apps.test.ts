@@ -205,6 +205,57 @@ suite("apps behind a proxy", { concurrency: PROXIES.length }, () => {
         assert.notEqual((await run(["clone", "-q", url, "other"], "x")).code, 0);
       });
 
+      test("git, curl and WebDAV pass with a token as the password, while the session of a browser lives on", {
+        ...needsAll(needsProxy(), needsNginx()),
+      }, async (t) => {
+        const dav = await startDav(t);
+        const git = await startGit(t);
+        await using davSite = await startBefore(dav.port, name, {}, DESTINATION[name]());
+        await using gitSite = await startBefore(git.port, name);
+        const visitor = await loggedIn(davSite, 403);
+        const dir = workingDir();
+        /** A password file for a site. So no token is in `ps`, or in the history of a shell. */
+        async function netrcOf({ server }: typeof gitSite, file: string): Promise<string> {
+          const { stdout } = await server.run(["tokens", "create", "sync", "--scope", "verify:app.example.com"]);
+          writeFileSync(file, `machine app.example.com login anything password ${stdout.trim()}\n`, { mode: 0o600 });
+          return file;
+        }
+        const netrc = await netrcOf(davSite, join(dir, "dav"));
+        const { port } = davSite.proxy;
+        const url = `https://app.example.com:${port}`;
+        const curl = async (...args: string[]) => {
+          const resolve = ["--resolve", `app.example.com:${port}:127.0.0.1`];
+          const options = ["-sk", "-o", "/dev/null", "-w", "%{http_code}", ...resolve, ...args];
+          return (await runProgram("curl", options, { dir })).stdout;
+        };
+        writeFileSync(join(dir, "one.txt"), "x".repeat(2_000_000));
+        const withToken = ["--netrc-file", netrc];
+        assert.equal(await curl("-X", "MKCOL", `${url}/a/`), "401");
+        assert.equal(await curl(...withToken, "--anyauth", "-X", "MKCOL", `${url}/a/`), "201", "when asked for it");
+        assert.equal(await curl(...withToken, "-T", "one.txt", `${url}/a/one.txt`), "201");
+        const move = ["-X", "MOVE", "-H", `Destination: ${url}/a/two.txt`, `${url}/a/one.txt`];
+        assert.equal(await curl(...withToken, ...move), "204");
+        assert.equal(readFileSync(join(dav.dir, "a/two.txt")).length, 2_000_000);
+        assert.equal(await curl("-u", "me:ask_wrong", `${url}/a/two.txt`), "401");
+        assert.equal((await visitor.request(`${APP}/`)).status, 403, "the app's own answer to the browser");
+
+        await netrcOf(gitSite, join(dir, ".netrc"));
+        const config = [
+          "http.sslVerify=false",
+          `http.curloptResolve=app.example.com:${gitSite.proxy.port}:127.0.0.1`,
+          ...["user.name=a", "user.email=a@example.com"],
+        ].flatMap((each) => ["-c", each]);
+        const run = (home: string, ...args: string[]) =>
+          runProgram("git", [...config, ...args], { dir, env: { HOME: home, GIT_TERMINAL_PROMPT: "0" } });
+        const repository = `https://app.example.com:${gitSite.proxy.port}/repo.git`;
+        await run(dir, "init", "-q", "-b", "main", "work");
+        await run(dir, "-C", "work", "commit", "-q", "--allow-empty", "-m", "one");
+        const pushed = await run(dir, "-C", "work", "push", "-q", repository, "main");
+        assert.equal(pushed.code, 0, pushed.stderr);
+        assert.equal((await run(dir, "clone", "-q", repository, "copy")).code, 0);
+        assert.notEqual((await run("/nonexistent", "clone", "-q", repository, "other")).code, 0);
+      });
+
       test("an open websocket outlives the session, unless the app asks", needsProxy(), async (t) => {
         let ask: EndWithSession | undefined;
         const app = await startWebsockets(t, (socket, cookie) => ask?.(socket, cookie, 50));

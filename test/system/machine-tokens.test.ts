@@ -6,6 +6,7 @@ import { newToken } from "../../src/auth/machine-tokens/form.ts";
 import { startAdmin } from "../contract/admin-api.ts";
 import { ask, assertProblem, logIn, logOut, me, post } from "../helpers/client.ts";
 import { EMAIL } from "../helpers/credentials.ts";
+import { request } from "../helpers/raw-http.ts";
 import { type Server, startServer } from "../helpers/server.ts";
 import { until } from "../helpers/until.ts";
 
@@ -100,6 +101,32 @@ suite("a token of a program", () => {
     for (const value of [`Bearer  ${token}`, `Bearer ${token}, Bearer x`, `Bearer ${token} x`])
       assert.notEqual((await ask(server, "/admin/api/status", { headers: { Authorization: value } })).status, 500);
     assert.equal((await get(server, "/admin/api/status", token)).status, 200);
+  });
+
+  test("is taken as the password of Basic by forward-auth, which asks for it, and nowhere else", async (t) => {
+    const { server } = await startAdmin(t);
+    const token = await create(server, "git", "--scope", "verify", "events:read", "metrics");
+    const basic = (password: string) => ({ Authorization: `Basic ${btoa(`me:${password}`)}` });
+    const answer = await ask(server, "/auth/verify", { headers: basic(token) });
+    assert.deepEqual([answer.status, answer.headers.get("remote-token")], [200, "git"]);
+    assert.equal((await ask(server, "/admin/api/status", { headers: basic(token) })).status, 401);
+    assert.equal((await ask(server, "/auth/me", { headers: basic(token) })).status, 401);
+    const challenge = async (headers: string[]) => {
+      const { headers: sent } = await request(server.port, { target: "/auth/verify", lines: headers });
+      return sent["www-authenticate"];
+    };
+    const wrong = `Authorization: ${basic("ask_wrong").Authorization}`;
+    for (const lines of [[], ["User-Agent: git/2.39"], ["Authorization: Basic eDp5"], [wrong]])
+      assert.equal(await challenge(lines), 'Basic realm="authserve"', lines.join());
+    for (const lines of [
+      ["Accept: text/html"],
+      ["Sec-Fetch-Mode: cors"],
+      ["X-Requested-With: XMLHttpRequest"],
+      ["Origin: https://app.example.com"],
+      ["Cookie: a=b"],
+      ["Authorization: Bearer x"],
+    ])
+      assert.match(String(await challenge(lines)), /^Bearer/, lines.join());
   });
 
   test("does in the API what its scopes say, and the description says the same", async (t) => {

@@ -5,7 +5,7 @@ import type { RequestContext } from "../../http/endpoint.ts";
 import { headerValues } from "../../http/headers.ts";
 import { isFromUnknownClient, isTrusted, peerAddress, sentOrigin } from "../../http/proxies.ts";
 import type { Authenticate } from "../authenticate.ts";
-import { tokensIn } from "../machine-tokens/form.ts";
+import { basicTokensIn, tokensIn } from "../machine-tokens/form.ts";
 import { insufficientScope, type MachineTokens, wrongToken } from "../machine-tokens/machine-tokens.ts";
 import type { TokenRecord } from "../machine-tokens/store.ts";
 import type { AccessClaims } from "../token.ts";
@@ -35,9 +35,15 @@ export function createRequestGuard(
 /** Where a request came from, and what it has. */
 type Requester = Pick<RequestContext, "request" | "address">;
 
+/** Where the token of a program may be: in a Bearer header, or also in a Basic one as the password. */
+type TokenPlaces = (authorization: readonly string[]) => string[];
+
+/** What forward-auth takes as tokens. */
+export const withBasic: TokenPlaces = (authorization) => [...tokensIn(authorization), ...basicTokensIn(authorization)];
+
 /** Whether a request has what counts as the token of a program, also a wrong one. */
-export const hasMachineToken = ({ rawHeaders }: IncomingMessage) =>
-  tokensIn(headerValues(rawHeaders, "authorization")).length > 0;
+export const hasMachineToken = ({ rawHeaders }: IncomingMessage, tokensOf: TokenPlaces) =>
+  tokensOf(headerValues(rawHeaders, "authorization")).length > 0;
 
 /**
  * Returns the genuine token of a program that a request has; null if it has none. Throws the errors of {@link
@@ -46,9 +52,10 @@ export const hasMachineToken = ({ rawHeaders }: IncomingMessage) =>
 export async function machineTokenOf(
   { request, address }: Requester,
   machineTokens: MachineTokens,
+  tokensOf: TokenPlaces = tokensIn,
 ): Promise<TokenRecord | null> {
   const authorization = headerValues(request.rawHeaders, "authorization");
-  const [token] = tokensIn(authorization);
+  const [token] = tokensOf(authorization);
   if (token === undefined) return null;
   if (authorization.length > 1) throw wrongToken();
   return machineTokens.authenticate(token, address);

@@ -5,15 +5,23 @@ import { AppError, type ErrorCode } from "../../errors.ts";
 import type { Endpoint, RequestContext, RequestHandler } from "../../http/endpoint.ts";
 import { isNavigation } from "../../http/headers.ts";
 import { problem, type Reply } from "../../http/problem.ts";
-import { believed, forwardedOrigin, isTrusted, peerAddress } from "../../http/proxies.ts";
+import {
+  believed,
+  forwardedOrigin,
+  isFromUnknownClient,
+  isTrusted,
+  peerAddress,
+  NOBODY as UNKNOWN_CLIENT,
+} from "../../http/proxies.ts";
 import type { Log } from "../../log.ts";
 import { placeOf } from "../access/place.ts";
-import type { Authenticate } from "../authenticate.ts";
+import type { AccessRequest, JudgeAccess } from "../access/rules.ts";
+import { type Authenticate, missingToken } from "../authenticate.ts";
 import { insufficientScope, type MachineTokens } from "../machine-tokens/machine-tokens.ts";
 import { mayVerify } from "../machine-tokens/scopes.ts";
 import type { TokenRecord } from "../machine-tokens/store.ts";
 import type { User } from "../user.ts";
-import { authenticateRequest, hasMachineToken, machineTokenOf } from "./guard.ts";
+import { authenticateRequest, hasMachineToken, machineTokenOf, withBasic } from "./guard.ts";
 import { isShort, shortTarget } from "./redirect-target.ts";
 import { createRenew, isRenewalDue, type RenewalParts } from "./renewal.ts";
 
@@ -22,6 +30,8 @@ export interface VerifyParts extends RenewalParts {
   authenticate: Authenticate;
   machineTokens: MachineTokens;
   user: User;
+  /** Judges by the entries of `access` in the configuration file. */
+  access: JudgeAccess;
   /** The address of this service, without a final `/`. */
   publicUrl: string;
   trustedProxies: BlockList | undefined;
@@ -48,6 +58,7 @@ const PROBLEMS: ErrorCode[] = [
   "invalid_token",
   "session_invalidated",
   "insufficient_scope",
+  "access_denied",
   "too_many_wrong_tokens",
   "store_unavailable",
 ];
@@ -89,7 +100,8 @@ export function verifyEndpoints(parts: VerifyParts): Endpoint[] {
 /**
  * Answers a proxy that asks whether a request may pass: 200 with the user, else 401. A browser that opens a page is
  * sent to the login page, or to the renewal of its session when little of it is left. For other requests the answer
- * then has the renewed cookie. A token of a program needs a scope for the host.
+ * then has the renewed cookie. A token of a program needs a scope for the host. The entries of `access` say what a
+ * request needs.
  */
 function verifyHandler(parts: VerifyParts, style: RedirectStyle): RequestHandler {
   const { authenticate, machineTokens, user, cookie, sessions, lifetimes, publicUrl, trustedProxies, log, now } = parts;
@@ -114,47 +126,83 @@ function verifyHandler(parts: VerifyParts, style: RedirectStyle): RequestHandler
   }
 
   /** Refuses a request. A browser that opens a page is sent to the login, and a program gets the error. */
-  function refuse({ request, requestId, address }: RequestContext, error: AppError): Reply {
-    if (!hasMachineToken(request) && isNavigation(request)) {
+  function refuse({ request, requestId, address }: RequestContext, error: AppError, needed: Needed): Reply {
+    if (needed.session && error.status === 401 && !hasMachineToken(request, withBasic) && isNavigation(request)) {
       const original = originalRequest(request, trustedProxies);
       if (original.url === null) reportUnknown({ requestId, address });
       return sendTo("/login", original);
     }
     const { headers, ...refusal } = problem(error, requestId);
-    return { ...refusal, headers: { ...headers, ...NOBODY } };
+    const challenge = error.status === 401 && needed.token && isPlainProgram(request) ? BASIC_CHALLENGE : {};
+    return { ...refusal, headers: { ...headers, ...challenge, ...NOBODY } };
   }
 
   /** The answer for a program with a genuine token. */
-  function passProgram({ request }: RequestContext, { name, scopes }: TokenRecord): Reply {
-    const { url } = originalRequest(request, trustedProxies);
-    if (!mayVerify(scopes, (url === null ? null : placeOf(url))?.host ?? null)) throw insufficientScope("verify");
+  function passProgram({ name, scopes }: TokenRecord, host: string | null): Reply {
+    if (!mayVerify(scopes, host)) throw insufficientScope("verify");
     return passed(identity(user, name));
   }
 
-  async function passSession({ request }: RequestContext): Promise<Reply> {
+  /** The answer for a live session. On a page that needs one, it may lead over the renewal. */
+  async function passSession({ request }: RequestContext, mayLead: boolean): Promise<Reply> {
     const { claims, isByCookie } = await authenticateRequest(request, cookie, authenticate);
     const headers = identity({ id: claims.sub, email: claims.email });
     if (!isByCookie) return passed(headers);
     const original = originalRequest(request, trustedProxies);
     // A page with a longer address would lose its query on the way.
     const isPage = isNavigation(request) && original.url !== null && isShort(original.url) && original.method === "GET";
-    const place = isPage ? "page" : "answer";
+    const place = isPage && mayLead ? "page" : "answer";
     const at = now() / 1000;
     if (!(await isRenewalDue(claims, lifetimes, sessions, at, place))) return passed(headers);
-    if (isPage) return sendTo("/login/renew", original);
+    if (place === "page") return sendTo("/login/renew", original);
     const renewed = await renew(claims, at, "answer");
     return renewed === null ? passed(headers) : passed({ ...headers, "Set-Cookie": renewed });
   }
 
+  /** The answer for who has what is needed. Throws the error for anybody else. */
+  async function pass(context: RequestContext, needed: Needed, host: string | null): Promise<Reply> {
+    const token = await machineTokenOf(context, machineTokens, withBasic);
+    if (token === null && needed.session) return passSession(context, !needed.isOpen);
+    if (token !== null && needed.token) return passProgram(token, host);
+    throw token === null ? missingToken() : new AppError("access_denied");
+  }
+
   return async (context) => {
+    const asked = accessRequest(context, trustedProxies);
+    const judgement = parts.access(asked);
+    const { allow } = judgement;
+    const isOpen = allow === "everyone";
+    const needed = { isOpen, session: isOpen || allow.includes("session"), token: isOpen || allow.includes("token") };
     try {
-      const token = await machineTokenOf(context, machineTokens);
-      return token === null ? await passSession(context) : passProgram(context, token);
+      if (!needed.session && !needed.token) throw new AppError("access_denied");
+      return await pass(context, needed, asked.place?.host ?? null);
     } catch (error) {
-      if (!(error instanceof AppError) || error.code === "store_unavailable") throw error;
-      return refuse(context, error.code === "too_many_wrong_tokens" ? withStatus401(error) : error);
+      if (!(error instanceof AppError)) throw error;
+      // Whoever is not known, or cannot be looked up, is nobody there.
+      if (isOpen) return passed(NOBODY);
+      if (error.code === "store_unavailable") throw error;
+      return refuse(context, error.code === "too_many_wrong_tokens" ? withStatus401(error) : error, needed);
     }
   };
+}
+
+// Git, WebDAV and others send a password only when they are asked for one. Beside Bearer they would not: libcurl
+// prefers it, also without a token.
+const BASIC_CHALLENGE = { "WWW-Authenticate": 'Basic realm="authserve"' };
+
+/** Whether a program that may know Basic only sent a request. A browser would ask for a password in its own box. */
+function isPlainProgram(request: IncomingMessage): boolean {
+  const { headers } = request;
+  const { authorization, cookie, origin, "sec-fetch-mode": mode, "x-requested-with": script } = headers;
+  const isOfBrowser = [cookie, origin, mode, script].some((value) => value !== undefined);
+  return !isOfBrowser && !isNavigation(request) && !/^bearer/i.test(authorization ?? "");
+}
+
+/** What a request needs: one of these, or nothing. */
+interface Needed {
+  isOpen: boolean;
+  session: boolean;
+  token: boolean;
 }
 
 const passed = (headers: Record<string, string>): Reply => ({
@@ -164,6 +212,19 @@ const passed = (headers: Record<string, string>): Reply => ({
 });
 
 const withStatus401 = ({ code, retryAfterSeconds }: AppError) => new AppError(code, { status: 401, retryAfterSeconds });
+
+/** What the entries of `access` compare. */
+function accessRequest({ request, address }: RequestContext, trustedProxies: BlockList | undefined): AccessRequest {
+  const { url, method } = originalRequest(request, trustedProxies);
+  const { headers } = request;
+  const isByProxy = isTrusted(peerAddress(request.socket), trustedProxies);
+  // Of several hosts, a proxy that adds its own leaves the first one to the client.
+  const isOneHost =
+    believed(headers, "x-original-url") !== undefined || !believed(headers, "x-forwarded-host")?.includes(",");
+  const isNamed = isByProxy ? believed(headers, "x-forwarded-for") !== undefined : true;
+  const isKnown = isNamed && !isFromUnknownClient(request, trustedProxies) && address !== UNKNOWN_CLIENT;
+  return { place: url === null || !isOneHost ? null : placeOf(url), method, address: isKnown ? address : null };
+}
 
 /** The request that a proxy asks about. */
 interface OriginalRequest {

@@ -41,3 +41,14 @@ const BEARER = new RegExp(`^bearer[ \\t]+(${PREFIX}.*)$`, "i");
 export function tokensIn(authorization: readonly string[]): string[] {
   return authorization.flatMap((value) => BEARER.exec(value)?.[1] ?? []);
 }
+
+const BASIC = /^basic[ \t]+([A-Za-z0-9+/]+={0,2})$/i;
+
+/** The tokens that are passwords of Basic (RFC 7617), with any user name: for programs that know nothing else. */
+export function basicTokensIn(authorization: readonly string[]): string[] {
+  return authorization.flatMap((value) => {
+    const pair = Buffer.from(BASIC.exec(value)?.[1] ?? "", "base64").toString("latin1");
+    const password = pair.slice(pair.indexOf(":") + 1);
+    return pair.includes(":") && password.startsWith(PREFIX) ? [password] : [];
+  });
+}

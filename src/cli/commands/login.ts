@@ -42,6 +42,17 @@ export function addLoginCommands(program: Command): void {
     .option("--json", "Print a JSON object")
     .action(async (options) => (await import("../token.ts")).runTokenExplain(options));
 
+  program
+    .command("access")
+    .description("Explain who passes forward-auth")
+    .command("explain <url>")
+    .description("Show which entry of access decides for a request without a session, and exit 1 unless it passes")
+    .option("--method <method>", "Method of the request", "GET")
+    .option("--from <address>", "Address of the client (default: unknown)")
+    .option("--token <name>", "With this token")
+    .option("--json", "Print a JSON object")
+    .action(async (url, options) => (await import("../access.ts")).runAccessExplain(url, options));
+
   const tokens = program.command("tokens").description("Create, list and revoke tokens for programs");
   tokens
     .command("create <name>")

@@ -66,7 +66,7 @@ export const AlertsSchema = v.strictObject(
     certificate: rule("A TLS certificate that ends soon.", {
       within: period(certificate.withinMs, "Fires when the certificate of `TLS_CERT_FILE` ends sooner."),
     }),
-    tokens: rule("A token of a program that expires soon.", {
+    tokens: rule("A token that expires soon.", {
       within: period(tokens.withinMs, "Fires when a token expires sooner, until it is revoked."),
     }),
     notReady: rule("A part that is not ready.", {

@@ -1,11 +1,13 @@
 import { lstatSync, readFileSync } from "node:fs";
 import * as v from "valibot";
 import type { AlertConfig } from "../../alerts/watch.ts";
+import type { AccessRule } from "../../auth/access/rules.ts";
 import { type Fault, SettingsError, systemCode } from "../../errors.ts";
 import { DEFAULT_RETENTION, type Retention } from "../../events/retention.ts";
 import { DEFAULT_SOURCE_NAME } from "../../webhook/default-source.ts";
 import type { Source } from "../../webhook/source.ts";
 import { type Environment, isSettingName } from "../settings.ts";
+import { AccessSchema, readAccess } from "./access.ts";
 import { AlertsSchema, DEFAULT_ALERTS, readAlerts } from "./alerts.ts";
 import { ConfigFileError, type FileFault, lineOf } from "./errors.ts";
 import { NAME, NAME_EXPECTATION, textLike } from "./fields.ts";
@@ -25,6 +27,7 @@ export interface ConfigFile {
   routes: RouteEntry[] | null;
   retention: Retention;
   alerts: AlertConfig;
+  access: AccessRule[];
   /** The files of modules, as absolute paths. */
   modules: string[];
   /** Each NAME of an `env:NAME`, which handlers must not get. */
@@ -144,18 +147,26 @@ export const FileSchema = v.strictObject(
     ),
     retention: v.optional(v.pipe(RetentionSchema, v.description("How long events are kept."))),
     alerts: v.optional(v.pipe(AlertsSchema, v.description("When alerts fire, and where they are sent."))),
+    access: v.optional(
+      v.pipe(
+        v.array(AccessSchema, "expected a list of entries"),
+        v.description(
+          "Who passes forward-auth. The first entry that matches decides; without one a session or a token is needed.",
+        ),
+      ),
+    ),
   },
   "expected a map with sources and routes",
 );
 
-type Entries = Pick<ConfigFile, "sources" | "routes" | "retention" | "alerts">;
+type Entries = Pick<ConfigFile, "sources" | "routes" | "retention" | "alerts" | "access">;
 
 function readEntries(value: unknown, reading: Reading): Entries {
   const { environment } = reading.context;
   const given = isMap(value) ? { ...value, sources: value.sources ?? {} } : value;
   // An empty file is null, and one with syntax errors is undefined.
   const known = readShape(given ?? {}, FileSchema, reading) ?? {};
-  const { sources = {}, routes, retention, alerts } = known;
+  const { sources = {}, routes, retention, alerts, access = [] } = known;
   if ("routes" in known && environment.FORWARD_URL !== undefined)
     reading
       .at("routes")
@@ -170,6 +181,7 @@ function readEntries(value: unknown, reading: Reading): Entries {
     routes: routes === undefined ? null : readRoutes(routes, names, reading.at("routes")),
     retention: retentionOf(retention),
     alerts: alerts === undefined ? DEFAULT_ALERTS : readAlerts(alerts, reading.at("alerts")),
+    access: readAccess(access, reading.at("access")),
   };
 }
 

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
-import { isWellFormed, newToken, tokensIn } from "../../../src/auth/machine-tokens/form.ts";
+import { basicTokensIn, isWellFormed, newToken, tokensIn } from "../../../src/auth/machine-tokens/form.ts";
 
 suite("the form of a token", () => {
   test("has a prefix, 30 random characters and a checksum", () => {
@@ -34,5 +34,23 @@ suite("the form of a token", () => {
     assert.deepEqual(tokensIn(["BEARER ask_x"]), ["ask_x"]);
     for (const value of [token, `Token ${token}`, `Bearer x${token}`, `Bearer ${"eyJ"}`, `Basic ${token}`, ""])
       assert.deepEqual(tokensIn([value]), [], value);
+  });
+});
+
+suite("a token as the password of Basic", () => {
+  const basic = (pair: string) => `Basic ${Buffer.from(pair).toString("base64")}`;
+  const token = newToken();
+
+  test("is found with any user name", () => {
+    for (const user of ["", "git", "ñandú", "a b"])
+      assert.deepEqual(basicTokensIn([basic(`${user}:${token}`)]), [token]);
+    assert.deepEqual(basicTokensIn([basic("me:ask_wrong").replace("Basic", "BASIC")]), ["ask_wrong"]);
+  });
+
+  test("is not found as the user name, in another form or in other passwords, which are the app's", () => {
+    for (const value of [basic(`${token}:`), basic(token), basic(`me:x${token}`), basic("me:secret"), `Basic ${token}`])
+      assert.deepEqual(basicTokensIn([value]), [], value);
+    for (const value of ["Basic", "Basic ", "Basic !!!", `Bearer ${token}`, "Digest a"])
+      assert.deepEqual(basicTokensIn([value]), [], value);
   });
 });

@@ -1,0 +1,78 @@
+/** What back ends may make of a path. */
+interface PathReading {
+  /** The decoded segments, as the path has them. */
+  segments: readonly string[];
+  /**
+   * The segments as a lenient back end reads them. Null if every back end reads the path as it is. Only such a path may
+   * pass without a login.
+   */
+  lenient: readonly string[] | null;
+}
+
+// Each of these is read differently by some back end: `;` begins parameters, `\` is a slash, `#` ends the path.
+const ODD = /[;\\#]|\p{Cc}/u;
+// A back end may decode twice.
+const STILL_ENCODED = /%[0-9a-f]{2}/i;
+
+/** Reads the path of a URL, without its query. */
+export function readPath(path: string): PathReading {
+  const raw = path.split("/").slice(1);
+  const segments = raw.map(decoded);
+  const isPlain = raw.every((segment, index) => isPlainSegment(segment, segments[index], index === raw.length - 1));
+  if (isPlain) return { segments: segments as string[], lenient: null };
+  return {
+    segments: segments.map((segment, index) => segment ?? (raw[index] as string)),
+    lenient: lenientSegments(path),
+  };
+}
+
+/** Whether there is only one way to read a segment. Only the last one may be empty. */
+function isPlainSegment(raw: string, segment: string | null | undefined, isLast: boolean): boolean {
+  if (typeof segment !== "string" || segment === "." || segment === ".." || (segment === "" && !isLast)) return false;
+  // What is not ASCII must be encoded, and a slash in a segment is an encoded one.
+  return /^[\x21-\x7e]*$/.test(raw) && !segment.includes("/") && !ODD.test(segment) && !STILL_ENCODED.test(segment);
+}
+
+/** The decoded text of a segment; null if it is not the encoding of UTF-8. */
+function decoded(segment: string): string | null {
+  if (!segment.includes("%")) return segment;
+  try {
+    return decodeURIComponent(segment);
+  } catch {
+    return null;
+  }
+}
+
+// Each time a layer of encoding is removed, so that a long path ends soon.
+const MAX_LAYERS = 5;
+
+/** The segments as the most lenient back end reads them. */
+function lenientSegments(path: string): string[] {
+  let text = path;
+  for (let layer = 0; layer < MAX_LAYERS && STILL_ENCODED.test(text); layer++)
+    text = text.replace(/%([0-9a-f]{2})/gi, (_, hex) => String.fromCharCode(Number.parseInt(hex, 16)));
+  const whole = Buffer.from(beginning(beginning(text, "#"), "\0"), "latin1").toString("utf8");
+  const found: string[] = [];
+  const parts = whole.replaceAll("\\", "/").split("/");
+  for (const part of parts) {
+    const segment = beginning(part, ";");
+    if (segment === "..") found.pop();
+    else if (segment !== "." && segment !== "") found.push(segment);
+  }
+  // The path of a folder ends with an empty segment.
+  if (/^\.{0,2}$/.test(beginning(parts.at(-1) ?? "", ";"))) found.push("");
+  return found;
+}
+
+/** The text before a character; all of it without one. */
+const beginning = (text: string, end: string) => text.split(end, 1)[0] ?? "";
+
+/** Whether segments match a pattern: `*` is one segment, and `**` at the end is the rest, also nothing. */
+export function matchesPath(pattern: readonly string[], segments: readonly string[]): boolean {
+  for (const [index, part] of pattern.entries()) {
+    if (part === "**") return true;
+    const segment = segments[index];
+    if (segment === undefined || (part === "*" ? segment === "" : part !== segment)) return false;
+  }
+  return pattern.length === segments.length;
+}

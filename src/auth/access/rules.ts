@@ -1,0 +1,102 @@
+import type { BlockList } from "node:net";
+import { isIn } from "../../lib/address-range.ts";
+import { matchesPath, readPath } from "./path.ts";
+
+/** Who has what an entry asks for. */
+export const PASSES = ["session", "token"] as const;
+type Pass = (typeof PASSES)[number];
+
+/** An entry of `access`. What is null is not compared. */
+export interface AccessRule {
+  /** In lower case; `*.` at the beginning stands for any subdomain. */
+  host: string | null;
+  /** The decoded segments, see {@link matchesPath}. */
+  path: readonly string[] | null;
+  methods: readonly string[] | null;
+  networks: BlockList | null;
+  allow: "everyone" | readonly Pass[];
+}
+
+/** A request as the proxy names it. */
+export interface AccessRequest {
+  /** Where it goes. Null if no trusted proxy names it. */
+  place: { host: string; path: string } | null;
+  /** In upper case. */
+  method: string;
+  /** The client's canonical address. Null if it is not known. */
+  address: string | null;
+}
+
+/** What a request needs. */
+export interface Judgement {
+  /** It passes without a login, or with one of these. With none of them nobody passes. */
+  allow: "everyone" | readonly Pass[];
+  /** The number of the entry that decides, from 1. Null: none matches. */
+  entry: number | null;
+  /** Whether the path can be read in several ways, so that no entry opens it to everyone. */
+  isAmbiguous: boolean;
+}
+
+/** Judges requests by the entries of the configuration file. */
+export type JudgeAccess = (request: AccessRequest) => Judgement;
+
+interface NumberedRule extends AccessRule {
+  number: number;
+}
+
+// The entries for a host are found once. A client may name any number of hosts.
+const CACHED_HOSTS = 1000;
+
+/** Creates the judgement by these entries: the first one that matches decides. */
+export function createAccess(rules: readonly AccessRule[]): JudgeAccess {
+  const numbered = rules.map((rule, index) => ({ ...rule, number: index + 1 }));
+  const byHost = new Map<string, NumberedRule[]>();
+
+  function rulesFor(host: string | undefined): readonly NumberedRule[] {
+    if (host === undefined) return numbered.filter((rule) => rule.host === null);
+    const known = byHost.get(host);
+    if (known !== undefined) return known;
+    const found = numbered.filter((rule) => matchesHost(rule.host, host));
+    if (byHost.size >= CACHED_HOSTS) byHost.clear();
+    byHost.set(host, found);
+    return found;
+  }
+
+  return (request) => {
+    if (numbered.length === 0) return { allow: PASSES, entry: null, isAmbiguous: false };
+    const { place } = request;
+    const candidates = rulesFor(place?.host);
+    if (place === null) return { ...first(candidates, request, null, false), isAmbiguous: false };
+    const { segments, lenient } = readPath(place.path);
+    const asSent = first(candidates, request, segments, lenient === null);
+    if (lenient === null) return { ...asSent, isAmbiguous: false };
+    // What the app reads is not known, so both readings must let it pass.
+    const asRead = first(candidates, request, lenient, false);
+    const allow = PASSES.filter((pass) => asSent.allow.includes(pass) && asRead.allow.includes(pass));
+    const { entry } = asSent.allow.length <= allow.length ? asSent : asRead;
+    return { allow, entry, isAmbiguous: true };
+  };
+}
+
+/** Whether a host, in lower case, is the one of an entry, or below it. */
+function matchesHost(pattern: string | null, host: string): boolean {
+  if (pattern === null || pattern === host) return true;
+  return pattern.startsWith("*.") && host.length > pattern.length - 1 && host.endsWith(pattern.slice(1));
+}
+
+/** What the first matching entry says. Without one a session or a token is needed. */
+function first(
+  rules: readonly NumberedRule[],
+  { method, address }: AccessRequest,
+  segments: readonly string[] | null,
+  mayOpen: boolean,
+): Pick<Judgement, "allow" | "entry"> {
+  const found = rules.find(
+    (rule) =>
+      (mayOpen || rule.allow !== "everyone") &&
+      (rule.path === null || (segments !== null && matchesPath(rule.path, segments))) &&
+      (rule.methods === null || rule.methods.includes(method)) &&
+      (rule.networks === null || (address !== null && isIn(rule.networks, address))),
+  );
+  return found === undefined ? { allow: PASSES, entry: null } : { allow: found.allow, entry: found.number };
+}
