@@ -20,9 +20,10 @@ import type { Source } from "./webhook/source.ts";
 /** What the endpoints use. */
 export interface AppParts extends AuthParts, HealthParts, MetricsParts {
   /** Null without pages and a cookie. */
-  browser: (BrowserParts & Omit<VerifyParts, "access">) | null;
+  browser: (BrowserParts & Omit<VerifyParts, "access" | "onAccess">) | null;
   /** Judges forward-auth by the configuration file. */
   access: JudgeAccess;
+  onAccess: VerifyParts["onAccess"];
   /** Null if `ADMIN` is off. */
   admin: AdminParts | null;
   /** Null without the API, and without pages for browsers. */
@@ -48,7 +49,7 @@ export function listEndpoints(parts: AppParts): Endpoint[] {
   const endpoints = [
     ...withCors(authEndpoints(parts), parts.corsOrigins),
     ...(browser ? pageEndpoints(browser) : []),
-    ...(browser ? verifyEndpoints({ ...browser, access: parts.access }) : []),
+    ...(browser ? verifyEndpoints({ ...browser, access: parts.access, onAccess: parts.onAccess }) : []),
     ...(admin ? adminEndpoints(admin) : []),
     ...(page ? adminPageEndpoints(page) : []),
     metricsEndpoint(parts),

@@ -1,3 +1,4 @@
+import type { AccessOutcome } from "./auth/access/denials.ts";
 import type { Login } from "./auth/login.ts";
 import type { PasswordVerifier } from "./auth/password.ts";
 import { AppError, describeError, type ErrorCode, PROBLEMS } from "./errors.ts";
@@ -93,6 +94,11 @@ export function countLogins(login: Login, metrics: Metrics): Login {
       throw error;
     }
   };
+}
+
+/** Counts what becomes of requests that proxies ask about, by the entry that decides. */
+export function countAccess(metrics: Metrics): (outcome: Pick<AccessOutcome, "entry" | "decision">) => void {
+  return ({ entry, decision }) => metrics.accessDecisions.inc({ entry: String(entry ?? "none"), decision });
 }
 
 /** Wraps a password verifier so that it counts the computed hashes. */

@@ -14,6 +14,7 @@ export interface Metrics {
   attemptSeconds: Histogram;
   processingSeconds: Histogram;
   logins: Counter<"outcome">;
+  accessDecisions: Counter<"entry" | "decision">;
   passwordHashes: Counter;
   refusedConnections: Counter<"limit">;
   configReloadSuccessful: Gauge;
@@ -178,7 +179,7 @@ function labelValues({ values = {}, codes = [] }: LabelDescription): string[] {
 
 /** Creates the metrics. */
 export function createMetrics(): Metrics {
-  const { registry, counter, labelledCounter, gauge, unsetGauge, labelledGauge, labelGauge, histogram } =
+  const { registry, counter, namesCounter, labelledCounter, gauge, unsetGauge, labelledGauge, labelGauge, histogram } =
     openRegistry();
   const routeGauge = (name: string, help: string) => labelGauge(name, help, "route");
   const waiting = gauge("intake_waiting_deliveries", "Deliveries that wait for their commit to begin.");
@@ -318,6 +319,11 @@ export function createMetrics(): Metrics {
       PROCESSING_BUCKETS,
     ),
     logins: labelledCounter("logins_total", "Well-formed login requests."),
+    accessDecisions: namesCounter(
+      "access_decisions_total",
+      "Requests that proxies asked about: `allowed`, `denied`, or `login` without a session. `entry` is the number of the entry of `access` that decided, or `none`.",
+      ["entry", "decision"],
+    ),
     passwordHashes: counter("password_hashes_total", "Password hashes computed."),
     refusedConnections: labelledCounter("connections_refused_total", "Connections closed at once because of a limit."),
     configReloadSuccessful,
@@ -341,6 +347,9 @@ function openRegistry() {
   return {
     registry,
     counter: (name: string, help: string) => new Counter(named(name, help)),
+    /** A counter with labels whose values are not known before. */
+    namesCounter: <const Label extends string>(name: string, help: string, labelNames: Label[]) =>
+      new Counter({ ...named(name, help), labelNames }),
     /** A counter with a label. Each value starts at 0: Prometheus sees no increase when a new series starts at 1. */
     labelledCounter: <Name extends keyof typeof LABELS>(name: Name, help: string) => {
       const described = LABELS[name];

@@ -58,7 +58,7 @@ function labelOf(name: string): string {
   const labels: Partial<Record<string, { label: string }>> = LABELS;
   const found = labels[name.slice(OWN_PREFIX.length)];
   if (found !== undefined) return code(found.label);
-  const word = ["route", "source", "part"].find((label) => name.startsWith(`${OWN_PREFIX}${label}_`));
+  const word = ["route", "source", "part", "token"].find((label) => name.startsWith(`${OWN_PREFIX}${label}_`));
   return word === undefined ? "" : code(word);
 }
 

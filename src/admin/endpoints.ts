@@ -1,4 +1,5 @@
 import type { Endpoint } from "../http/endpoint.ts";
+import { type AccessParts, accessEndpoints } from "./access.ts";
 import { type AlertParts, alertEndpoints } from "./alerts.ts";
 import { type EventParts, eventEndpoints } from "./events.ts";
 import { type HeldParts, heldEndpoints } from "./held.ts";
@@ -18,7 +19,8 @@ export type AdminParts = StatusParts &
   SetupParts &
   AlertParts &
   SessionParts &
-  TokenParts;
+  TokenParts &
+  AccessParts;
 
 /** The API of the page, for the logged-in user. */
 export function adminEndpoints(parts: AdminParts): Endpoint[] {
@@ -32,5 +34,6 @@ export function adminEndpoints(parts: AdminParts): Endpoint[] {
     ...alertEndpoints(parts),
     ...sessionEndpoints(parts),
     ...tokenEndpoints(parts),
+    ...accessEndpoints(parts),
   ];
 }

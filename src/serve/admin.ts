@@ -5,6 +5,7 @@ import type { PageParts } from "../admin/host/endpoints.ts";
 import { alertNameOf } from "../alerts/alert.ts";
 import { listAlerts } from "../alerts/list.ts";
 import { silenceOf } from "../alerts/rules.ts";
+import type { Denial } from "../auth/access/denials.ts";
 import { textsFor } from "../auth/browser/texts.ts";
 import { createToken, DEFAULT_EXPIRY_MS, tokenJson } from "../auth/machine-tokens/manage.ts";
 import { routesOf } from "../config/routes.ts";
@@ -27,6 +28,7 @@ import { openSourceSetup, type ServerAddresses } from "./source-setup.ts";
 interface AdminNeeds extends Pick<AdminParts, "authorize"> {
   admission: Pick<Admission, "pausedBy" | "freeBytes" | "minFreeBytes">;
   isAvailable: (route: string) => boolean;
+  denials: { list(): readonly Denial[] };
   /** Where the server is reached. */
   addresses: ServerAddresses;
   /** What judges deliveries besides their source. */
@@ -36,7 +38,7 @@ interface AdminNeeds extends Pick<AdminParts, "authorize"> {
 /** The parts of the API of the page; null if `ADMIN` is off. */
 export function openAdmin(
   wiring: Wiring,
-  { authorize, admission, isAvailable, addresses, judges }: AdminNeeds,
+  { authorize, admission, isAvailable, denials, addresses, judges }: AdminNeeds,
 ): AdminParts | null {
   const { settings, config, stores, log } = wiring;
   if (settings.ADMIN === "off") return null;
@@ -168,6 +170,7 @@ export function openAdmin(
         return revoked;
       },
     },
+    readDenials: () => denials.list().map(({ at, ...denial }) => ({ ...denial, at: isoTime(at) })),
     access: allowedAddresses === undefined ? null : { allowedAddresses, trustedProxies },
     now,
   };

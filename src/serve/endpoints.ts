@@ -1,4 +1,5 @@
-import { listEndpoints } from "../app.ts";
+import { type AppParts, listEndpoints } from "../app.ts";
+import { createDenials } from "../auth/access/denials.ts";
 import { createAccess } from "../auth/access/rules.ts";
 import { createAuthenticate } from "../auth/authenticate.ts";
 import { createRequestGuard, createScopeGuard, machineTokenOf } from "../auth/browser/guard.ts";
@@ -9,6 +10,7 @@ import { sourcesOf } from "../config/sources.ts";
 import { createHostCheck, knownHosts } from "../http/known-hosts.ts";
 import { hostOf, publicUrlOf } from "../http/listen.ts";
 import type { MetricsParts, Readiness } from "../http/operations.ts";
+import { countAccess } from "../instrument.ts";
 import type { Admission } from "../webhook/intake/admission.ts";
 import { openAdmin, openPage } from "./admin.ts";
 import { readCertificateEnd, readWatchedSources } from "./alerts.ts";
@@ -54,7 +56,14 @@ export function openEndpoints(wiring: Wiring, needs: EndpointNeeds): Part {
     local: listener.url("127.0.0.1"),
     public: publicUrlOf(settings, listener.url()) ?? listener.url(),
   };
-  const admin = openAdmin(wiring, { authorize, admission, isAvailable, addresses, judges: deliveries.endpointParts });
+  const denials = createDenials(now);
+  const count = countAccess(metrics);
+  const onAccess: AppParts["onAccess"] = (outcome) => {
+    count(outcome);
+    if (outcome.decision === "denied") denials.add(outcome);
+  };
+  const judges = deliveries.endpointParts;
+  const admin = openAdmin(wiring, { authorize, admission, isAvailable, denials, addresses, judges });
   const page = openPage(wiring, admin, browser === null ? null : guard);
   const hasScope: MetricsParts["hasScope"] = async (context, scope) => {
     const token = await machineTokenOf(context, machineTokens);
@@ -84,6 +93,7 @@ export function openEndpoints(wiring: Wiring, needs: EndpointNeeds): Part {
         sessions,
         browser,
         access: createAccess(file?.access ?? []),
+        onAccess,
         admin,
         page,
         corsOrigins,

@@ -1,4 +1,6 @@
 import assert from "node:assert/strict";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { suite, test } from "node:test";
 import * as v from "valibot";
 import { CreatedAnswer, TokensAnswer } from "../../src/admin/tokens.ts";
@@ -9,6 +11,7 @@ import { EMAIL } from "../helpers/credentials.ts";
 import { request } from "../helpers/raw-http.ts";
 import { type Server, startServer } from "../helpers/server.ts";
 import { until } from "../helpers/until.ts";
+import { workingDir } from "../helpers/working-dir.ts";
 
 /** Creates a token by the command. */
 async function create(server: Server, name: string, ...options: string[]): Promise<string> {
@@ -17,6 +20,12 @@ async function create(server: Server, name: string, ...options: string[]): Promi
   assert.match(stdout, /^ask_[0-9A-Za-z]{36}\n$/);
   assert.ok(!stderr.includes(stdout.trim()));
   return stdout.trim();
+}
+
+function configFile(text: string): string {
+  const file = join(workingDir(), "authserve.yaml");
+  writeFileSync(file, text);
+  return file;
 }
 
 const bearer = (token: string) => ({ Authorization: `Bearer ${token}` });
@@ -200,6 +209,42 @@ suite("a token of a program", () => {
     await server.stop();
     for (const one of [token, ...wrong]) assert.ok(!(server.stdout() + server.stderr()).includes(one.slice(4, 20)));
   });
+});
+
+test("what forward-auth decides is counted by entry, and what it denies is listed without the query", async (t) => {
+  const server = await startServer({
+    env: {
+      PUBLIC_URL: "https://auth.example.com",
+      TRUSTED_PROXIES: "127.0.0.1",
+      METRICS_ALLOWED_ADDRESSES: "198.51.100.7",
+      CONFIG_FILE: configFile("access:\n  - { path: /open, allow: everyone }\n  - { path: /closed, allow: nobody }\n"),
+    },
+  });
+  t.after(() => server[Symbol.asyncDispose]());
+  const verify = (path: string, headers: Record<string, string> = {}) => {
+    const proxied = { "X-Forwarded-For": "198.51.100.7", "X-Original-URL": `https://app.example.com${path}` };
+    return ask(server, "/auth/verify", { headers: { ...proxied, ...headers } });
+  };
+  assert.equal((await verify("/open")).status, 200);
+  assertProblem(await verify("/closed?key=secret"), 403, "access_denied");
+  assertProblem(await verify("/other"), 401, "missing_token");
+  assertProblem(await verify("/other", bearer(newToken())), 401, "invalid_token");
+  const { text } = await ask(server, "/metrics", { headers: { "X-Forwarded-For": "198.51.100.7" } });
+  const counted = [...text.matchAll(/^authserve_access_decisions_total\{entry="(\w+)",decision="(\w+)"\} (\d+)$/gm)];
+  assert.deepEqual(counted.map(([, ...parts]) => parts.join(" ")).sort(), [
+    "1 allowed 1",
+    "2 denied 1",
+    "none denied 1",
+    "none login 1",
+  ]);
+  const token = await create(server, "reader", "--scope", "events:read");
+  const denials = await get(server, "/admin/api/access/denials", token, { Host: "auth.example.com" });
+  const items = (denials.json.items as Record<string, unknown>[]).map(({ at: _, ...item }) => item);
+  const asked = { address: "198.51.100.7", method: "GET", host: "app.example.com" };
+  assert.deepEqual(items, [
+    { entry: null, code: "invalid_token", ...asked, path: "/other" },
+    { entry: 2, code: "access_denied", ...asked, path: "/closed" },
+  ]);
 });
 
 suite("the tokens", () => {

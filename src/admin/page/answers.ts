@@ -1,4 +1,5 @@
 import type { InferOutput } from "valibot";
+import type { DenialsAnswer } from "../access.ts";
 import type { AlertItem } from "../alerts.ts";
 import type { EventAnswer, EventsAnswer, TakenAnswer } from "../events.ts";
 import type { ExplanationAnswer, HeldAnswer, HeldPage, RemovedAnswer, ReverifiedAnswer } from "../held.ts";
@@ -7,6 +8,7 @@ import type { SessionAnswer } from "../session.ts";
 import type { AddedAnswer, DraftAnswer, PresetAnswer, PresetsAnswer, SecretAnswer, SentAnswer } from "../setup.ts";
 import type { SourceItem } from "../sources.ts";
 import type { RouteAnswer, StatsAnswer, StatusAnswer } from "../status.ts";
+import type { CreatedAnswer, TokensAnswer } from "../tokens.ts";
 
 // What the API takes and answers, derived from its schemas.
 
@@ -37,6 +39,9 @@ export type Reverified = InferOutput<typeof ReverifiedAnswer>;
 export type Removed = InferOutput<typeof RemovedAnswer>;
 export type Alert = InferOutput<typeof AlertItem>;
 export type Session = InferOutput<typeof SessionAnswer>;
+export type Token = InferOutput<typeof TokensAnswer>["items"][number];
+export type CreatedToken = InferOutput<typeof CreatedAnswer>;
+export type Denial = InferOutput<typeof DenialsAnswer>["items"][number];
 export type Taken = InferOutput<typeof TakenAnswer>;
 
 /** Selects events, as the query of their list does. */

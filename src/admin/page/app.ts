@@ -21,6 +21,7 @@ import { Session } from "./views/session.ts";
 import { sessionOver } from "./views/session-over.ts";
 import { Source } from "./views/source.ts";
 import { Sources } from "./views/sources.ts";
+import { Tokens } from "./views/tokens.ts";
 
 const VIEWS: Record<string, () => VNode> = {
   "": Overview,
@@ -32,6 +33,7 @@ const VIEWS: Record<string, () => VNode> = {
   sources: Sources,
   "add-source": AddSource,
   alerts: Alerts,
+  tokens: Tokens,
   session: Session,
 };
 

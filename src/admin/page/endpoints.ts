@@ -2,6 +2,8 @@ import type {
   Added,
   Alert,
   BulkAction,
+  CreatedToken,
+  Denial,
   Draft,
   ErrorsPage,
   EventDetail,
@@ -25,6 +27,7 @@ import type {
   Stats,
   Status,
   Taken,
+  Token,
 } from "./answers.ts";
 import { apiUrl, get, post } from "./api.ts";
 
@@ -111,5 +114,11 @@ export const addSource = (source: NewSource) => post<Added>("sources/add", sourc
 export const silence = (body: { name: string; labels: Record<string, string>; forMs: number; reason?: string }) =>
   post<{ until: string }>("alerts/silence", body);
 export const unsilence = (name?: string) => post<{ removed: number }>("alerts/unsilence", name ? { name } : {});
+
+export const readTokens = (signal?: AbortSignal) => get<{ items: Token[] }>("tokens", {}, signal);
+export const createToken = (body: { name: string; scopes: string[]; expiresInMs: number | null }) =>
+  post<CreatedToken>("tokens", body);
+export const revokeToken = (name: string) => post<{ revoked: number }>("tokens/revoke", { names: [name] });
+export const readDenials = (signal?: AbortSignal) => get<{ items: Denial[] }>("access/denials", {}, signal);
 
 export const revokeSession = () => post<{ revoked: boolean }>("session/revoke", {});

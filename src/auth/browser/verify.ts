@@ -14,8 +14,9 @@ import {
   NOBODY as UNKNOWN_CLIENT,
 } from "../../http/proxies.ts";
 import type { Log } from "../../log.ts";
+import type { AccessOutcome } from "../access/denials.ts";
 import { placeOf } from "../access/place.ts";
-import type { AccessRequest, JudgeAccess } from "../access/rules.ts";
+import type { AccessRequest, JudgeAccess, Judgement } from "../access/rules.ts";
 import { type Authenticate, missingToken } from "../authenticate.ts";
 import { insufficientScope, type MachineTokens } from "../machine-tokens/machine-tokens.ts";
 import { mayVerify } from "../machine-tokens/scopes.ts";
@@ -32,6 +33,8 @@ export interface VerifyParts extends RenewalParts {
   user: User;
   /** Judges by the entries of `access` in the configuration file. */
   access: JudgeAccess;
+  /** Called for each answer. */
+  onAccess: (outcome: AccessOutcome) => void;
   /** The address of this service, without a final `/`. */
   publicUrl: string;
   trustedProxies: BlockList | undefined;
@@ -161,29 +164,39 @@ function verifyHandler(parts: VerifyParts, style: RedirectStyle): RequestHandler
 
   /** The answer for who has what is needed. Throws the error for anybody else. */
   async function pass(context: RequestContext, needed: Needed, host: string | null): Promise<Reply> {
+    if (!needed.session && !needed.token) throw new AppError("access_denied");
     const token = await machineTokenOf(context, machineTokens, withBasic);
     if (token === null && needed.session) return passSession(context, !needed.isOpen);
     if (token !== null && needed.token) return passProgram(token, host);
     throw token === null ? missingToken() : new AppError("access_denied");
   }
 
-  return async (context) => {
-    const asked = accessRequest(context, trustedProxies);
-    const judgement = parts.access(asked);
-    const { allow } = judgement;
-    const isOpen = allow === "everyone";
-    const needed = { isOpen, session: isOpen || allow.includes("session"), token: isOpen || allow.includes("token") };
+  async function answer(context: RequestContext, needed: Needed, host: string | null): Promise<Answer> {
     try {
-      if (!needed.session && !needed.token) throw new AppError("access_denied");
-      return await pass(context, needed, asked.place?.host ?? null);
+      return { reply: await pass(context, needed, host), decision: "allowed", code: null };
     } catch (error) {
       if (!(error instanceof AppError)) throw error;
       // Whoever is not known, or cannot be looked up, is nobody there.
-      if (isOpen) return passed(NOBODY);
+      if (needed.isOpen) return { reply: passed(NOBODY), decision: "allowed", code: null };
       if (error.code === "store_unavailable") throw error;
-      return refuse(context, error.code === "too_many_wrong_tokens" ? withStatus401(error) : error, needed);
+      const reply = refuse(context, error.code === "too_many_wrong_tokens" ? withStatus401(error) : error, needed);
+      const isDenied = error.status === 403 || hasMachineToken(context.request, withBasic);
+      return { reply, decision: isDenied ? "denied" : "login", code: error.code };
     }
+  }
+
+  return async (context) => {
+    const asked = accessRequest(context, trustedProxies);
+    const { allow, entry } = parts.access(asked);
+    const { reply, ...outcome } = await answer(context, neededFor(allow), asked.place?.host ?? null);
+    parts.onAccess({ ...outcome, entry, asked, address: context.address });
+    return reply;
   };
+}
+
+/** An answer, and what became of the request. */
+interface Answer extends Pick<AccessOutcome, "decision" | "code"> {
+  reply: Reply;
 }
 
 // Git, WebDAV and others send a password only when they are asked for one. Beside Bearer they would not: libcurl
@@ -203,6 +216,11 @@ interface Needed {
   isOpen: boolean;
   session: boolean;
   token: boolean;
+}
+
+function neededFor(allow: Judgement["allow"]): Needed {
+  const isOpen = allow === "everyone";
+  return { isOpen, session: isOpen || allow.includes("session"), token: isOpen || allow.includes("token") };
 }
 
 const passed = (headers: Record<string, string>): Reply => ({

@@ -17,6 +17,7 @@ const LINKS = [
   { path: ["routes"], name: "routes" },
   { path: ["sources"], name: "sources" },
   { path: ["alerts"], name: "alerts" },
+  { path: ["tokens"], name: "tokens" },
   { path: ["session"], name: "session" },
 ] as const;
 
