@@ -38,6 +38,9 @@ app.example.com {
 				request_header Remote-Token {rp.header.Remote-Token}
 			}
 		}
+		# The token of a program is for authserve. An app could use it elsewhere.
+		@program header_regexp Remote-Token .+
+		request_header @program -Authorization
 		reverse_proxy 127.0.0.1:8080 {
 			# Caddy removes headers that a client names in Connection. These are set after that.
 			header_up Remote-User {header.Remote-User}

@@ -40,6 +40,14 @@ const HOSTILE: [target: string, host?: string, ...lines: string[]][] = [
     ...["/public/#/../secret", "/secret#/public/x", "/secret%23/public/x", "/secret?/public/x", "/secret?x=/public/"],
     ...["/public/%c0%ae%c0%ae/secret", "/public/%ff", "/public/%u002e/secret", "/public/%zz", "/public/%"],
     ...["/publi\u00e7/x", "/%ef%bc%8fpublic/x", "/\uff0fpublic/x", "/public\uff0f..\uff0fsecret"],
+    // As in chillzhuang/SpringBlade#8, maximhq/bifrost#5765 and tlbx-ai/tlbx#153.
+    ...[
+      "/secret;%2fpublic",
+      "/secret;/public/x",
+      "/secret/..%2fpublic%2fx",
+      "/secret/%2e%2e%2fpublic",
+      "/secret/x.png",
+    ],
     ...["/hook/x", "/hook/x/y", "/lan/x", "/closed/x", "/closed", "/closed/", "/people/x", "/robots/x", "/", "/secret"],
     `/public/${"a/".repeat(4000)}../../secret`,
     `/public/${"../".repeat(2600)}secret`,

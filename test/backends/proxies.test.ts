@@ -74,6 +74,7 @@ suite("an app behind a proxy that asks /auth/verify", { concurrency: PROXIES.len
           program.request(`${APP}/dav`, { headers: { accept: "*/*" }, lines: ["Authorization", `Bearer ${token}`] });
         const echo = echoOf(await pass(stdout.trim()));
         assert.deepEqual(userHeaders(echo), [GENUINE[0], ["remotetoken", "backup"], GENUINE[1]]);
+        assert.ok(!JSON.stringify(echo).includes(stdout.trim()), "the app gets no token that it could use elsewhere");
         assert.equal((await pass(`${stdout.trim()}x`)).status, 401);
         assert.deepEqual(userHeaders(echoOf(await visitor.request(`${APP}/`))), GENUINE);
         const { stdout: other } = await server.run(["tokens", "create", "other", "--scope", "verify:x.example.com"]);
