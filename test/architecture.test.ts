@@ -70,6 +70,7 @@ const PACKAGES: Record<string, RegExp> = {
   "@valibot/to-json-schema": /^(?:config\/file\/json-schema|http\/openapi)\.ts$/,
   valibot:
     /^(?:config\/|http\/|admin\/[a-z]+\.ts$|auth\/browser\/verify\.ts$|[a-z]+\/(?:browser\/|host\/|handshakes\/)?endpoints\.ts$|admin\/page\/answers\.ts$)/,
+  jsonata: /^worker\/transform\/load-jsonata\.ts$/,
   esbuild: /^platform\/page-bundle\.ts$/,
   preact: /^admin\/page\//,
   "@preact/signals": /^admin\/page\//,

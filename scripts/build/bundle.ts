@@ -36,6 +36,11 @@ const packagedAsBinary: Plugin = {
       resolveDir: WEBHOOK,
       loader: "js",
     }));
+    builder.onLoad({ filter: /[\\/]src[\\/]worker[\\/]transform[\\/]load-jsonata\.ts$/ }, () => ({
+      contents: `export const loadJsonata = () => require("jsonata");`,
+      resolveDir: SRC,
+      loader: "js",
+    }));
     for (const { module, addon, code } of LOADERS) {
       builder.onLoad({ filter: module }, () => ({
         contents: code(`require("./addons.ts").loadAddon(${JSON.stringify(addon)})`),

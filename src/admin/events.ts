@@ -32,7 +32,7 @@ export interface EventParts extends AdminGuard {
   attemptsOf: Surroundings["attemptsOf"];
   events: Pick<
     EventStore,
-    "unavailableRoutes" | "list" | "get" | "count" | "replay" | "replayAll" | "reroute" | "discard" | "discardAll"
+    "unavailableRoutes" | "list" | "get" | "count" | "replay" | "replayAll" | "reroute" | "forgetSentBodies" | "discard" | "discardAll"
   >;
   now: () => number;
 }

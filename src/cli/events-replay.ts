@@ -11,25 +11,27 @@ import { withStores } from "./stores.ts";
 
 interface ReplayOptions extends BulkOptions {
   force?: boolean;
+  transform?: boolean;
   conflict?: string;
 }
 
 /** Queues failed events again, by id or by a filter. The exit code is 1 if any of them cannot be replayed. */
 export function runEventsReplay(eventIds: string[], options: ReplayOptions): Promise<void> {
-  const { force = false, conflict } = options;
+  const { force = false, transform = false, conflict } = options;
   const filter = jobFilter(eventIds, options, "failed");
   if (filter && force) throw new OperatorError({ found: "--force is not usable here", remedy: "give event ids" });
   if (conflict !== undefined) return replayConflict(eventIds, conflict, options);
+  const replay = force ? rerouting : replayingOnce;
   return runBulk(eventIds, options, {
     filter,
-    action: force ? rerouting : replayingOnce,
+    action: (events, now) => replay(events, now, transform),
     member: "replayed",
     done: (events) => `Queued ${events} again.`,
   });
 }
 
-function replayingOnce(events: EventStore, now: () => number): Action<string> {
-  const action = replaying(events, now);
+function replayingOnce(events: EventStore, now: () => number, forgetsBodies: boolean): Action<string> {
+  const action = replaying(events, now, forgetsBodies);
   const whyNot = (event: EventDetail) => {
     const reason = action.whyNot(event);
     return event.status === "processed" ? `${reason}; to process it a second time, use --force` : reason;

@@ -33,6 +33,7 @@ function defaultEntry(settings: RouteSettings): RouteEntry {
     sources: null,
     types: [],
     when: [],
+    transform: null,
     orderBy: null,
     whenStuck: "block",
     handler: defaultHandler(settings),

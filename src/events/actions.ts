@@ -9,10 +9,14 @@ export interface Action<Reason extends string = Untaken> {
   whyNot(event: EventDetail): Reason;
 }
 
-/** Queues the failed jobs of events again. */
-export const replaying = (events: Pick<EventStore, "replay" | "replayAll">, now: () => number): Action => ({
-  one: (event) => events.replay(event, now()),
-  page: (filter, page) => events.replayAll(filter, now(), page),
+/** Queues the failed jobs of events again. With `forgetsBodies`, what a route sends is made anew. */
+export const replaying = (
+  events: Pick<EventStore, "replay" | "replayAll">,
+  now: () => number,
+  forgetsBodies = false,
+): Action => ({
+  one: (event) => events.replay(event, now(), forgetsBodies),
+  page: (filter, page) => events.replayAll(filter, now(), page, forgetsBodies),
   whyNot: whyNotReplayed,
 });
 

@@ -55,6 +55,12 @@ export interface EventPayload {
   headers: string;
 }
 
+/** What is sent for a job instead of the payload of its event. */
+export interface SentBody {
+  payload: Uint8Array;
+  contentType: string;
+}
+
 /** A job that became a dead letter because the lease of its last attempt expired. */
 export interface DeadLetteredJob {
   source: string;
@@ -342,13 +348,19 @@ export interface EventStore {
   settle(batch: Settlement[]): Promise<boolean[]>;
   /** Gives back claims before their work begins. The jobs are due, before later ones, and the attempts do not count. */
   release(claims: Claim[], now: number): Promise<void>;
+  /** The body that is kept for a job; null if there is none. */
+  sentBody(job: JobName): Promise<SentBody | null>;
+  /** Keeps the body of a job, unless one is kept already. Returns the one that is kept. */
+  keepSentBody(job: JobName, body: SentBody): Promise<SentBody>;
+  /** Forgets the bodies of the ended jobs of an event. */
+  forgetSentBodies(event: EventName): Promise<void>;
   /**
-   * Queues the failed jobs of an event again, due now, with a fresh budget. Their history is kept. Returns their
-   * number.
+   * Queues the failed jobs of an event again, due now, with a fresh budget. Their history is kept, and so are their
+   * bodies unless `forgetsBodies`. Returns their number.
    */
-  replay(event: EventName, now: number): Promise<number>;
+  replay(event: EventName, now: number, forgetsBodies?: boolean): Promise<number>;
   /** Queues failed jobs like `replay`, page by page. A job that fails again meanwhile is not replayed twice. */
-  replayAll(filter: JobFilter, now: number, page: PageRequest): Promise<CountedPage>;
+  replayAll(filter: JobFilter, now: number, page: PageRequest, forgetsBodies?: boolean): Promise<CountedPage>;
   /**
    * Stores a conflict of an event, numbered from 1, oldest first, as an event of its own. Returns false if it is one
    * already.

@@ -5,13 +5,14 @@ export class ExactNumber {
   constructor(text: string) {
     this.text = text;
   }
+
+  /** As JSON, the number as it is written. */
+  toJSON(): unknown {
+    return (JSON as unknown as { rawJSON(text: string): unknown }).rawJSON(this.text);
+  }
 }
 
-// A double keeps every number of up to 15 digits, unless it is very large or very small.
-const MAX_KEPT_DIGITS = 15;
-const LARGEST_KEPT = 1e300;
-const SMALLEST_KEPT = 1e-290;
-/** What every text has that has such a number. */
+/** What every text has that has such a number. A double keeps 15 digits, unless the number is very large or small. */
 const MAY_BE_EXACT = /[0-9.]{16}|[0-9.][eE][+-]?[0-9]{3}/;
 
 /** Whether a text of JSON may have a number that a double would round. */
@@ -34,12 +35,10 @@ function withExactNumbers(_name: string, value: unknown, { source }: { source?: 
   return typeof value === "number" && source !== undefined ? numberOf(source) : value;
 }
 
+/** Whether a double is written as the same number again. */
 function isKept(value: number, text: string): boolean {
   if (/^-?[0-9]+$/.test(text)) return Number.isSafeInteger(value);
-  const { digits } = decimalOf(text);
-  if (digits === "") return true;
-  const size = Math.abs(value);
-  return digits.length <= MAX_KEPT_DIGITS && size <= LARGEST_KEPT && size >= SMALLEST_KEPT;
+  return Number.isFinite(value) && areEqual(decimalOf(String(value)), decimalOf(text));
 }
 
 /** Compares two numbers by their exact values: negative if the first one is less, 0 if they are equal. */
@@ -49,6 +48,9 @@ export function compareNumbers(one: number | ExactNumber, other: number | ExactN
   if (first.sign !== second.sign) return first.sign - second.sign;
   return first.sign * compareSizes(first, second);
 }
+
+const areEqual = (one: Decimal, other: Decimal) =>
+  one.sign === other.sign && one.digits === other.digits && one.point === other.point;
 
 const textOf = (number: number | ExactNumber) => (typeof number === "number" ? String(number) : number.text);
 

@@ -11,6 +11,7 @@ export const THREADS = {
   storage: "sqlite/thread.ts",
   reading: "sqlite/read-thread.ts",
   module: "worker/handlers/module-thread.ts",
+  transform: "worker/transform/thread.ts",
 };
 
 /**

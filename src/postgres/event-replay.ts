@@ -1,12 +1,13 @@
 import { DIGEST_PREFIX } from "../events/event.ts";
 import { isDiscardable, isReplayable, isStillFound } from "../events/open-job-page.ts";
 import type { CountedPage, EventName, EventStore, JobFilter, PageRequest } from "../events/store.ts";
-import type { Postgres } from "./connection.ts";
+import type { Postgres, Queries } from "./connection.ts";
 import type { EventTally } from "./event-tally.ts";
 import { type Changes, changeJobs } from "./job-changes.ts";
 import type { JobRow } from "./job-rows.ts";
 import { listOpenJobs, openJobPages } from "./open-job-pages.ts";
 import { replayRepeat } from "./repeats.ts";
+import { FORGET_SENT_BODY } from "./sent-bodies.ts";
 
 const FIND = `SELECT id FROM authserve.events WHERE event_id = $1 AND source = $2`;
 
@@ -28,7 +29,7 @@ queued AS (INSERT INTO authserve.unrouted SELECT id FROM added)
 INSERT INTO authserve.tally (queued, queued_bytes, ids) SELECT 1, size, 1 FROM added`;
 
 /** Changes one job of those that an operation chooses. */
-type ChangeJob = (changes: Changes, job: JobRow) => void;
+type ChangeJob = (changes: Changes, job: JobRow, queries: Queries) => void;
 
 type ReplayPort = Pick<
   EventStore,
@@ -39,17 +40,20 @@ type ReplayPort = Pick<
 export function eventReplay(postgres: Postgres, tally: EventTally): ReplayPort {
   const changing = jobChanges(postgres, tally);
   const replaying =
-    (now: number): ChangeJob =>
-    (changes, job) =>
+    (now: number, forgetsBodies = false): ChangeJob =>
+    (changes, job, queries) => {
+      if (forgetsBodies) void queries.run(FORGET_SENT_BODY, [job.event, job.route]);
       requeue(changes, job, job.orderingKey, now);
+    };
   const discarding =
     (reason: string, now: number): ChangeJob =>
     (changes, job) =>
       discard(changes, job, reason, now);
 
   return {
-    replay: (name, now) => changing.ofEvent(name, now, isReplayable, replaying(now)),
-    replayAll: (filter, now, page) => changing.ofPage(filter, now, page, isReplayable, replaying(now)),
+    replay: (name, now, forgetsBodies) => changing.ofEvent(name, now, isReplayable, replaying(now, forgetsBodies)),
+    replayAll: (filter, now, page, forgetsBodies) =>
+      changing.ofPage(filter, now, page, isReplayable, replaying(now, forgetsBodies)),
     discard: (name, reason, now) => changing.ofEvent(name, now, isDiscardable, discarding(reason, now)),
     discardAll: (filter, reason, now, page) =>
       changing.ofPage(filter, now, page, isDiscardable, discarding(reason, now)),
@@ -102,9 +106,9 @@ function jobChanges(postgres: Postgres, tally: EventTally) {
     ): Promise<number> {
       const event = await findEvent(postgres, name);
       if (event === null) return 0;
-      return changeJobs(postgres, tally, { events: [event], now }, (changes) => {
+      return changeJobs(postgres, tally, { events: [event], now }, (changes, queries) => {
         const jobs = changes.jobsOf(event).filter(isChosen);
-        for (const job of jobs) change(changes, job);
+        for (const job of jobs) change(changes, job, queries);
         return jobs.length;
       });
     },
@@ -118,11 +122,11 @@ function jobChanges(postgres: Postgres, tally: EventTally) {
     ): Promise<CountedPage> {
       const { events, next } = await openJobPages(postgres, filter, page);
       if (events.size === 0) return { count: 0, next };
-      const count = await changeJobs(postgres, tally, { events: [...events.keys()], now }, (changes) => {
+      const count = await changeJobs(postgres, tally, { events: [...events.keys()], now }, (changes, queries) => {
         let changed = 0;
         for (const [event, routes] of events) {
           const jobs = changes.jobsOf(event).filter((job) => isStillFound(job, routes, filter) && isChosen(job));
-          for (const job of jobs) change(changes, job);
+          for (const job of jobs) change(changes, job, queries);
           if (jobs.length > 0) changed++;
         }
         return changed;

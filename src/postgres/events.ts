@@ -10,6 +10,7 @@ import { eventReroute } from "./event-reroute.ts";
 import { eventRetention } from "./event-retention.ts";
 import { eventRoutes } from "./event-routes.ts";
 import { eventTally } from "./event-tally.ts";
+import { sentBodies } from "./sent-bodies.ts";
 import { FULL } from "./sql-states.ts";
 import { statReads } from "./stats.ts";
 
@@ -44,6 +45,7 @@ export function postgresEvents(postgres: Postgres, onAppendFailed = () => {}): E
     },
     ...eventFanOut(postgres, tally),
     ...eventClaims(postgres, tally),
+    ...sentBodies(postgres),
     ...eventReplay(postgres, tally),
     ...eventReroute(postgres, tally),
     ...eventRetention(postgres, tally),

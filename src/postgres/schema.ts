@@ -236,6 +236,12 @@ const STEPS: readonly string[] = [
     PRIMARY KEY (route, owner)
   );
   `,
+  `
+  -- What is sent for a job instead of the payload, from the first attempt on.
+  CREATE TABLE authserve.sent_bodies (
+    event bigint, route text COLLATE "C", content_type text NOT NULL, body bytea NOT NULL, PRIMARY KEY (event, route)
+  );
+  `,
 ];
 
 /**

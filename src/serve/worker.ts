@@ -5,10 +5,11 @@ import { DEFAULT_RETENTION } from "../events/retention.ts";
 import { countExpired, countPurged, countSettled } from "../instrument.ts";
 import { startThread } from "../platform/checkout.ts";
 import type { Intake } from "../webhook/intake/intake.ts";
-import { openStored } from "../webhook/intake/stored-content.ts";
+import { jsonOf, openStored } from "../webhook/intake/stored-content.ts";
 import { createHandler } from "../worker/handlers/create.ts";
 import { createPurger } from "../worker/purger.ts";
 import type { Route } from "../worker/route.ts";
+import { createTransformer } from "../worker/transform/transformer.ts";
 import { createWorker, type Worker } from "../worker/worker.ts";
 import { createMustYield } from "../worker/yield.ts";
 import type { Wiring } from "./configuration.ts";
@@ -26,11 +27,13 @@ export function openWorker(
   { intake, share }: WorkerNeeds,
 ): Part & Pick<Worker, "isAvailable"> {
   const { events } = stores;
+  const transformer = createTransformer((options) => startThread("transform", options));
   const handlersOf = (file: ConfigFile | null) => (route: Route) =>
     createHandler(route, {
       log,
       startThread: (options) => startThread("module", options),
       environment: handlerEnvironment(environment, file),
+      transform: { store: events, transformer, jsonOf },
     });
   const worker = createWorker({
     store: events,
@@ -53,7 +56,10 @@ export function openWorker(
       events.onWork(worker.notify);
       worker.start();
     },
-    stop: (deadline) => worker.stop(Math.max(0, deadline - performance.now())),
+    async stop(deadline) {
+      await worker.stop(Math.max(0, deadline - performance.now()));
+      await transformer.close();
+    },
   };
 }
 

@@ -7,6 +7,7 @@ import { atomic, type Database } from "./database.ts";
 import { freeNumbers } from "./free-numbers.ts";
 import { type ChangeJob, jobChanges, jobRequeue, REMOVE_DEAD_LETTER } from "./job-changes.ts";
 import { promotion } from "./ordering.ts";
+import { FORGET_SENT_BODY } from "./sent-bodies.ts";
 
 type ReplayPort = Pick<
   EventStore,
@@ -57,10 +58,14 @@ export function eventReplay(database: Database): SyncPort<ReplayPort> {
   const replayable = jobChanges(database, isReplayable);
   const discardable = jobChanges(database, isDiscardable);
 
+  const forgetBody = database.prepare(FORGET_SENT_BODY);
+
   const replaying =
-    (now: number): ChangeJob =>
-    (event, job, moves) =>
+    (now: number, forgetsBodies = false): ChangeJob =>
+    (event, job, moves) => {
+      if (forgetsBodies) forgetBody.run(event, job.route);
       requeue(event, job, job.orderingKey, now, moves);
+    };
   const discarding =
     (reason: string, now: number): ChangeJob =>
     (event, { route, status, orderingKey }, moves) => {
@@ -72,8 +77,8 @@ export function eventReplay(database: Database): SyncPort<ReplayPort> {
     };
 
   return {
-    replay: (name, now) => replayable.ofEvent(name, replaying(now)),
-    replayAll: (filter, now, page) => replayable.ofPage(filter, page, replaying(now)),
+    replay: (name, now, forgetsBodies) => replayable.ofEvent(name, replaying(now, forgetsBodies)),
+    replayAll: (filter, now, page, forgetsBodies) => replayable.ofPage(filter, page, replaying(now, forgetsBodies)),
     discard: (name, reason, now) => discardable.ofEvent(name, discarding(reason, now)),
     discardAll: (filter, reason, now, page) => discardable.ofPage(filter, page, discarding(reason, now)),
     replayConflict: atomic(database, (event: EventName, conflict: number, now: number) => {

@@ -12,6 +12,7 @@ import { eventRetention } from "./event-retention.ts";
 import { eventRoutes } from "./event-routes.ts";
 import * as sql from "./events-sql.ts";
 import { openJobReads } from "./open-job-pages.ts";
+import { sentBodies } from "./sent-bodies.ts";
 import { statReads } from "./stats.ts";
 
 /** The event store on a SQLite database that the caller opens and closes. */
@@ -28,6 +29,7 @@ export function sqliteEvents(database: Database, reader = database): SqliteEvent
     append: eventAppend(database),
     ...eventFanOut(database, reader),
     ...eventClaims(database, reader),
+    ...sentBodies(database, reader),
     ...eventReplay(database),
     ...eventReroute(database),
     ...eventRetention(database),

@@ -213,6 +213,13 @@ const STEPS: readonly string[] = [
     PRIMARY KEY (route, owner)
   ) STRICT, WITHOUT ROWID;
   `,
+  `
+  -- What is sent for a job instead of the payload, from the first attempt on.
+  CREATE TABLE sent_bodies (
+    event INTEGER NOT NULL, route TEXT NOT NULL, content_type TEXT NOT NULL, body BLOB NOT NULL,
+    PRIMARY KEY (event, route)
+  ) STRICT;
+  `,
 ];
 
 /** The oldest supported schema. Schemas 1 to 14 are from before the first release. */

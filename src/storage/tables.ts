@@ -113,6 +113,7 @@ export const TABLES: readonly StoredTable[] = [
   events("unrouted", "event", { integer: "event" }, POSTGRES),
   events("dead_letters", "event route", { integer: "event failed_at", text: "route reason" }, OF_EVENT),
   events("discards", "event route", { integer: "event discarded_at", text: "route reason" }, OF_EVENT),
+  events("sent_bodies", "event route", { integer: "event", text: "route content_type", bytes: "body" }, OF_EVENT),
   events("conflicts", "event payload_sha256", CONFLICT, WITH_CHECKSUM),
   events("repeats", "event number", REPEAT, OF_EVENT),
   events("reroutes", "event", { integer: "event" }, OF_EVENT),

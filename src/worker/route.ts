@@ -10,6 +10,8 @@ export interface Route {
   types: readonly string[];
   /** Conditions that must all hold. */
   when: readonly RouteCondition[];
+  /** An expression of jsonata whose result is sent instead of the payload; null: the payload is sent. */
+  transform: string | null;
   /** The path of the ordering key in the payload; null: jobs run in any order. */
   orderBy: string | null;
   /** Whether a dead letter keeps the later jobs of its ordering key waiting. */

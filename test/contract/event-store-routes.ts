@@ -143,7 +143,9 @@ export function routeContract(adapter: string, open: OpenEventStore): void {
       assert.deepEqual(await read(0), sizes.slice(0, 2));
       assert.deepEqual(await read(2), sizes.slice(2, 3));
       assert.deepEqual(await read(3), sizes.slice(3));
-      assert.equal((await store.payloads(ids.slice(2)))[0]?.contentType, "application/json");
+      const [first] = await store.payloads(ids.slice(2));
+      assert.equal(first?.contentType, "application/json");
+      assert.deepEqual(JSON.parse(first?.headers ?? ""), JSON.parse(newEvent().headers));
     });
   });
 }

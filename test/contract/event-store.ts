@@ -14,6 +14,7 @@ import { repeatContract } from "./event-store-repeats.ts";
 import { replayContract } from "./event-store-replay.ts";
 import { retentionContract } from "./event-store-retention.ts";
 import { routeContract } from "./event-store-routes.ts";
+import { sentBodyContract } from "./event-store-sent-bodies.ts";
 import { statsContract } from "./event-store-stats.ts";
 import { valueContract } from "./event-store-values.ts";
 
@@ -31,6 +32,7 @@ export function eventStoreContract(adapter: string, open: OpenEventStore): void 
   orderContract(adapter, open);
   orderPropertyContract(adapter, open);
   routeContract(adapter, open);
+  sentBodyContract(adapter, open);
   statsContract(adapter, open);
   retentionContract(adapter, open);
   valueContract(adapter, open);

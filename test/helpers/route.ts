@@ -9,6 +9,7 @@ export function route(changes: Partial<Route> = {}): Route {
     sources: null,
     types: [],
     when: [],
+    transform: null,
     orderBy: null,
     whenStuck: "block",
     handler: { kind: "log" },

@@ -14,6 +14,7 @@ suite("the steps of the schemas", () => {
       "2bb970698115b74c",
       "12497c359ecbb308",
       "9f76ccdec351a577",
+      "2ad839fd1a41ba8f",
     ]);
     assert.deepEqual(POSTGRES, [
       "f024e019f20f64a2",
@@ -21,6 +22,7 @@ suite("the steps of the schemas", () => {
       "973ada626e490a4a",
       "b975e80ab3cb738b",
       "b0a88edb22cc6095",
+      "d7b5189b4ee0ae85",
     ]);
   });
 

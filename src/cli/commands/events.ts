@@ -38,6 +38,7 @@ export function addEventCommands(program: Command): void {
       .command("replay [ids...]")
       .description("Queue failed events again, with all their attempts")
       .option("--force", "Give events to the routes that match them now, also processed ones")
+      .option("--transform", "Make anew what the transformation of a route sends (default: send the same bytes again)")
       .option("--conflict <number>", "Replay this conflict or repeat of the event (see events show) as a new event"),
   ).action(async (ids, options) => (await import("../events-replay.ts")).runEventsReplay(ids, options));
   bulkOptions(

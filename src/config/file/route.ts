@@ -6,6 +6,7 @@ import { HANDLER_NAMES, HANDLERS, readHandler, timeoutOf } from "./handler.ts";
 import type { Reading } from "./reading.ts";
 import { type RetryEntry, RetrySchema, readRetry } from "./retry.ts";
 import { hintOf, type Known, shown } from "./shape.ts";
+import { readTransform, TransformSchema } from "./transform.ts";
 import { JsonPath, readWhen, WhenSchema } from "./when.ts";
 
 const type = textLike(/^!?[^!]/, "expected a type, e.g. invoice.*, or ! and a type");
@@ -37,6 +38,10 @@ export const RouteSchema = v.strictObject(
     when: key(
       WhenSchema,
       "Conditions that must all hold: for each path of the payload, or `header:NAME`, the accepted value, a list of them, or a map of operators. `any`, `all` and `not` have conditions of their own.",
+    ),
+    transform: key(
+      TransformSchema,
+      "Sends the result of an expression instead of the payload: JSON, or text if the result is text.",
     ),
     ...HANDLERS,
     retry: key(RetrySchema, "When failed attempts are repeated."),
@@ -98,6 +103,7 @@ function readRoute(entry: RouteKeys, sources: ReadonlySet<string> | null, readin
     sources: source === undefined ? null : [source].flat(),
     types: [entry.types ?? []].flat(),
     when: readWhen(entry.when ?? {}, reading.at("when")),
+    transform: entry.transform ? readTransform(entry.transform, reading.at("transform")) : null,
     orderBy: entry.orderBy ?? null,
     whenStuck: entry.whenStuck ?? "block",
     handler,

@@ -146,9 +146,14 @@ function withMembers(fields: URLSearchParams, json: Buffer | null, files: object
 export const JSON_FIELDS = ["payload", "json", "data"] as const;
 
 function jsonIn(fields: URLSearchParams): Buffer | null {
-  const texts = JSON_FIELDS.map((name) => fields.get(name));
-  const text = texts.find((text) => text !== null && /^\s*[{[]/.test(text));
-  return text == null ? null : Buffer.from(text);
+  const text = jsonTextIn(fields);
+  return text === undefined ? null : Buffer.from(text);
+}
+
+/** The text in the fields of a form that looks like its whole payload as JSON. */
+export function jsonTextIn(fields: URLSearchParams): string | undefined {
+  const texts = JSON_FIELDS.map((name) => fields.get(name) ?? "");
+  return texts.find((text) => /^\s*[{[]/.test(text));
 }
 
 /** Adds the equals sign to names without one: `URLSearchParams` takes quadratic time for many of them. */
@@ -168,7 +173,7 @@ function exactValueIn(json: Buffer | null, mediaType: string): unknown {
     const text = String(json);
     if (!mayHaveExactNumbers(text)) return undefined;
     if (!isJsonLines(mediaType)) return parseExactJson(text);
-    return text.split("\n").flatMap((line) => (line.trim() === "" ? [] : [parseExactJson(line)]));
+    return text.split("\n").flatMap((line) => (/\S/.test(line) ? [parseExactJson(line)] : []));
   } catch {
     return undefined;
   }

@@ -1,9 +1,31 @@
 import type { EventPayload } from "../../events/store.ts";
-import { openContent } from "./content.ts";
+import { parseStrictJson } from "../../lib/json.ts";
+import { jsonTextIn, openContent } from "./content.ts";
 
 interface StoredEvent extends Omit<EventPayload, "headers"> {
   /** By names in lower case, or a text of JSON that is read when a header is first asked for. */
   headers: Readonly<Record<string, string>> | string;
+}
+
+/** The content of a stored event as text of JSON, with all digits of its numbers; null if it cannot be read. */
+export function jsonOf({ payload, contentType }: Pick<StoredEvent, "payload" | "contentType">): string | null {
+  const content = openContent(Buffer.from(payload.buffer, payload.byteOffset, payload.length), contentType);
+  const form = content.form();
+  if (form.size > 0) return jsonOfForm(form);
+  if (content.json().ok) return content.bytes.toString();
+  const { value } = content.lenientJson();
+  return value === undefined ? null : JSON.stringify(value);
+}
+
+/** The JSON in a form, or its fields, of which a repeated one is a list. */
+function jsonOfForm(form: URLSearchParams): string {
+  const json = jsonTextIn(form);
+  if (json !== undefined && parseStrictJson(Buffer.from(json)).ok) return json;
+  const fields = [...new Set(form.keys())].map((name) => {
+    const values = form.getAll(name);
+    return [name, values.length === 1 ? values[0] : values] as const;
+  });
+  return JSON.stringify(Object.fromEntries(fields));
 }
 
 /** Opens a stored event for conditions and ordering keys. */

@@ -2,6 +2,7 @@ import type { Worker, WorkerOptions } from "node:worker_threads";
 import type { Log } from "../../log.ts";
 import type { Handler } from "../handler.ts";
 import type { Route } from "../route.ts";
+import { type TransformTools, withTransform } from "../transform/handler.ts";
 import { createExecHandler } from "./exec.ts";
 import { createHttpHandler } from "./http.ts";
 import { createModuleHandler } from "./module.ts";
@@ -13,10 +14,16 @@ interface HandlerTools {
   startThread: (options: WorkerOptions) => Worker;
   /** The environment of programs and modules. */
   environment: Record<string, string | undefined>;
+  transform: TransformTools;
 }
 
 /** Creates the handler of a route. */
-export function createHandler(route: Pick<Route, "name" | "handler">, tools: HandlerTools): Handler {
+export function createHandler(route: Pick<Route, "name" | "handler" | "transform">, tools: HandlerTools): Handler {
+  const handler = handlerOf(route, tools);
+  return route.transform === null ? handler : withTransform(handler, route.transform, tools.transform);
+}
+
+function handlerOf(route: Pick<Route, "name" | "handler">, tools: HandlerTools): Handler {
   const { handler } = route;
   switch (handler.kind) {
     case "http":

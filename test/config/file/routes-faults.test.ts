@@ -7,7 +7,7 @@ import { dir, ENVIRONMENT, faults, read, routeFaultsOf } from "../../helpers/con
 mkdirSync(join(dir, "handlers"));
 
 const KEYS =
-  "expected one of name, source, types, when, http, to, exec, module, log, retry, orderBy, whenStuck, concurrency, rate";
+  "expected one of name, source, types, when, transform, http, to, exec, module, log, retry, orderBy, whenStuck, concurrency, rate";
 const URL_FORM = "expected an http or https URL without user and password, e.g. http://127.0.0.1:8080/events";
 const PATH_FORM = "expected a path with dots and without body:, e.g. data.object.customer";
 const STATUS_FORM = "expected a status from 100 to 599 or a range, e.g. 404, 400-499 or !429";
@@ -102,6 +102,17 @@ suite("a route is refused", () => {
       `{ name: a, http: { url: http://h/, headers: { X-A: "\${env:NONE}\${SECRET}" } } }`,
       "56 http.headers.X-A: found env:NONE, which is not set, expected a secret",
       "56 http.headers.X-A: found a literal value, expected env:NAME or file:PATH",
+    ],
+    ["{ name: a, log: {}, transform: $ }", '36 transform: found "$", expected a map with jsonata or file'],
+    ["{ name: a, log: {}, transform: {} }", "36 transform: expected either jsonata or file"],
+    ["{ name: a, log: {}, transform: { jsonata: $, file: b } }", "36 transform: expected either jsonata or file"],
+    [
+      "{ name: a, log: {}, transform: { jsonata: \"{'a' b}\" } }",
+      '47 transform.jsonata: found no expression of JSONata: Expected ":", got "b" (at character 6)',
+    ],
+    [
+      "{ name: a, log: {}, transform: { file: none.jsonata } }",
+      "44 transform.file: found a file that cannot be read (ENOENT), expected a readable one",
     ],
     ["{ name: a }", "5 : found no handler, expected one of http, to, exec, module, log"],
     [

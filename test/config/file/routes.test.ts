@@ -9,6 +9,7 @@ import { dir, ENVIRONMENT, read, routeIn, routesIn } from "../../helpers/config-
 import { growsLinearly } from "../../helpers/growth.ts";
 
 mkdirSync(join(dir, "handlers"));
+writeFileSync(join(dir, "shape.jsonata"), "$.of_file\n");
 writeFileSync(join(dir, "header"), "of a file\n");
 writeFileSync(join(dir, "handlers/code.mjs"), "export default async () => {};\n");
 
@@ -18,6 +19,7 @@ const PLAIN: Route = {
   sources: null,
   types: [],
   when: [],
+  transform: null,
   orderBy: null,
   whenStuck: "block",
   handler: { kind: "log" },
@@ -52,6 +54,7 @@ suite("a route", () => {
         { on: "member", name: "data.object.currency", tests: [{ op: "is", values: ["eur", 7, null] }] },
         { on: "member", name: "constructor", tests: [{ op: "is", values: ["x"] }] },
       ],
+      transform: null,
       orderBy: "data.object.customer",
       whenStuck: "skip",
       handler: { kind: "http", url: "https://billing.example/hook?a=b", key: Buffer.from(ENVIRONMENT.SECRET) },
@@ -96,6 +99,8 @@ suite("a route", () => {
     ["concurrency: '7', rate: 100/s", { concurrency: 7, ratePerSecond: 100 }],
     ["rate: 36/h", { ratePerSecond: 0.01 }],
     ["retry: {}", {}],
+    ["transform: { jsonata: $.data }", { transform: "$.data" }],
+    ["transform: { file: ./shape.jsonata }", { transform: "$.of_file\n" }],
     ["retry: { backoff: linear }", { retry: { ...PLAIN.retry, backoff: "linear", delayMs: 30_000 } }],
     ["retry: { delay: 1h }", { retry: { ...PLAIN.retry, delayMs: 3_600_000, maxDelayMs: 3_600_000 } }],
     ["retry: { attempts: '1', jitter: '1' }", { retry: { ...PLAIN.retry, attempts: 1, jitter: 1 } }],

@@ -1,0 +1,108 @@
+import assert from "node:assert/strict";
+import { after, suite, test } from "node:test";
+import { startThread } from "../../../src/platform/checkout.ts";
+import { jsonOf } from "../../../src/webhook/intake/stored-content.ts";
+import { transformed } from "../../../src/worker/transform/handler.ts";
+import { createTransformer } from "../../../src/worker/transform/transformer.ts";
+import { claimedJob } from "../../helpers/job.ts";
+
+const NEVER = new AbortController().signal;
+
+// A busy machine takes longer for what is no loop.
+const transformer = createTransformer((options) => startThread("transform", options), { timeoutMs: 20_000 });
+after(() => transformer.close());
+
+/** What an expression makes of a payload, as text, and its content type. */
+async function made(expression: string, payload: string, contentType = "application/json", used = transformer) {
+  const job = claimedJob({ payload: Buffer.from(payload), contentType, headers: '{"x-a":"b"}', receivedAt: 0 });
+  const output = await transformed(job, expression, { transformer: used, jsonOf }, NEVER);
+  return [Buffer.from(output.payload).toString(), output.contentType];
+}
+
+suite("a transformation", () => {
+  test("is JSON, or text if the result is text", async () => {
+    assert.deepEqual(await made("{ 'text': 'paid ' & $.data.amount }", '{"data":{"amount":5}}'), [
+      '{"text":"paid 5"}',
+      "application/json",
+    ]);
+    assert.deepEqual(await made("'ñ'", "{}"), ["ñ", "text/plain; charset=utf-8"]);
+    assert.deepEqual(await made("null", "{}"), ["null", "application/json"]);
+  });
+
+  test("keeps all digits of numbers, and computes with those of a double", async () => {
+    const payload =
+      '{"id":12345678901234567890,"part":0.12345678901234567891,"micro":1712345678901234,"sum":19.990000000000002}';
+    assert.equal((await made("$", payload))[0], payload);
+    assert.equal(
+      (await made("'n ' & id & ' ' & $string(part)", payload))[0],
+      "n 12345678901234567890 0.12345678901234567891",
+    );
+    assert.equal((await made("[micro + 1, sum * 2]", payload))[0], "[1712345678901235,39.980000000000004]");
+  });
+
+  test("reads forms, JSON in a form, and JSON that is not quite right", async () => {
+    const form = "application/x-www-form-urlencoded";
+    assert.equal((await made("$", "a=1&b=x&b=y", form))[0], '{"a":"1","b":["x","y"]}');
+    assert.equal((await made("$.ref", `payload=${encodeURIComponent('{"ref":"main"}')}`, form))[0], "main");
+    assert.equal((await made("$.a", '{"a":"b",}'))[0], "b");
+    assert.equal((await made("$exists($)", "no JSON", "text/plain"))[0], "false");
+  });
+
+  test("may use the event itself", async () => {
+    const expression = "$join([$event.id, $event.type, $event.source, $event.receivedAt, $event.headers.`x-a`], ' ')";
+    assert.equal((await made(expression, "{}"))[0], "evt_1 push default 1970-01-01T00:00:00.000Z b");
+  });
+
+  for (const [expression, reason] of [
+    ["nothing.there", "the expression gives nothing that JSON can have"],
+    ["function($x){ $x }", "the expression gives nothing that JSON can have"],
+    [
+      "secret + 1",
+      'the expression failed at character 8: T2001, The left side of the "+" operator must evaluate to a number',
+    ],
+    ["$number(secret)", "the expression failed at character 8: D3030 of jsonata"],
+    ["$error(secret)", "the expression failed at character 7: D3137 of jsonata"],
+    ["id > 1", /^the expression failed at character 4: T2010, /],
+  ] as const) {
+    test(`${expression} fails with a reason that has no value of the payload`, async () => {
+      const failure = made(expression, '{"secret":"hunter2","id":12345678901234567890}');
+      await assert.rejects(failure, ({ message }: Error) => {
+        const text = message.replace("the transformation failed: ", "");
+        if (typeof reason === "string") assert.equal(text, reason);
+        else assert.match(text, reason);
+        assert.doesNotMatch(message, /hunter2|123456/);
+        return true;
+      });
+    });
+  }
+
+  test("that loops is ended, and the next one works", async (t) => {
+    const bounded = createTransformer((options) => startThread("transform", options), { timeoutMs: 1000 });
+    t.after(() => bounded.close());
+    const loop = "($f := function($n){ $f($n + 1) }; $f(0))";
+    await assert.rejects(made(loop, "{}", "application/json", bounded), /the expression takes over 1000 ms$/);
+    await assert.rejects(
+      made("$match($, /^(a+)+$/)", `"${"a".repeat(60)}b"`, "application/json", bounded),
+      /over 1000 ms$/,
+    );
+    assert.equal((await made("1", "{}"))[0], "1");
+  });
+
+  test("that needs much memory is ended", async () => {
+    const doubling = "($f := function($a, $n){ $n = 0 ? $a : $f($append($a, $a), $n - 1) }; $count($f([1], 40)))";
+    await assert.rejects(made(doubling, "{}"), /the expression takes over 64 MiB$/);
+  });
+
+  test("ends with its signal", async () => {
+    const abort = new AbortController();
+    const job = claimedJob({ payload: Buffer.from("{}") });
+    const running = transformed(
+      job,
+      "($f := function($n){ $f($n + 1) }; $f(0))",
+      { transformer, jsonOf },
+      abort.signal,
+    );
+    abort.abort(new Error("the server stopped"));
+    await assert.rejects(running, /the server stopped/);
+  });
+});
