@@ -74,6 +74,10 @@ export const EXAMPLES: Record<string, readonly (readonly [commandLine: string, w
   "routes pause": [
     ["authserve routes pause billing", "Let the events of the route billing wait, e.g. during an upgrade"],
   ],
+  "routes test": [
+    ["authserve routes test billing --since 7d --config new.yaml", "Try a changed file on the events of a week"],
+    ["authserve routes test --event evt_1", "See which routes take an event, why not, and what they send"],
+  ],
   "routes resume": [["authserve routes resume billing", "Process the events that waited"]],
   "sources list": [["authserve sources list", "See which secret each source used last"]],
   "sources presets": [

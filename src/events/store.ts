@@ -61,6 +61,23 @@ export interface SentBody {
   contentType: string;
 }
 
+/** A stored event, and what its jobs have sent. */
+export interface HistoryEvent extends EventPayload, Pick<EventSummary, "source" | "eventId" | "type" | "receivedAt"> {
+  id: number;
+  /** `body` is null if the payload was sent. */
+  jobs: { route: string; attempts: number; body: SentBody | null }[];
+}
+
+/** Asks for the next events, oldest first, at most `limit`. */
+export interface HistoryRequest {
+  after: number;
+  /** Received at or after, in Unix milliseconds. */
+  since: number;
+  /** Only this event. */
+  name?: EventName | undefined;
+  limit: number;
+}
+
 /** A job that became a dead letter because the lease of its last attempt expired. */
 export interface DeadLetteredJob {
   source: string;
@@ -348,6 +365,11 @@ export interface EventStore {
   settle(batch: Settlement[]): Promise<boolean[]>;
   /** Gives back claims before their work begins. The jobs are due, before later ones, and the attempts do not count. */
   release(claims: Claim[], now: number): Promise<void>;
+  /**
+   * The next events whose content is stored, as many as fit into one answer; at least one. None at the end. Those that
+   * cannot be read are left out.
+   */
+  history(request: HistoryRequest): Promise<HistoryEvent[]>;
   /** The body that is kept for a job; null if there is none. */
   sentBody(job: JobName): Promise<SentBody | null>;
   /** Keeps the body of a job, unless one is kept already. Returns the one that is kept. */

@@ -4,6 +4,7 @@ import { type Postgres, sqlState } from "./connection.ts";
 import { eventAppend } from "./event-append.ts";
 import { eventClaims } from "./event-claims.ts";
 import { eventFanOut } from "./event-fan-out.ts";
+import { eventHistory } from "./event-history.ts";
 import { eventReads } from "./event-reads.ts";
 import { eventReplay } from "./event-replay.ts";
 import { eventReroute } from "./event-reroute.ts";
@@ -45,6 +46,7 @@ export function postgresEvents(postgres: Postgres, onAppendFailed = () => {}): E
     },
     ...eventFanOut(postgres, tally),
     ...eventClaims(postgres, tally),
+    ...eventHistory(postgres),
     ...sentBodies(postgres),
     ...eventReplay(postgres, tally),
     ...eventReroute(postgres, tally),

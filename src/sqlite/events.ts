@@ -5,6 +5,7 @@ import type { Database } from "./database.ts";
 import { eventAppend } from "./event-append.ts";
 import { type EventClaims, eventClaims } from "./event-claims.ts";
 import { eventFanOut } from "./event-fan-out.ts";
+import { eventHistory } from "./event-history.ts";
 import { eventReads } from "./event-reads.ts";
 import { eventReplay } from "./event-replay.ts";
 import { eventReroute } from "./event-reroute.ts";
@@ -29,6 +30,7 @@ export function sqliteEvents(database: Database, reader = database): SqliteEvent
     append: eventAppend(database),
     ...eventFanOut(database, reader),
     ...eventClaims(database, reader),
+    ...eventHistory(database),
     ...sentBodies(database, reader),
     ...eventReplay(database),
     ...eventReroute(database),

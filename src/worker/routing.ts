@@ -55,20 +55,26 @@ export interface RouteVerdict extends Pick<Unmet, "expected" | "found"> {
 }
 
 /** Says of each route whether it would take an event, and why not. */
-export function explainRouting(
+export function explainRouting(routes: readonly Route[], event: RoutedBy, content: EventContent): RouteVerdict[] {
+  return createExplanation(routes)(event, content);
+}
+
+/** Prepares {@link explainRouting} for many events. */
+export function createExplanation(
   routes: readonly Route[],
-  { source, type }: RoutedBy,
-  content: EventContent,
-): RouteVerdict[] {
-  const verdictOf = (route: Compiled): Omit<RouteVerdict, "route"> => {
-    if (!isOfSource(route, source))
-      return { unmet: "source", expected: (route.sources ?? []).join(" or "), found: source };
-    if (!route.takes(type)) return { unmet: "types", expected: route.types.join(", "), found: type };
-    const unmet = unmetOf(route.when, content);
-    if (unmet === null) return { unmet, expected: null, found: null };
-    return { unmet: `when ${unmet.condition}`, expected: unmet.expected, found: unmet.found };
+): (event: RoutedBy, content: EventContent) => RouteVerdict[] {
+  const compiled = routes.map(compile);
+  return ({ source, type }, content) => {
+    const verdictOf = (route: Compiled): Omit<RouteVerdict, "route"> => {
+      if (!isOfSource(route, source))
+        return { unmet: "source", expected: (route.sources ?? []).join(" or "), found: source };
+      if (!route.takes(type)) return { unmet: "types", expected: route.types.join(", "), found: type };
+      const unmet = unmetOf(route.when, content);
+      if (unmet === null) return { unmet, expected: null, found: null };
+      return { unmet: `when ${unmet.condition}`, expected: unmet.expected, found: unmet.found };
+    };
+    return compiled.map((route) => ({ route: route.name, ...verdictOf(route) }));
   };
-  return routes.map((route) => ({ route: route.name, ...verdictOf(compile(route)) }));
 }
 
 /** Why a route does not take an event, as text; null if it takes it. */

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
-import type { EventStore, SentBody } from "../../src/events/store.ts";
+import type { EventStore, HistoryRequest, SentBody } from "../../src/events/store.ts";
 import { claimOf, claimOne, fanOut, NOW, newEvent } from "../helpers/events.ts";
 import type { OpenEventStore } from "./event-store.ts";
 
@@ -33,6 +33,25 @@ export function sentBodyContract(adapter: string, open: OpenEventStore): void {
       assert.equal(textOf(await store.keepSentBody(job, body("second"))), "text/plain first");
       assert.equal(textOf(await store.sentBody(job)), "text/plain first");
       assert.equal(await store.sentBody({ ...job, route: "other" }), null);
+    });
+
+    test("history has each event with what its jobs have sent, oldest first", async (t) => {
+      const store = await open(t);
+      await deadLetter(store);
+      await store.append([newEvent({ eventId: "e-2", payload: Buffer.from("2"), receivedAt: NOW + 60_000 })]);
+      const read = async (request: Partial<HistoryRequest> = {}) =>
+        (await store.history({ after: 0, since: 0, limit: 10, ...request })).map(({ eventId, jobs }) => ({
+          eventId,
+          jobs: jobs.map(({ route, attempts, body: sent }) => [route, attempts, textOf(sent)]),
+        }));
+      const first = { eventId: NAME.eventId, jobs: [["default", 1, "text/plain first"]] };
+      assert.deepEqual(await read(), [first, { eventId: "e-2", jobs: [] }]);
+      assert.deepEqual(await read({ limit: 1 }), [first]);
+      assert.deepEqual(await read({ name: NAME }), [first]);
+      assert.deepEqual(await read({ since: NOW + 1 }), [{ eventId: "e-2", jobs: [] }]);
+      const [one] = await store.history({ after: 0, since: 0, limit: 1 });
+      assert.deepEqual(await read({ after: one?.id ?? 0, name: NAME }), []);
+      assert.equal(Buffer.from(one?.payload ?? "").toString(), Buffer.from(newEvent().payload).toString());
     });
 
     test("a replay keeps it, unless it is told to forget it", async (t) => {

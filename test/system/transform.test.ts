@@ -49,3 +49,44 @@ test("a retry, a restart with another expression and a replay send the same byte
   await until(() => target.received.length === attempts + 2);
   assert.equal(target.received.at(-1)?.body.toString(), "changed");
 });
+
+test("routes test shows what a changed file would do with stored events, with an event and with a file", async () => {
+  const dir = workingDir();
+  await using target = await startTarget();
+  const write = (name: string, routes: string) => writeFileSync(join(dir, name), `routes:\n${routes}\n`);
+  write("authserve.yaml", `  - { name: all, to: "${target.url}" }`);
+  await using server = await startServer({ dir, env: { FORWARD_URL: undefined } });
+  for (const id of ["evt_1", "evt_2"]) assert.equal((await deliver(server, event(id, { amount: 5 }))).status, 200);
+  await until(() => target.received.length === 2);
+  write(
+    "new.yaml",
+    `  - { name: all, when: { id: evt_1 }, transform: { jsonata: "'id ' & id" }, to: "${target.url}" }`,
+  );
+
+  const run = async (...args: string[]) => {
+    const { stdout, code, stderr } = await server.run([
+      "routes",
+      "test",
+      ...args,
+      "--config",
+      join(dir, "new.yaml"),
+      "--json",
+    ]);
+    assert.equal(code, 0, stderr);
+    return JSON.parse(stdout);
+  };
+  const { samples, routes, ...counts } = await run("all", "--since", "1h");
+  assert.deepEqual(counts, { matched: 1, unmatched: 1, changed: 2 });
+  assert.deepEqual(routes, [{ route: "all", matched: 1, unmatched: 1, changed: 2, failed: 0 }]);
+  assert.deepEqual(
+    samples.map(({ eventId, change, found, sends }: Record<string, unknown>) => [eventId, change, found, sends]),
+    [
+      ["evt_1", "body", null, { contentType: "text/plain; charset=utf-8", bytes: 8, body: "id evt_1" }],
+      ["evt_2", "left", '"evt_2"', null],
+    ],
+  );
+  assert.equal((await run("--event", "evt_2")).unmatched, 1);
+  writeFileSync(join(dir, "body.json"), '{"id":"evt_1","type":"push"}');
+  assert.equal((await run("--file", join(dir, "body.json"), "--source", "default")).samples[0].sends.body, "id evt_1");
+  assert.equal(target.received.length, 2);
+});

@@ -65,6 +65,17 @@ export function addWebhookCommands(program: Command): void {
     .command("try <name>")
     .description("Try the unavailable target of a route now instead of at the next probe")
     .action(async (name) => (await import("../routes.ts")).runRoutesTry(name));
+  routes
+    .command("test [name]")
+    .description("Show what routes would do with stored events or a file, and how it differs from what was sent")
+    .option("--event <id>", "Test this stored event")
+    .option("--since <time>", "Test the events received since this time: 1h, 7d, or ISO 8601 (UTC by default)")
+    .option("--file <file>", "Test an event with the payload in this file")
+    .option("--source <name>", "With --file: its source. With --event: if several sources have this id")
+    .option("--type <type>", "With --file: its type (default: the type in it)")
+    .option("--config <file>", "Test the routes of this configuration file (default: the present one)")
+    .option("--json", "Print a JSON object")
+    .action(async (name, options) => (await import("../routes-test.ts")).runRoutesTest(name, options));
   sendOptions(program.command("send"))
     .description("Send signed deliveries as a provider does")
     .action(async (options) => (await import("../send.ts")).runSend(options));
