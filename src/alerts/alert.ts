@@ -5,8 +5,8 @@ export const SEVERITIES = ["info", "warning", "critical"] as const;
 export type Severity = (typeof SEVERITIES)[number];
 
 /**
- * The alerts. The Prometheus rules in `deploy` have the same names. `title` is the name for people, and `view` the place
- * on the admin page that shows more.
+ * The alerts. The Prometheus rules in `deploy` have the same names. `title` is the name for people, and `view` the
+ * place on the admin page that shows more.
  */
 export const ALERTS = {
   AuthserveFailureRate: { severity: "warning", title: "Attempts fail", view: "#/routes" },

@@ -24,7 +24,7 @@ SELECT ${EVENT}, address, secret, headers, content_type AS "contentType", payloa
 FROM authserve.events JOIN authserve.contents ON contents.event = events.id
 WHERE event_id = $1 AND ($2::text IS NULL OR source = $2) ORDER BY source`;
 
-/** The events whose ids are from one text up to another, of one source, or of every source when it is null, and limit. */
+/** The events whose ids are from one text up to another, of one source, or of every one when it is null, and limit. */
 const STARTING_WITH = `
 SELECT event_id AS "eventId", source FROM authserve.events JOIN authserve.contents ON contents.event = events.id
 WHERE event_id >= $1 AND event_id <= $2 AND ($3::text IS NULL OR source = $3) ORDER BY event_id LIMIT $4`;

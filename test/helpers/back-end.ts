@@ -43,6 +43,12 @@ export const needsHaproxy = () =>
 export const needsGpg = () =>
   needs("signed releases", () => hasProgram("gpg"), "gpg is not on the path (Debian: apt-get install gnupg)");
 
+export const needsPython = () =>
+  needs("Python", () => hasProgram("python3"), "python3 is not on the path (Debian: apt-get install python3)");
+
+export const needsGo = () =>
+  needs("Go", () => hasProgram("go"), "go is not on the path (Debian: apt-get install golang-go)");
+
 export const needsMinisign = () =>
   needs(
     "signed checksums",
