@@ -87,6 +87,8 @@ export async function runSend(options: SendOptions): Promise<void> {
   } else if (count === 1) {
     printData(printable(last.text));
     if (accepted === 0) say(`${url} answered ${last.status}`);
+    if (last.status === 404 && options.to === undefined)
+      say("The server does not use this source yet: see authserve doctor, or start the server again.");
   } else {
     const answers = Object.entries(statuses).map(([status, number]) => `${number} × ${status}`);
     printData(`${count} sent in ${seconds.toFixed(1)} s, answered ${answers.join(", ")}`);

@@ -23,6 +23,11 @@ export function waitingOf(job: JobDetail, unavailable: readonly UnavailableRoute
   if (pausedAt !== null) return { reason: "paused", since: pausedAt };
   if (earlier !== null) return { reason: "earlier_event", event: earlier };
   const target = unavailable.find((one) => one.route === route);
-  if (target) return { reason: "target_unavailable", since: target.since, until: target.probeAt };
+  if (target) return { reason: "target_unavailable", since: target.since, until: nextProbeOf(target, dueAt, now) };
   return dueAt !== null && dueAt > now ? { reason: "delay", until: dueAt } : { reason: "due" };
+}
+
+/** When the target is tried next, at the latest. A probe needs a job that is due: this one is at its time. */
+function nextProbeOf({ probeAt }: UnavailableRoute, dueAt: number | null, now: number): number | null {
+  return probeAt === null || probeAt > now ? probeAt : Math.max(probeAt, dueAt ?? probeAt);
 }
