@@ -36,9 +36,10 @@ const TRY_ROUTE = `UPDATE authserve.unavailable_routes SET try_at = $1 WHERE rou
 
 /** Makes the first job of a route due that waits for its next attempt, unless one is due: route, now. */
 const PREPARE_PROBE = `
-UPDATE authserve.jobs AS job SET due_at = $2
-FROM (SELECT event FROM authserve.jobs WHERE route = $1 AND due_at IS NOT NULL AND lease_owner IS NULL
-  ORDER BY due_at LIMIT 1 FOR UPDATE SKIP LOCKED) AS first
+WITH first AS MATERIALIZED (
+  SELECT event FROM authserve.jobs WHERE route = $1 AND due_at IS NOT NULL AND lease_owner IS NULL
+  ORDER BY due_at LIMIT 1 FOR UPDATE SKIP LOCKED)
+UPDATE authserve.jobs AS job SET due_at = $2 FROM first
 WHERE job.event = first.event AND job.route = $1 AND due_at > $2 AND lease_owner IS NULL`;
 
 /** The probes that an owner is asked for: owner. */
