@@ -81,10 +81,12 @@ export function chooseEvents<Job extends EndedJob>(
 
 function withoutTaken(found: TotalsRow, { processed, failed }: Taken): StoredTotals {
   const count = processed.count + failed.count;
+  const { bytesPerEvent } = found;
   return {
+    bytesPerEvent,
     processed: { count: found.processed - processed.count, bytes: found.processedBytes - processed.bytes },
     failed: { count: found.failed - failed.count, bytes: found.failedBytes - failed.bytes },
-    databaseBytes: found.databaseBytes - processed.bytes - failed.bytes - count * found.bytesPerEvent,
+    databaseBytes: found.databaseBytes - processed.bytes - failed.bytes - count * bytesPerEvent,
   };
 }
 
@@ -110,7 +112,7 @@ export function chooseIds(
   const cutoff = now - retention.idsMs;
   const timed = rows.map((row) => ({ ...row, ...timeOf(row.receivedAt) }));
   const isDone = timed.some(({ at, isAhead }) => at > cutoff && !isAhead);
-  const rule = createPurgeRule(retention, { ...NOTHING_TAKEN, databaseBytes: 0 }, now);
+  const rule = createPurgeRule(retention, { ...NOTHING_TAKEN, databaseBytes: 0, bytesPerEvent: 0 }, now);
   // In a dry run the expired events are still there.
   const isExpired = (row: PurgeRow & { at: number }) =>
     expiry({ ...row, receivedAt: row.at }, jobsOf(row.event) ?? [], rule) !== null;

@@ -38,6 +38,8 @@ export interface StoredTotals {
   processed: { count: number; bytes: number };
   failed: { count: number; bytes: number };
   databaseBytes: number;
+  /** About what an event takes beside its payload and headers: its jobs, attempts and indexes. */
+  bytesPerEvent: number;
 }
 
 /** An event that a purge may remove. `endedAt` is when the last of its jobs ended, or its receipt if it has none. */
@@ -85,9 +87,6 @@ interface PurgeRule {
   isDoneAt(receivedAt: number): boolean;
 }
 
-/** About what the jobs, attempts and indexes of an event take. The next page of a purge measures the size again. */
-export const BYTES_BESIDE_PAYLOAD = 400;
-
 /** Creates the rule for what is stored now. */
 export function createPurgeRule(retention: Retention, totals: StoredTotals, now: number): PurgeRule {
   const excessOf = (status: "processed" | "failed") => ({
@@ -98,7 +97,7 @@ export function createPurgeRule(retention: Retention, totals: StoredTotals, now:
   const spaceExcess = totals.databaseBytes - retention.maxBytes;
   const space = {
     processed: spaceExcess,
-    failed: spaceExcess - totals.processed.bytes - totals.processed.count * BYTES_BESIDE_PAYLOAD,
+    failed: spaceExcess - totals.processed.bytes - totals.processed.count * totals.bytesPerEvent,
   };
   const newestCutoff = now - Math.min(retention.processed.forMs, retention.failed.forMs);
 
@@ -112,7 +111,7 @@ export function createPurgeRule(retention: Retention, totals: StoredTotals, now:
       if (!isExpired && !isOver(status)) return false;
       excess[status].count--;
       excess[status].bytes -= bytes;
-      space[status] -= bytes + BYTES_BESIDE_PAYLOAD;
+      space[status] -= bytes + totals.bytesPerEvent;
       return true;
     },
     isDoneAt: (receivedAt) => receivedAt > newestCutoff && !isOver("processed") && !isOver("failed"),

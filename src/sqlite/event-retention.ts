@@ -8,7 +8,7 @@ import {
   positionOf,
   type TotalsRow,
 } from "../events/purge-choice.ts";
-import { addTaken, BYTES_BESIDE_PAYLOAD, NOTHING_TAKEN } from "../events/retention.ts";
+import { addTaken, NOTHING_TAKEN } from "../events/retention.ts";
 import type { EventStore, PurgedPage, PurgeRequest } from "../events/store.ts";
 import {
   COMPARED_AFTER,
@@ -31,6 +31,8 @@ const SPARE_PAGES = 1000;
 const SPARE_SHARE = 0.1;
 // 2 ms. Each moves a page from the end of the file.
 const RECLAIMED_PAGES = 100;
+/** About what the jobs, attempts and indexes of an event take. The next page of a purge measures the size again. */
+const BYTES_PER_EVENT = 400;
 
 interface JobRow {
   route: string;
@@ -124,7 +126,7 @@ function contentsPurge(database: Database, room: PurgeRoom) {
       rows,
       { timeOf: timeline(rows, now), jobsOf: (event) => jobs.all(event) },
       { ...request, limit },
-      { ...position, totals: { ...found, bytesPerEvent: BYTES_BESIDE_PAYLOAD } },
+      { ...position, totals: { ...found, bytesPerEvent: BYTES_PER_EVENT } },
     );
     if (!isDryRun && events.length > 0) {
       room.make();

@@ -9,7 +9,7 @@ function ruleOf(retention: Partial<Retention>, totals: Partial<StoredTotals> = {
   const none = { count: 0, bytes: 0 };
   return createPurgeRule(
     { ...DEFAULT_RETENTION, ...retention },
-    { processed: none, failed: none, databaseBytes: 0, ...totals },
+    { processed: none, failed: none, databaseBytes: 0, bytesPerEvent: 400, ...totals },
     NOW,
   );
 }
@@ -57,5 +57,15 @@ suite("the rule of a purge", () => {
       [eventOf("failed", 0, 1000), eventOf("processed", 0, 1000), eventOf("queued", 0, 1000)].map(much.takes),
       [true, true, false],
     );
+  });
+
+  test("counts for each event what its driver stores beside the payload", () => {
+    const totals = { processed: { count: 5, bytes: 500 }, databaseBytes: 4100 };
+    const takenOf = (bytesPerEvent: number) => {
+      const rule = ruleOf({ maxBytes: 2000 }, { ...totals, bytesPerEvent });
+      return [1, 2, 3, 4, 5].filter(() => rule.takes(eventOf("processed"))).length;
+    };
+    // 2100 bytes are too many. An event frees 500 of them on SQLite, and 700 on PostgreSQL.
+    assert.deepEqual([takenOf(400), takenOf(600)], [5, 3]);
   });
 });
