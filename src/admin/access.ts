@@ -23,6 +23,7 @@ export function accessEndpoints(parts: AccessParts): Endpoint[] {
   return [
     readEndpoint(parts, {
       path: "/admin/api/access/denials",
+      scope: "events:read",
       summary: "Lists the newest 100 requests that forward-auth of this server has denied since its start.",
       response: DenialsAnswer,
       read: async () => ({ items: parts.readDenials(), cursor: null }),

@@ -62,12 +62,14 @@ export function alertEndpoints(parts: AlertParts): Endpoint[] {
   return [
     readEndpoint(parts, {
       path: "/admin/api/alerts",
+      scope: "events:read",
       summary: "Lists the alerts that fire or wait to fire, and those that were resolved in the last week.",
       response: AlertsAnswer,
       read: async () => ({ items: await readAlerts(), cursor: null }),
     }),
     changeEndpoint(parts, {
       path: "/admin/api/alerts/silence",
+      scope: "session",
       summary: "Keeps an alert, or every alert, from being sent for a while.",
       request: SilenceBody,
       response: SilencedAnswer,
@@ -80,6 +82,7 @@ export function alertEndpoints(parts: AlertParts): Endpoint[] {
     }),
     changeEndpoint(parts, {
       path: "/admin/api/alerts/unsilence",
+      scope: "session",
       summary: "Ends the silences of an alert, or all silences.",
       request: UnsilenceBody,
       response: UnsilencedAnswer,

@@ -38,39 +38,46 @@ const BODY_PROBLEMS: ErrorCode[] = [
  * Lets a handler run for the live session, or for a token with the scope, from allowed addresses only. All others get
  * 401, 403 or 404.
  */
-function guarded(
-  { authorize, access }: AdminGuard,
-  { scope = null, handler }: { scope?: string | null | undefined; handler: RequestHandler },
-): RequestHandler {
+function guarded({ authorize, access }: AdminGuard, scope: Scope, handler: RequestHandler): RequestHandler {
   return async (context) => {
     const { request, address } = context;
     if (access !== null) requireAllowedClient(request, address, access);
-    await authorize(context, scope);
+    await authorize(context, scope === "session" ? null : scope);
     return handler(context);
   };
 }
 
 type Members = v.ObjectSchema<v.ObjectEntries, undefined>;
-type Described = Pick<Endpoint, "path" | "summary" | "response"> & Partial<Endpoint>;
+/** The scope with which a token is enough, or `session` if no token is. */
+type Scope = "events:read" | "events:write" | "session";
 
-/** What a token needs to read, and to change something. */
-const READ = "events:read";
-export const WRITE = "events:write";
+type Described = Pick<Endpoint, "path" | "summary" | "response"> & Partial<Endpoint> & { scope: Scope };
 
-/** An endpoint that reads for the logged-in user, and for a program that may read. */
+/** An endpoint for the logged-in user, and for a program whose token has the scope. */
+function guardedEndpoint(
+  guard: AdminGuard,
+  { scope, problems = [], ...described }: Described & Pick<Endpoint, "method" | "handler">,
+): Endpoint {
+  return {
+    ...described,
+    isGuarded: true,
+    ...(scope !== "session" && { scope }),
+    problems: [...GUARD_PROBLEMS, ...problems],
+    handler: guarded(guard, scope, described.handler),
+  };
+}
+
+/** An endpoint that reads. */
 export function guardedGet(
   guard: AdminGuard,
   { problems = [], ...described }: Described & Pick<Endpoint, "handler">,
 ): Endpoint {
-  return {
-    method: "GET",
-    isGuarded: true,
-    scope: READ,
+  return guardedEndpoint(guard, {
     quiet: true,
     ...described,
-    problems: [...(described.query ? (["validation_failed"] as const) : []), ...GUARD_PROBLEMS, ...problems],
-    handler: guarded(guard, { scope: READ, ...described }),
-  };
+    method: "GET",
+    problems: [...(described.query ? (["validation_failed"] as const) : []), ...problems],
+  });
 }
 
 /** An endpoint that answers the logged-in user with what `read` returns. */
@@ -100,21 +107,18 @@ export function changeEndpoint<Body extends Members>(
   {
     request,
     limitBytes = 16 * 1024,
+    problems = [],
     change,
     ...described
   }: Described & { request: Body; limitBytes?: number; change(body: v.InferOutput<Body>): Promise<unknown> },
 ): Endpoint {
-  return {
+  return guardedEndpoint(guard, {
     ...described,
     method: "POST",
-    isGuarded: true,
     request,
-    problems: [...BODY_PROBLEMS, ...GUARD_PROBLEMS],
-    handler: guarded(guard, {
-      scope: described.scope,
-      handler: async (context) => reply(200, await change(await readJson(context.request, request, limitBytes))),
-    }),
-  };
+    problems: [...BODY_PROBLEMS, ...problems],
+    handler: async (context) => reply(200, await change(await readJson(context.request, request, limitBytes))),
+  });
 }
 
 export const fieldError = (path: string, message: string) =>

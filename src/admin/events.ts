@@ -20,7 +20,6 @@ import {
   queryEndpoint,
   text,
   timestamp,
-  WRITE,
 } from "./api.ts";
 import { type BulkResult, findEvent, takeFiltered } from "./bulk.ts";
 import { JobItem } from "./jobs.ts";
@@ -165,6 +164,7 @@ export function eventEndpoints(parts: EventParts): Endpoint[] {
   return [
     queryEndpoint(parts, {
       path: "/admin/api/events",
+      scope: "events:read",
       summary:
         "Lists events, newest first. The query may have `status`, `type`, `source`, `since`, `until` (ISO 8601), `search` (a part of the payload), `error`, `limit` (50 by default, at most 500) and `cursor`. A search is limited in time: go on while `cursor` is not null.",
       query: EventsQuery,
@@ -176,6 +176,7 @@ export function eventEndpoints(parts: EventParts): Endpoint[] {
     }),
     queryEndpoint(parts, {
       path: "/admin/api/events/:id",
+      scope: "events:read",
       summary:
         "Shows an event with its jobs, attempts, conflicts and repeats, and why each of the present routes would take it or not. `?source=` chooses one of several sources that have the id. The ids `.` and `..` stand in `?id=`, and any text in the path. A payload above 1 MiB is null here.",
       query: EventQuery,
@@ -191,6 +192,7 @@ export function eventEndpoints(parts: EventParts): Endpoint[] {
     }),
     guardedGet(parts, {
       path: "/admin/api/events/:id/payload",
+      scope: "events:read",
       summary: "Returns the bytes of a payload as a file.",
       query: EventQuery,
       response: v.string(),
@@ -209,7 +211,7 @@ export function eventEndpoints(parts: EventParts): Endpoint[] {
     }),
     changeEndpoint(parts, {
       path: "/admin/api/events/replay",
-      scope: WRITE,
+      scope: "events:write",
       summary:
         "Queues the failed jobs of events again: by `ids` (with `source`), or of all that match `filter`, which has the names of the list's query. `force` sends events again, whatever became of them. `dryRun` only counts. If `cursor` is not null, send the request again with it, to go on.",
       request: ReplayBody,
@@ -223,7 +225,7 @@ export function eventEndpoints(parts: EventParts): Endpoint[] {
     }),
     changeEndpoint(parts, {
       path: "/admin/api/events/discard",
-      scope: WRITE,
+      scope: "events:write",
       summary: "Discards the failed or queued jobs of events, selected as for a replay, with a `reason`.",
       request: DiscardBody,
       limitBytes: SELECTION_LIMIT,

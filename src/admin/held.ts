@@ -99,6 +99,7 @@ export function heldEndpoints(parts: HeldParts): Endpoint[] {
   return [
     queryEndpoint(parts, {
       path: "/admin/api/held",
+      scope: "events:read",
       summary:
         "Lists deliveries that were refused for their signature, of sources with `keepRejected`, in order of arrival.",
       query: HeldQuery,
@@ -107,6 +108,7 @@ export function heldEndpoints(parts: HeldParts): Endpoint[] {
     }),
     queryEndpoint(parts, {
       path: "/admin/api/held/one",
+      scope: "events:read",
       summary:
         "Shows the held delivery of `?id=`, without values of headers that may be secrets, and which checks it passes as of its receipt.",
       query: OneQuery,
@@ -119,6 +121,7 @@ export function heldEndpoints(parts: HeldParts): Endpoint[] {
     }),
     changeEndpoint(parts, {
       path: "/admin/api/held/reverify",
+      scope: "events:write",
       summary: "Stores the held deliveries that the present secrets of their sources verify. Others stay held.",
       request: IdsBody,
       response: ReverifiedAnswer,
@@ -126,6 +129,7 @@ export function heldEndpoints(parts: HeldParts): Endpoint[] {
     }),
     changeEndpoint(parts, {
       path: "/admin/api/held/remove",
+      scope: "session",
       summary: "Removes held deliveries for good.",
       request: IdsBody,
       response: RemovedAnswer,
@@ -133,6 +137,7 @@ export function heldEndpoints(parts: HeldParts): Endpoint[] {
     }),
     changeEndpoint(parts, {
       path: "/admin/api/sources/explain",
+      scope: "session",
       summary:
         "Tells which checks of a source a raw HTTP request passes, and what the server would answer. Nothing is stored.",
       request: ExplainBody,

@@ -120,6 +120,7 @@ export function jobEndpoints(parts: JobParts): Endpoint[] {
   return [
     queryEndpoint(parts, {
       path: "/admin/api/jobs",
+      scope: "events:read",
       summary:
         "Lists the jobs that failed, or with `status=queued` those that wait, in the order of arrival of their events. A request compares a limited number of jobs: go on while `cursor` is not null.",
       query: JobsQuery,
@@ -131,6 +132,7 @@ export function jobEndpoints(parts: JobParts): Endpoint[] {
     }),
     queryEndpoint(parts, {
       path: "/admin/api/jobs/errors",
+      scope: "events:read",
       summary:
         "Groups the dead letters by route and error. If `cursor` is not null, ask again with it, and add the groups up.",
       query: ErrorsQuery,

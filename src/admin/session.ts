@@ -30,6 +30,7 @@ export function sessionEndpoints(parts: SessionParts): Endpoint[] {
   return [
     readEndpoint(parts, {
       path: "/admin/api/session",
+      scope: "session",
       summary: "Shows who is logged in, and from where.",
       response: SessionAnswer,
       async read() {
@@ -41,6 +42,7 @@ export function sessionEndpoints(parts: SessionParts): Endpoint[] {
     }),
     changeEndpoint(parts, {
       path: "/admin/api/session/revoke",
+      scope: "session",
       summary: "Ends the session, also that of this request. The body is `{}`.",
       request: NoMembers,
       response: RevokedAnswer,

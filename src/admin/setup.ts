@@ -76,12 +76,14 @@ export function setupEndpoints(parts: SetupParts): Endpoint[] {
   return [
     readEndpoint(parts, {
       path: "/admin/api/presets",
+      scope: "events:read",
       summary: "Lists the known providers, with what a source of each needs.",
       response: PresetsAnswer,
       read: async () => ({ items: setup.presets(), cursor: null }),
     }),
     queryEndpoint(parts, {
       path: "/admin/api/presets/one",
+      scope: "events:read",
       summary: "Shows what is known of the provider that `?name=` names. What nobody has published is null.",
       query: PresetQuery,
       response: PresetAnswer,
@@ -93,6 +95,7 @@ export function setupEndpoints(parts: SetupParts): Endpoint[] {
     }),
     changeEndpoint(parts, {
       path: "/admin/api/sources/secret",
+      scope: "session",
       summary:
         "Shows the newest secret of a source, to enter it at the sender, as long as the source has received nothing.",
       request: SourceBody,
@@ -101,6 +104,7 @@ export function setupEndpoints(parts: SetupParts): Endpoint[] {
     }),
     changeEndpoint(parts, {
       path: "/admin/api/sources/send",
+      scope: "session",
       summary: "Signs a sample as the sender of a source does, and delivers it to this server.",
       request: SourceBody,
       response: SentAnswer,
@@ -108,6 +112,7 @@ export function setupEndpoints(parts: SetupParts): Endpoint[] {
     }),
     changeEndpoint(parts, {
       path: "/admin/api/sources/draft",
+      scope: "session",
       summary: "Makes the lines of the configuration file for a source of a preset, and checks the file with them.",
       request: NewSourceBody,
       limitBytes: 64 * 1024,
@@ -116,6 +121,7 @@ export function setupEndpoints(parts: SetupParts): Endpoint[] {
     }),
     changeEndpoint(parts, {
       path: "/admin/api/sources/add",
+      scope: "session",
       summary:
         "Adds a source of a preset to the configuration file, if `CONFIG_WRITE` is on. The server then reloads it.",
       request: NewSourceBody,

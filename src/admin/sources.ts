@@ -34,6 +34,7 @@ export function sourceEndpoints(parts: SourceParts): Endpoint[] {
   return [
     readEndpoint(parts, {
       path: "/admin/api/sources",
+      scope: "events:read",
       summary: "Lists the sources with what they have received and refused. Secrets are named, and not shown.",
       response: SourcesAnswer,
       read: async () => ({ items: await parts.readSources(), cursor: null }),

@@ -15,7 +15,6 @@ import {
   text,
   time,
   timestamp,
-  WRITE,
 } from "./api.ts";
 
 export interface StatusParts extends AdminGuard {
@@ -138,12 +137,14 @@ export function statusEndpoints(parts: StatusParts): Endpoint[] {
   return [
     readEndpoint(parts, {
       path: "/admin/api/status",
+      scope: "events:read",
       summary: "Shows the server, the numbers of events in each status, and the routes.",
       response: StatusAnswer,
       read: readStatus,
     }),
     queryEndpoint(parts, {
       path: "/admin/api/stats",
+      scope: "events:read",
       summary:
         "Counts deliveries and attempts by minute (kept for two days), hour (kept for 400 days) or day, in all and by source and route. `since` is a day before `until` by default. Latency is from receipt to the end of processing in milliseconds, estimated within a factor of two.",
       query: StatsQuery,
@@ -162,6 +163,7 @@ export function statusEndpoints(parts: StatusParts): Endpoint[] {
     }),
     queryEndpoint(parts, {
       path: "/admin/api/routes/one",
+      scope: "events:read",
       summary: "Shows what the configured route of `?name=` takes, and how it retries.",
       query: RouteQuery,
       response: RouteAnswer,
@@ -173,7 +175,7 @@ export function statusEndpoints(parts: StatusParts): Endpoint[] {
     }),
     changeEndpoint(parts, {
       path: "/admin/api/routes/pause",
-      scope: WRITE,
+      scope: "events:write",
       summary: "Pauses a route: its jobs wait, and running attempts end as usual.",
       request: RouteBody,
       response: ChangedAnswer,
@@ -184,7 +186,7 @@ export function statusEndpoints(parts: StatusParts): Endpoint[] {
     }),
     changeEndpoint(parts, {
       path: "/admin/api/routes/resume",
-      scope: WRITE,
+      scope: "events:write",
       summary: "Ends the pause of a route.",
       request: RouteBody,
       response: ChangedAnswer,
@@ -195,7 +197,7 @@ export function statusEndpoints(parts: StatusParts): Endpoint[] {
     }),
     changeEndpoint(parts, {
       path: "/admin/api/routes/try",
-      scope: WRITE,
+      scope: "events:write",
       summary: "Tries the unavailable target of a route now, instead of at the next probe.",
       request: RouteBody,
       response: ChangedAnswer,

@@ -60,13 +60,14 @@ export function tokenEndpoints(parts: TokenParts): Endpoint[] {
   return [
     readEndpoint(parts, {
       path: "/admin/api/tokens",
+      scope: "session",
       summary: "Lists the tokens of programs, also expired ones, without their values.",
-      scope: undefined,
       response: TokensAnswer,
       read: async () => ({ items: await tokens.list(), cursor: null }),
     }),
     changeEndpoint(parts, {
       path: "/admin/api/tokens",
+      scope: "session",
       summary: "Creates a token for a program, and shows its value this once.",
       request: TokenBody,
       response: CreatedAnswer,
@@ -78,6 +79,7 @@ export function tokenEndpoints(parts: TokenParts): Endpoint[] {
     }),
     changeEndpoint(parts, {
       path: "/admin/api/tokens/revoke",
+      scope: "session",
       summary: "Revokes the tokens with these `names`, or `all`. Unknown names are ignored.",
       request: RevokeBody,
       response: RevokedAnswer,
