@@ -44,35 +44,33 @@ interface SqliteServerStores extends SqliteStores {
 export async function openForServer(options: ServerOptions): Promise<SqliteServerStores> {
   const { dataDir, minFreeBytes, startThread, startReadThread, log } = options;
   giveBackIfFull(dataDir);
-  const lock = lockForServer(dataDir);
+  const closings: (() => unknown)[] = [];
+  /** Closes what is open, the last first. */
+  const close = async () => {
+    for (const closeOne of closings.toReversed()) await closeOne();
+  };
   try {
+    const lock = lockForServer(dataDir);
+    closings.push(lock.release);
     recoverRestore(dataDir);
     const reader = openDatabase(dataDir, { checked: true });
-    try {
-      const newestEventAt = readNewest(reader);
-      const files = openFilesOf(reader);
-      const thread = await startStorageThread(startThread, { dataDir, files, minFreeBytes }, log);
-      await releaseStaleLeases(thread, log);
-      const readThread = createReadThread(startReadThread, reader.name);
-      const logSize = watchLogSize(reader.name, log);
-      const fileWatch = watchFiles({ dataDir, files, lock, thread, log });
-      const close = async () => {
-        await fileWatch.stop();
-        await logSize.stop();
-        await readThread.close();
-        await thread.close();
-        reader.close();
-        lock.release();
-      };
-      const stores = storesOnThreads({ thread, readThread, reader, requireLock: fileWatch.requireLock }, close);
-      const { dev, ino } = files[""];
-      return { ...stores, id: `${dev}-${ino}`, logBytes: logSize.bytes, newestEventAt };
-    } catch (error) {
-      reader.close();
-      throw error;
-    }
+    closings.push(() => reader.close());
+    const newestEventAt = readNewest(reader);
+    const files = openFilesOf(reader);
+    const thread = await startStorageThread(startThread, { dataDir, files, minFreeBytes }, log);
+    closings.push(thread.close);
+    await releaseStaleLeases(thread, log);
+    const readThread = createReadThread(startReadThread, reader.name);
+    closings.push(readThread.close);
+    const logSize = watchLogSize(reader.name, log);
+    closings.push(logSize.stop);
+    const fileWatch = watchFiles({ dataDir, files, lock, thread, log });
+    closings.push(fileWatch.stop);
+    const stores = storesOnThreads({ thread, readThread, reader, requireLock: fileWatch.requireLock }, close);
+    const { dev, ino } = files[""];
+    return { ...stores, id: `${dev}-${ino}`, logBytes: logSize.bytes, newestEventAt };
   } catch (error) {
-    lock.release();
+    await close();
     throw error;
   }
 }
