@@ -28,6 +28,7 @@ export interface HandshakeParts {
   trustedProxies: BlockList | undefined;
   /** Keeps the secret that a handshake brought until it is shown, if the source waits for one. */
   keepSecret(source: Source, secret: { value: string; address: string }): Promise<Kept>;
+  now?(): number;
 }
 
 const PROBLEMS: ErrorCode[] = ["validation_failed", "address_not_allowed", "intake_paused"];
@@ -82,7 +83,10 @@ export function handshakeEndpoints(source: Source, parts: HandshakeParts): Endpo
 /**
  * Refuses a request without a right signature, of a provider that signs its check of the URL as it signs a delivery.
  */
-function signatureOf(source: Source, { trustedProxies }: HandshakeParts): (context: RequestContext) => void {
+function signatureOf(
+  source: Source,
+  { trustedProxies, now = Date.now }: HandshakeParts,
+): (context: RequestContext) => void {
   const verifier = createVerifier(source);
   return ({ request }) => {
     const { headers, method = "" } = request;
@@ -93,7 +97,7 @@ function signatureOf(source: Source, { trustedProxies }: HandshakeParts): (conte
       headers,
       content: openContent(Buffer.alloc(0), ""),
     };
-    const found = verifier.judge(sent, Date.now());
+    const found = verifier.judge(sent, now());
     if (typeof found === "string") throw new AppError("signature_mismatch", { reason: found });
   };
 }
@@ -228,11 +232,12 @@ export function unsignedAnswerOf(source: Source, parts: HandshakeParts) {
  */
 export function testAnswerOf(source: Source, parts: HandshakeParts) {
   const key = handshakeOf(source.handshake)?.testKey;
+  const { now = Date.now } = parts;
   const answer = deliveryAnswerOf(source, parts);
   if (!answer || key === undefined) return undefined;
   const verifier = createVerifier({ ...source, secrets: [{ name: key, value: key, mark: "" }] });
   return (context: RequestContext, request: SignedRequest): Answer | null => {
-    const isTest = typeof verifier.judge(request, Date.now()) === "object";
+    const isTest = typeof verifier.judge(request, now()) === "object";
     return isTest ? answer(context, request.content) : null;
   };
 }

@@ -16,9 +16,9 @@ LOOPBACK.addSubnet("127.0.0.0", 8, "ipv4");
 function serving(
   t: TestContext,
   handshake: NonNullable<Source["handshake"]>,
-  { trustedProxies, ...changes }: Partial<Source> & { trustedProxies?: BlockList } = {},
+  { trustedProxies, now, ...changes }: Partial<Source> & { trustedProxies?: BlockList; now?: () => number } = {},
 ) {
-  return servedSource(t, { handshake, ...changes }, { trustedProxies });
+  return servedSource(t, { handshake, ...changes }, { trustedProxies, ...(now && { now }) });
 }
 
 const post = (body: unknown, headers: Record<string, string> = {}): RequestInit => ({
@@ -201,8 +201,9 @@ test("Airship's signed check gets its code, and its deliveries come to a path be
   const { schemes, subPaths, encoding, contentTypes } = airship;
   const code = secretOf("559384cd-6284-4e3e-9e4e-7c260019a251");
   const options = { schemes, subPaths, encoding, contentTypes } as Partial<Source>;
-  const { send, stored } = await serving(t, { kind: "airship", token: code }, options);
-  const signed = (body: string, secret = SECRET, time = Math.floor(Date.now() / 1000)) => ({
+  const now = 1_800_000_000_000;
+  const { send, stored } = await serving(t, { kind: "airship", token: code }, { ...options, now: () => now });
+  const signed = (body: string, secret = SECRET, time = now / 1000) => ({
     "X-UA-Timestamp": String(time),
     "X-UA-Signature": createHmac("sha256", secret).update(`${time}:${body}`).digest("hex"),
   });
