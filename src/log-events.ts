@@ -10,6 +10,11 @@ interface LogEventDescription {
 /** The log events. Their names are stable, for programs that read the log. */
 export const LOG_EVENTS = {
   server_started: { level: "info", meaning: "The server listens.", fields: ["url", "pid"] },
+  accept_error: {
+    level: "error",
+    meaning: "A connection could not be accepted. The server goes on. Logged once for each error.",
+    fields: ["error"],
+  },
   server_stopping: { level: "info", meaning: "The server received a signal to stop.", fields: [] },
   server_stopped: { level: "info", meaning: "The server has stopped.", fields: [] },
   setting_warning: {

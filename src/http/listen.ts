@@ -38,19 +38,28 @@ export function publicUrlOf(endpoint: Endpoint & { PUBLIC_URL?: string | undefin
 
 /**
  * Starts listening, without `host` on all addresses. Returns the port. Throws {@link SettingsError} when it cannot
- * listen.
+ * listen. `onError` gets later errors, such as a connection that could not be accepted. The server goes on.
  */
-export function listen(server: Server, address: { port: number; host: string | undefined }): Promise<number> {
+export function listen(
+  server: Server,
+  address: { port: number; host: string | undefined },
+  onError: (error: Error) => void,
+): Promise<number> {
   return new Promise((resolve, reject) => {
-    server.once("error", (error) => reject(listenFailure(systemCode(error), address.port)));
-    server.listen(address, () => resolve((server.address() as AddressInfo).port));
+    const fail = (error: Error) => reject(listenFailure(systemCode(error), address.port));
+    server.once("error", fail);
+    server.listen(address, () => {
+      server.off("error", fail);
+      server.on("error", onError);
+      resolve((server.address() as AddressInfo).port);
+    });
   });
 }
 
 /** Returns a free port: the given one, or any if it is 0. Throws {@link SettingsError} when it cannot listen there. */
 export async function findPort(address: { port: number; host: string | undefined }): Promise<number> {
   const server = createServer();
-  const port = await listen(server, address);
+  const port = await listen(server, address, () => {});
   await new Promise((resolve) => server.close(resolve));
   return port;
 }

@@ -9,6 +9,7 @@ import { faultOfUnnamedProxy, isTrusted, watchForUnnamedProxy } from "../http/pr
 import { createRouter, type Router } from "../http/router.ts";
 import { createHttpServer } from "../http/server.ts";
 import { createTlsFiles } from "../http/tls.ts";
+import { createRepeatedError } from "../lib/repeat.ts";
 import type { Metrics } from "../metrics.ts";
 import type { Wiring } from "./configuration.ts";
 import type { Part } from "./parts.ts";
@@ -35,6 +36,7 @@ export function openListener({ settings, metrics, instance, log }: Wiring): List
   });
   const tls = tlsFilesOf(settings);
   const server = createHttpServer(listener, { tls, refusal, connectionLimits: connectionLimitsOf(settings, metrics) });
+  const fault = createRepeatedError();
   let port = PORT;
   let unwatch = () => {};
   return {
@@ -42,7 +44,10 @@ export function openListener({ settings, metrics, instance, log }: Wiring): List
     replaceEndpoints,
     url: (anyHost) => urlOf(settings, port, anyHost),
     async start() {
-      port = await listen(server, { port: PORT, host: hostOf(settings) });
+      port = await listen(server, { port: PORT, host: hostOf(settings) }, (cause) => {
+        const error = fault.news(cause);
+        if (error !== null) log.error({ event: "accept_error", error }, "a connection could not be accepted");
+      });
       if (tls !== undefined) unwatch = tls.watch(server as TlsServer, log);
     },
     async stop(deadline) {

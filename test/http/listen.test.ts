@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
+import { createServer } from "node:net";
 import { test } from "node:test";
-import { isLoopback, listenFailure } from "../../src/http/listen.ts";
+import { isLoopback, listen, listenFailure } from "../../src/http/listen.ts";
 
 for (const [code, message] of [
   ["EADDRINUSE", /^PORT 3000 is in use: .*set another PORT$/],
@@ -15,6 +16,16 @@ for (const [code, message] of [
     assert.equal(failure.exitCode, 2);
   });
 }
+
+test("errors of a server that listens are told, and do not end the process", async (t) => {
+  const server = createServer();
+  t.after(() => void server.close());
+  const errors: Error[] = [];
+  await listen(server, { port: 0, host: "127.0.0.1" }, (error) => errors.push(error));
+  const found = [new Error("accept ENFILE"), new Error("accept ENOBUFS")];
+  for (const error of found) server.emit("error", error);
+  assert.deepEqual(errors, found);
+});
 
 test("every spelling of a loopback host is recognized", () => {
   const spellings = ["localhost", "LOCALHOST", "127.0.0.1", "127.8.8.8", "127.1", "::1", "0:0:0:0:0:0:0:1"];
