@@ -122,7 +122,7 @@ async function openMainStores(
   return { main: { ...stores, shared: stores }, server, checks, logBytes: () => 0, newestEventAt };
 }
 
-/** The server's instance file is there. Without it, commands cannot find this server, which is logged. */
+/** Makes the folder of `server.json`. If that fails, so does the write of the file, which is logged then. */
 function prepareInstanceDir(dataDir: string): void {
   try {
     makeDir(resolve(dataDir));

@@ -97,6 +97,17 @@ test("every link in the README and the docs leads to an existing file and headin
   );
 });
 
+test("every file that docs/architecture.md and CONTRIBUTING.md name exists", () => {
+  const sources = filesIn("src", ".ts");
+  const exists = (path: string) => existsSync(join(ROOT, path)) || sources.some((file) => file.endsWith(`/${path}`));
+  const missing = ["docs/architecture.md", "CONTRIBUTING.md"].flatMap((page) => {
+    const text = readFileSync(join(ROOT, page), "utf8");
+    const named = text.matchAll(/`((?:docs|deploy|src|test)\/[\w./-]+|[\w./-]+\.(?:ts|md|yml))`/g);
+    return Array.from(named, ([, path = ""]) => path).filter((path) => !path.includes("NAME") && !exists(path));
+  });
+  assert.deepEqual(missing, []);
+});
+
 test("docs/dependencies.md gives a reason for every production package, and no other", () => {
   const text = readFileSync(join(ROOT, "docs/dependencies.md"), "utf8");
   const documented = [...text.matchAll(/^\| `([^`]+)` \| \S/gm)].map((match) => match[1] as string);

@@ -218,7 +218,7 @@ export function eventEndpoints(parts: EventParts): Endpoint[] {
       limitBytes: SELECTION_LIMIT,
       response: TakenAnswer,
       async change({ force = false, ...body }) {
-        if (force && body.filter !== undefined) throw fieldError("force", "is for ids");
+        if (force && body.filter !== undefined) throw fieldError("force", "cannot be used with filter: name the events in ids");
         if (body.filter?.status === "queued") throw fieldError("filter.status", "must be failed");
         return take(parts, (force ? rerouting : replaying)(events, now), body);
       },
@@ -244,14 +244,14 @@ async function take(
   if ((ids === undefined) === (filter === undefined)) throw fieldError("", "must have either ids or filter");
   if (ids === undefined) {
     const { status = "failed", search, route, ...conditions } = filter ?? {};
-    if (source !== undefined) throw fieldError("source", "is for ids: use filter.source");
+    if (source !== undefined) throw fieldError("source", "cannot be used with filter: use filter.source");
     if (search !== undefined && route !== undefined) throw fieldError("filter.route", "cannot be used with search");
     const form = search === undefined ? JOB_CURSOR : LIST_CURSOR;
     if (from !== undefined && !form.test(from)) throw fieldError("cursor", "is not a cursor of this request");
     const whole = defined({ status, search, route, ...conditions });
     return takeFiltered(events, action, { filter: whole, cursor: from, dryRun });
   }
-  if (dryRun || from !== undefined) throw fieldError(dryRun ? "dryRun" : "cursor", "is for a filter");
+  if (dryRun || from !== undefined) throw fieldError(dryRun ? "dryRun" : "cursor", "cannot be used with ids");
   const taken = await takeNamed(action, ids, async (eventId) => {
     const [event, ...others] = await events.get(eventId, source);
     return others.length > 0 ? "several sources have this id: name one" : (event ?? "there is no such event");

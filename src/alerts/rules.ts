@@ -118,7 +118,7 @@ function failureRates({ now, attempts }: Facts, { failureRate }: AlertRules, sam
   });
 }
 
-/** For how long a source has been silent for too long, in milliseconds. Null if it is not. What is new never is. */
+/** How long nothing has come to a source, in milliseconds. Null if that is not too long, or nothing ever came. */
 export function silenceOf(
   { expectEveryMs, lastReceivedAt }: Pick<WatchedSource, "expectEveryMs" | "lastReceivedAt">,
   now: number,
@@ -226,7 +226,7 @@ function expiringTokens({ now, tokens }: Facts, rules: AlertRules): Condition[] 
     if (leftMs >= rule.withinMs) return [];
     const end = leftMs > 0 ? `expires in ${durationText(leftMs)}` : `expired ${durationText(-leftMs)} ago`;
     const summary = `the token ${name} ${end}`;
-    const remedy = "authserve tokens create a new one for its program, and revoke it";
+    const remedy = `make a new one with authserve tokens create, give it to the program, and run authserve tokens revoke ${name}`;
     return [{ name: "AuthserveTokenExpiring", labels: { token: name }, summary, remedy }];
   });
 }

@@ -1,6 +1,6 @@
 /**
- * Finds a number above 1 that is free, when those below it are taken. Yields each number that it asks for, and takes
- * whether that is taken as the answer. It asks for few: twice the logarithm of the result.
+ * Finds the lowest free number above 1, where no number above a free one is taken. It yields a number to ask whether
+ * that is taken, and `next` brings the answer. It asks few times: about twice the logarithm of the result.
  */
 export function* freeNumber(): Generator<number, number, boolean> {
   let [taken, free] = [1, 2];

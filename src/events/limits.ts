@@ -1,8 +1,8 @@
 // What one answer or one step of a store may hold. Each also bounds for how long deliveries wait on SQLite.
 
 /**
- * The payloads of a claim with their headers, those of a step of fan-out, or of a read of held deliveries: 0.1 s. The
- * first one may be larger.
+ * The bytes of payloads and headers that a claim, a step of fan-out or a read of held deliveries returns at once, in
+ * 0.1 s. If the first payload alone has more, it is returned by itself.
  */
 export const MAX_PAYLOAD_BYTES = 8 * 1024 * 1024;
 

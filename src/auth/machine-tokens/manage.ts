@@ -7,7 +7,7 @@ const DAY_MS = 86_400_000;
 
 /** How long a token is valid unless its maker says otherwise. */
 export const DEFAULT_EXPIRY_MS = 90 * DAY_MS;
-/** A longer time is meant as never. */
+/** A longer time is refused: a token without an end is asked for as such. */
 const LONGEST_EXPIRY_MS = 36_500 * DAY_MS;
 /** A token that ends within this time is reported. */
 const ENDS_SOON_MS = 7 * DAY_MS;
