@@ -4,6 +4,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import packer from "@yao-pkg/pkg/lib-es5/sea.js";
 import { THREADS } from "../../src/platform/checkout.ts";
 import { type AddonFiles, bundle } from "./bundle.ts";
+import { LOADER } from "./loader.ts";
 import { executableIn } from "./official-node.ts";
 import { lockedVersion, packageFolder } from "./packages.ts";
 import { stripElf } from "./strip.ts";
@@ -15,11 +16,6 @@ type Texts = Record<string, string>;
 // Node records this path in the executable. A fixed path makes builds of a commit identical on all machines.
 const STAGE = "/tmp/authserve-build";
 const STAGE_TIMEOUT_MS = 180_000;
-
-const MAIN = `
-import { run } from "./cli/main.ts";
-void run();
-`;
 
 interface BuildOptions {
   texts: Texts;
@@ -40,12 +36,12 @@ export async function buildExecutable(target: Target, options: BuildOptions): Pr
       writeFileSync(join(STAGE, name), content);
       return join(STAGE, name);
     };
-    const entry = stage("authserve.cjs", await bundle(MAIN, addons));
+    const entry = stage("authserve.cjs", `${LOADER}loadChunk("./main.js").run();`);
+    const code = await bundle({ main: "cli/main.ts", ...THREADS }, addons);
     const threads: Texts = {};
-    for (const [name, file] of Object.entries(THREADS)) {
-      threads[`${name}-thread.cjs`] = await bundle(`import "./${file}";`, addons);
-    }
-    const staged = Object.entries({ ...threads, ...texts }).map(([name, text]) => [name, stage(name, text)]);
+    for (const name of Object.keys(THREADS)) threads[`${name}-thread.cjs`] = `${LOADER}loadChunk("./${name}.js");`;
+    const assets: Texts = { ...code, ...threads, ...texts };
+    const staged = Object.entries(assets).map(([name, text]) => [name, stage(name, text)]);
     const version = lockedVersion(target.nodePackage);
     // The Node of the executable, and one of the same version for this machine, which prepares the content.
     for (const platform of new Set([target, ownTarget()])) {
