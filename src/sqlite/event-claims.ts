@@ -38,7 +38,7 @@ export interface EventClaims extends SyncPort<Pick<EventStore, "claim" | "renew"
 export function eventClaims(database: Database, reader: Database): EventClaims {
   const isPaused = database.prepare("SELECT 1 FROM paused_routes WHERE route = ?");
   // Or when its lease ends.
-  const nextDue = database.prepare("SELECT min(due_at) FROM jobs WHERE route = ? AND due_at IS NOT NULL").pluck();
+  const nextDue = database.prepare("SELECT min(due_at) FROM jobs WHERE route = +? AND due_at IS NOT NULL").pluck();
   const renew = database.prepare(RENEW);
   const release = database.prepare(`
     UPDATE jobs SET attempts = attempts - 1, due_at = (SELECT min(received_at, ?) FROM events WHERE id = event),
@@ -89,7 +89,7 @@ function prepareLeasing(database: Database, reader: Database, tally: EventTally,
   const due = database.prepare<unknown[], DueRow>(`
     SELECT event, attempts, probes, attempts_before_replay AS attemptsBeforeReplay, is_replay AS isReplay,
       lease_owner AS leaseOwner, claimed_at AS claimedAt
-    FROM jobs WHERE route = ? AND due_at <= ? ORDER BY due_at LIMIT +?`);
+    FROM jobs WHERE route = +? AND due_at <= +? ORDER BY due_at LIMIT +?`);
   // The attempt is counted here: a handler that kills the process must still use one up.
   const lease = database.prepare(`
     UPDATE jobs SET attempts = attempts + 1, lease_owner = ?, claimed_at = ?, due_at = ?

@@ -21,7 +21,7 @@ export function eventReader(reader: Database): (event: number) => Reading {
   const get = reader.prepare<unknown[], StoredEvent & { payloadCrc32: number }>(`
     SELECT source, event_id AS eventId, type, content_type AS contentType, received_at AS receivedAt, headers,
       payload_crc32 AS payloadCrc32, payload
-    FROM contents JOIN events ON events.id = contents.event WHERE contents.event = ?`);
+    FROM contents JOIN events ON events.id = contents.event WHERE contents.event = +?`);
 
   return (event) => {
     try {
