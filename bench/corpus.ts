@@ -24,6 +24,28 @@ export function writeCorpusFor(
   return writeCorpus(file, Math.ceil(seconds * MOST_PER_SECOND), secret, prefix, ids);
 }
 
+/** The body of a delivery of about 260 bytes. */
+export function deliveryBody(id: string, number: number, padding?: string): string {
+  return JSON.stringify({
+    id,
+    object: "event",
+    api_version: "2026-01-01",
+    created: 1_790_000_000 + (number % 86_400),
+    data: {
+      object: {
+        id: `pi_${number % 5000}`,
+        object: "payment_intent",
+        amount: 100 + (number % 9900),
+        currency: "eur",
+        status: "succeeded",
+      },
+    },
+    livemode: false,
+    type: number % 3 ? "payment_intent.succeeded" : "payment_intent.created",
+    padding,
+  });
+}
+
 /**
  * Writes signed, unique deliveries of about 260 bytes, one per line: signature TAB id TAB body. `paddingBytes` of text
  * that does not compress make them larger.
@@ -40,24 +62,8 @@ export async function writeCorpus(
   let lines = "";
   for (let i = 0; i < count; i++) {
     const id = eventIdOf(ids, prefix, i);
-    const body = JSON.stringify({
-      id,
-      object: "event",
-      api_version: "2026-01-01",
-      created: 1_790_000_000 + (i % 86_400),
-      data: {
-        object: {
-          id: `pi_${i % 5000}`,
-          object: "payment_intent",
-          amount: 100 + (i % 9900),
-          currency: "eur",
-          status: "succeeded",
-        },
-      },
-      livemode: false,
-      type: i % 3 ? "payment_intent.succeeded" : "payment_intent.created",
-      ...(paddingBytes > 0 ? { padding: randomBytes(Math.ceil((paddingBytes * 3) / 4)).toString("base64") } : {}),
-    });
+    const padding = paddingBytes > 0 ? randomBytes(Math.ceil((paddingBytes * 3) / 4)).toString("base64") : undefined;
+    const body = deliveryBody(id, i, padding);
     lines += `${createHmac("sha256", secret).update(body).digest("hex")}\t${id}\t${body}\n`;
     if (lines.length > 1 << 20) {
       if (!out.write(lines)) await once(out, "drain");

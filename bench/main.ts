@@ -4,7 +4,8 @@
  * drain` measures how fast stored events are processed. `-- outage` takes one of two targets down while deliveries go
  * on. `-- retention` measures lists of many events, a backup and a purge beside deliveries, and an hour of events. `--
  * postgres` compares PostgreSQL with SQLite. `-- servers` measures 1, 2 and 3 servers on one PostgreSQL; `-- servers
- * 1776` with so many more bytes in each payload. `-- compare COMMIT` measures this checkout beside another commit.
+ * 1776` with so many more bytes in each payload. `-- parts` shows what each part of a delivery costs. `-- compare
+ * COMMIT` measures this checkout beside another commit.
  */
 import { writeFileSync } from "node:fs";
 import { cpus } from "node:os";
@@ -16,6 +17,7 @@ import { figureLine, GOALS } from "./goals.ts";
 import { measureGrowth } from "./growth.ts";
 import { measureIntake, type Row } from "./intake.ts";
 import { measureOutage } from "./outage.ts";
+import { measureParts } from "./parts.ts";
 import { measurePostgres } from "./postgres.ts";
 import { measureBesideDeliveries, measureHour, measureLists } from "./retention.ts";
 import { measureServers } from "./servers.ts";
@@ -64,11 +66,13 @@ function printGoals(rows: readonly Row[]): void {
 const scratch = makeScratch();
 try {
   // Only checkouts are compared.
-  if (process.argv[2] !== "compare") buildProduct();
+  if (process.argv[2] !== "compare" && process.argv[2] !== "parts") buildProduct();
   if (process.argv[2] === "compare") {
     const commit = process.argv[3];
     if (!commit) throw new Error("which commit? npm run bench -- compare COMMIT");
     await measureComparison(scratch, commit, ROUNDS, SECONDS);
+  } else if (process.argv[2] === "parts") {
+    await measureParts(scratch);
   } else if (process.argv[2] === "growth") {
     const ids = process.argv[3] === "random" ? "random" : "sequential";
     const total = Number(process.env.BENCH_EVENTS ?? 10_000_000);
