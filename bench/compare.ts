@@ -2,6 +2,7 @@ import { spawnSync } from "node:child_process";
 import { readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
+import { boundOf, COMPARED } from "./goals.ts";
 import { playCorpus, playRun, prepareRun, type Run, type Spread, spreadOf, WARM_UP_SECONDS } from "./load.ts";
 import { hundredths, printHead, printRow, whole } from "./table.ts";
 import { metricOf, rssMb, startCheckout, type Target } from "./targets.ts";
@@ -18,9 +19,12 @@ interface Figures {
   "memory when idle, MB": number;
 }
 
+/** The commit to compare with by default: the last release, or one before the first. */
+export const BASELINE = readFileSync(join(import.meta.dirname, "baseline"), "utf8").trim();
+
 /**
  * Measures the source of this checkout beside that of another commit, in turn, and prints both with the ratio of each
- * round. A wide spread means that the machine was not quiet.
+ * round. A wide spread means that the machine was not quiet, so that a ratio out of bounds fails nothing.
  */
 export async function measureComparison(
   scratch: string,
@@ -43,11 +47,13 @@ export async function measureComparison(
   } finally {
     git("worktree", "remove", "--force", before);
   }
-  printHead(["figure", commit.slice(0, 12), "now", "ratio"]);
+  printHead(["figure", commit.slice(0, 12), "now", "ratio", "bound"]);
   for (const figure of Object.keys(found.now[0] ?? {}) as (keyof Figures)[]) {
     const spread = (one: Figures[]): Spread => spreadOf(one.map((figures) => figures[figure]));
     const ratios = found.now.map((now, round) => now[figure] / (found.before[round]?.[figure] ?? Number.NaN));
-    printRow([figure, whole(spread(found.before)), whole(spread(found.now)), hundredths(spreadOf(ratios))]);
+    const ratio = spreadOf(ratios);
+    const bound = boundOf(ratio.median, COMPARED[figure]);
+    printRow([figure, whole(spread(found.before)), whole(spread(found.now)), hundredths(ratio), bound]);
   }
 }
 

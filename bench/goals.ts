@@ -5,6 +5,8 @@ interface Goal {
 }
 
 export const GOALS = {
+  /** Of "HMAC + SQLite alone", at 64 and at 256 connections. */
+  intakeOfMinimum: { least: 0.85 },
   /** At 64 connections, like the next two. */
   intakeOfBare: { least: 0.45 },
   intakeOfNest: { least: 4 },
@@ -25,12 +27,22 @@ export const GOALS = {
   idleMb: { most: 110 },
 } satisfies Record<string, Goal>;
 
+/** How far a figure may be from that of another commit, as a ratio. Wide, because machines are rarely quiet. */
+export const COMPARED = {
+  "deliveries/s": { least: 0.75 },
+  "jobs/s": { least: 0.75 },
+  "start, ms": { most: 1.3 },
+  "memory when idle, MB": { most: 1.1 },
+} satisfies Record<string, Goal>;
+
+/** A goal as text, with a mark if a value misses it. */
+export function boundOf(value: number, { least, most }: Goal): string {
+  const isMissed = !(value >= (least ?? value) && value <= (most ?? value));
+  return `${least === undefined ? `<= ${most}` : `>= ${least}`}${isMissed ? "  MISSED" : ""}`;
+}
+
 /** A figure and its goal as a line of text. */
 export function figureLine(name: string, value: number, unit: string, goal?: Goal): string {
-  const { least, most } = goal ?? {};
-  const isMissed = !(value >= (least ?? value) && value <= (most ?? value));
-  const beside = goal
-    ? `  goal ${least === undefined ? `<= ${most}` : `>= ${least}`}${isMissed ? "  MISSED" : ""}`
-    : "";
+  const beside = goal ? `  goal ${boundOf(value, goal)}` : "";
   return `${name.padEnd(28)}${value.toFixed(unit === "x" ? 2 : 1).padStart(8)} ${unit}${beside}`;
 }

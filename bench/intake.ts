@@ -2,8 +2,10 @@
 import { type LoadResult, playRun, prepareRun, type Spread, spreadOf } from "./load.ts";
 import {
   buildNest,
+  installExpress,
   startCeiling,
   startDebianWebhook,
+  startExpress,
   startMinimum,
   startNest,
   startProduct,
@@ -18,8 +20,9 @@ export interface Row {
   p50Ms: Spread;
   p99Ms: Spread;
   errors: number;
-  /** Ratios to the rates of the ceiling and the NestJS peer, calculated for each round. */
+  /** Ratios to the rates of the ceiling, the minimum and the NestJS peer, calculated for each round. */
   toCeiling: Spread;
+  toMinimum: Spread;
   toNest: Spread;
 }
 
@@ -28,12 +31,15 @@ const CONNECTIONS = [64, 256];
 /** Measures all targets in turn in each round. Each run has a new, warmed-up server and unique deliveries. */
 export async function measureIntake(scratch: string, rounds: number, seconds: number): Promise<Row[]> {
   const nest = buildNest(scratch);
+  const express = installExpress(scratch);
   const redis = await startRedis(scratch);
+  const durableRedis = await startRedis(scratch, "always");
   const starters: { name: string; start: () => Promise<Target | null> }[] = [
     { name: "bare node:http", start: () => startCeiling(scratch) },
     { name: "authserve", start: () => startProduct(scratch) },
     { name: "HMAC + SQLite alone", start: () => startMinimum(scratch) },
     { name: "NestJS + BullMQ", start: () => startNest(nest, redis.port) },
+    { name: "Express + BullMQ, on disk", start: () => startExpress(express, durableRedis.port) },
     { name: "Debian webhook", start: () => startDebianWebhook(scratch) },
   ];
   const results = new Map<string, LoadResult[]>();
@@ -61,6 +67,7 @@ export async function measureIntake(scratch: string, rounds: number, seconds: nu
     }
   } finally {
     await redis.stop();
+    await durableRedis.stop();
   }
   const byConnections = (key: string) => CONNECTIONS.indexOf(Number(key.split("|")[1]));
   return [...results]
@@ -82,6 +89,7 @@ function toRow(key: string, runs: LoadResult[], all: Map<string, LoadResult[]>):
     p99Ms: spreadOf(runs.map((run) => run.p99Ms)),
     errors: runs.reduce((sum, run) => sum + run.errors, 0),
     toCeiling: ratioTo("bare node:http"),
+    toMinimum: ratioTo("HMAC + SQLite alone"),
     toNest: ratioTo("NestJS + BullMQ"),
   };
 }

@@ -5,13 +5,13 @@
  * on. `-- retention` measures lists of many events, a backup and a purge beside deliveries, and an hour of events. `--
  * postgres` compares PostgreSQL with SQLite. `-- servers` measures 1, 2 and 3 servers on one PostgreSQL; `-- servers
  * 1776` with so many more bytes in each payload. `-- parts` shows what each part of a delivery costs. `-- compare
- * COMMIT` measures this checkout beside another commit.
+ * COMMIT` measures this checkout beside another commit, by default that in `baseline`.
  */
 import { writeFileSync } from "node:fs";
 import { cpus } from "node:os";
 import { join } from "node:path";
 import { drawChart } from "./chart.ts";
-import { measureComparison } from "./compare.ts";
+import { BASELINE, measureComparison } from "./compare.ts";
 import { measureClaims, measureDrain } from "./drain.ts";
 import { figureLine, GOALS } from "./goals.ts";
 import { measureGrowth } from "./growth.ts";
@@ -35,6 +35,7 @@ function printRows(rows: readonly Row[]): void {
     "connections",
     "deliveries/s",
     "of bare node:http",
+    "of HMAC + SQLite alone",
     "of NestJS + BullMQ",
     "p50 ms",
     "p99 ms",
@@ -46,6 +47,7 @@ function printRows(rows: readonly Row[]): void {
       row.connections,
       whole(row.perSecond),
       hundredths(row.toCeiling),
+      hundredths(row.toMinimum),
       hundredths(row.toNest),
       tenths(row.p50Ms),
       tenths(row.p99Ms),
@@ -55,9 +57,12 @@ function printRows(rows: readonly Row[]): void {
 }
 
 function printGoals(rows: readonly Row[]): void {
-  const row = rows.find(({ name, connections }) => name === "authserve" && connections === 64);
+  const own = rows.filter(({ name }) => name === "authserve");
+  const row = own.find(({ connections }) => connections === 64);
   if (!row) return;
   console.log();
+  for (const { connections, toMinimum } of own)
+    console.log(figureLine(`of HMAC + SQLite, ${connections}`, toMinimum.median, "x", GOALS.intakeOfMinimum));
   console.log(figureLine("of bare node:http", row.toCeiling.median, "x", GOALS.intakeOfBare));
   console.log(figureLine("of NestJS + BullMQ", row.toNest.median, "x", GOALS.intakeOfNest));
   console.log(figureLine("p99", row.p99Ms.median, "ms", GOALS.intakeP99Ms));
@@ -68,9 +73,7 @@ try {
   // Only checkouts are compared.
   if (process.argv[2] !== "compare" && process.argv[2] !== "parts") buildProduct();
   if (process.argv[2] === "compare") {
-    const commit = process.argv[3];
-    if (!commit) throw new Error("which commit? npm run bench -- compare COMMIT");
-    await measureComparison(scratch, commit, ROUNDS, SECONDS);
+    await measureComparison(scratch, process.argv[3] ?? BASELINE, ROUNDS, SECONDS);
   } else if (process.argv[2] === "parts") {
     await measureParts(scratch);
   } else if (process.argv[2] === "growth") {

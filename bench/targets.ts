@@ -127,13 +127,16 @@ export async function startMinimum(scratch: string): Promise<Target> {
   return start("minimum", dir, command, env, `http://127.0.0.1:${port}`, "/webhook");
 }
 
-/** Starts Redis with the usual durability for queues: one fsync per second. */
-export async function startRedis(scratch: string): Promise<{ port: number; stop(): Promise<void> }> {
+/** Starts Redis. It writes to disk every second, as is usual for queues, or before each answer. */
+export async function startRedis(
+  scratch: string,
+  appendfsync: "everysec" | "always" = "everysec",
+): Promise<{ port: number; stop(): Promise<void> }> {
   const dir = mkdtempSync(join(scratch, "redis-"));
   const port = await freePort();
   const child = spawn(
     "redis-server",
-    ["--port", String(port), "--dir", dir, "--appendonly", "yes", "--appendfsync", "everysec", "--save", ""],
+    ["--port", String(port), "--dir", dir, "--appendonly", "yes", "--appendfsync", appendfsync, "--save", ""],
     { stdio: "ignore" },
   );
   await once(child, "spawn");
@@ -146,18 +149,35 @@ export async function startRedis(scratch: string): Promise<{ port: number; stop(
   };
 }
 
+/** Copies a peer of `bench/peers` to a scratch folder, with its packages. */
+function installPeer(scratch: string, name: string): string {
+  const dir = join(scratch, name);
+  cpSync(join(import.meta.dirname, "peers", name), dir, { recursive: true });
+  runIn(dir, "npm", "install", "--silent", "--no-audit", "--no-fund");
+  return dir;
+}
+
+function runIn(dir: string, program: string, ...args: string[]): void {
+  const { status, stderr } = spawnSync(program, args, { cwd: dir, encoding: "utf8" });
+  if (status !== 0) throw new Error(`${program} ${args.join(" ")} failed: ${stderr}`);
+}
+
 /** Builds NestJS with passport-jwt, ioredis and BullMQ, a usual alternative, in a scratch folder. */
 export function buildNest(scratch: string): string {
-  const dir = join(scratch, "nest");
-  cpSync(join(import.meta.dirname, "peers/nest"), dir, { recursive: true });
-  for (const [program = "", ...args] of [
-    ["npm", "install", "--silent", "--no-audit", "--no-fund"],
-    ["npx", "tsc", "-p", "."],
-  ]) {
-    const { status, stderr } = spawnSync(program, args, { cwd: dir, encoding: "utf8" });
-    if (status !== 0) throw new Error(`${program} ${args.join(" ")} failed: ${stderr}`);
-  }
+  const dir = installPeer(scratch, "nest");
+  runIn(dir, "npx", "tsc", "-p", ".");
   return dir;
+}
+
+/** Installs Express with `@octokit/webhooks` and BullMQ, a usual alternative, in a scratch folder. */
+export const installExpress = (scratch: string): string => installPeer(scratch, "express");
+
+/** Starts the Express server of {@link installExpress}. */
+export async function startExpress(dir: string, redisPort: number): Promise<Target> {
+  const port = await freePort();
+  const env = { PORT: String(port), REDIS_PORT: String(redisPort), WEBHOOK_SECRET, NODE_ENV: "production" };
+  const command = [join(ROOT, "node_modules/.bin/node"), "main.js"];
+  return start("Express + BullMQ", dir, command, env, `http://127.0.0.1:${port}`, "/webhook");
 }
 
 export async function startNest(dir: string, redisPort: number): Promise<Target> {
