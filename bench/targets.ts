@@ -44,7 +44,7 @@ async function start(
     cwd: dir,
     env: { ...process.env, ...env, LOG: log },
   });
-  const deadline = Date.now() + 20_000;
+  const deadline = Date.now() + 60_000;
   for (;;) {
     const answered = await fetch(url).then(
       () => true,
