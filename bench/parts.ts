@@ -152,7 +152,7 @@ function partsOfStore(scratch: string): Parts {
     events.append(batchOf(stored));
   };
   const count = database.transaction(() =>
-    stats.count((counts) => {
+    stats((counts) => {
       for (let i = 0; i < BATCH; i++) counts.add({ at: Date.now(), source: "default", outcome: "received" });
     }),
   );
