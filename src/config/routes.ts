@@ -34,6 +34,7 @@ function defaultEntry(settings: RouteSettings): RouteEntry {
     types: [],
     when: [],
     transform: null,
+    delayMs: 0,
     orderBy: null,
     whenStuck: "block",
     handler: defaultHandler(settings),

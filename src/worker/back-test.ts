@@ -5,13 +5,13 @@ import { createExplanation, type OpenPayload, type RouteVerdict } from "./routin
 import { type TransformTools, transformed } from "./transform/handler.ts";
 
 /**
- * How the result for an event differs from what was sent: a route takes it now and had not (`taken`), or had taken it
- * and does not now (`left`), or sends another body, or its expression fails.
+ * How the result for an event differs from what was sent. `taken`: the route had not taken it. `left`: it had taken it,
+ * and would not. `body`: it would send another one. `failed`: its expression fails.
  */
-export type Change = "taken" | "left" | "body" | "failed";
+type Change = "taken" | "left" | "body" | "failed";
 
 /** What a route would do with an event. */
-export interface RouteTrial {
+interface RouteTrial {
   verdict: RouteVerdict;
   /** What it would send; null if it sends nothing. */
   sends: SentBody | null;
@@ -21,7 +21,7 @@ export interface RouteTrial {
   change: Change | null;
 }
 
-export interface BackTestTools extends Pick<TransformTools, "transformer" | "jsonOf"> {
+interface BackTestTools extends Pick<TransformTools, "transformer" | "jsonOf"> {
   openPayload: OpenPayload;
 }
 

@@ -70,9 +70,13 @@ export function createFanOut(options: FanOutOptions): FanOut {
     const { jobsOf, readsPayload } = routing();
     const routed = await withPayloads(events, readsPayload);
     const jobs = routed.flatMap(({ event, payload }) => {
-      // If the clock was set back since, the job is due now.
-      const dueAt = Math.min(event.receivedAt, now());
-      return jobsOf(event, payload).map((job) => ({ event: event.id, ...job, dueAt }));
+      // If the clock was set back since, the event counts as received now.
+      const receivedAt = Math.min(event.receivedAt, now());
+      return jobsOf(event, payload).map(({ delayMs, ...job }) => ({
+        event: event.id,
+        ...job,
+        dueAt: receivedAt + delayMs,
+      }));
     });
     return { routed: routed.map(({ event }) => event), jobs };
   }

@@ -12,6 +12,8 @@ export interface Route {
   when: readonly RouteCondition[];
   /** An expression of jsonata whose result is sent instead of the payload; null: the payload is sent. */
   transform: string | null;
+  /** The first attempt is not before the receipt and this time. */
+  delayMs: number;
   /** The path of the ordering key in the payload; null: jobs run in any order. */
   orderBy: string | null;
   /** Whether a dead letter keeps the later jobs of its ordering key waiting. */
@@ -36,11 +38,17 @@ export interface HttpTarget {
   method?: HttpMethod;
   /** Headers besides those that every request has. Their values may be secrets. */
   headers?: Readonly<Record<string, string>>;
+  /** The form of the request. Default: the body as it is. */
+  body?: BodyForm;
 }
+
+/** The body as it is, or an event of CloudEvents 1.0, in the body or with its attributes in headers. */
+export const BODY_FORMS = ["raw", "cloudevents-structured", "cloudevents-binary"] as const;
+type BodyForm = (typeof BODY_FORMS)[number];
 
 /** The methods of requests. GET and DELETE send no body. */
 export const HTTP_METHODS = ["POST", "PUT", "PATCH", "GET", "DELETE"] as const;
-export type HttpMethod = (typeof HTTP_METHODS)[number];
+type HttpMethod = (typeof HTTP_METHODS)[number];
 
 /** What processes the events of a route. */
 export type HandlerConfig =

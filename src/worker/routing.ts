@@ -7,6 +7,8 @@ import type { Route } from "./route.ts";
 /** A job that an event needs. */
 interface RoutedJob {
   route: string;
+  /** How long after the receipt the job is due. */
+  delayMs: number;
   orderingKey: string | null;
 }
 
@@ -36,12 +38,13 @@ export function createRouting(routes: readonly Route[], openPayload: OpenPayload
     readsPayload: (event) => candidates(event).some(({ when, orderBy }) => when.length > 0 || orderBy !== null),
     jobsOf(event, payload) {
       const found = candidates(event);
-      if (payload === null) return found.map(({ name }) => ({ route: name, orderingKey: null }));
+      if (payload === null) return found.map(({ name, delayMs }) => ({ route: name, delayMs, orderingKey: null }));
       const content = openPayload(payload);
       return found
         .filter(({ when }) => unmetOf(when, content) === null)
-        .map(({ name, orderBy }) => ({
+        .map(({ name, delayMs, orderBy }) => ({
           route: name,
+          delayMs,
           orderingKey: orderBy === null ? null : keyOf(content.member(orderBy)),
         }));
     },

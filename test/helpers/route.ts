@@ -10,6 +10,7 @@ export function route(changes: Partial<Route> = {}): Route {
     types: [],
     when: [],
     transform: null,
+    delayMs: 0,
     orderBy: null,
     whenStuck: "block",
     handler: { kind: "log" },

@@ -20,7 +20,11 @@ function opened(
   const routing: Routing = {
     readsPayload: () => payloads.length > 0,
     jobsOf: (event, payload) =>
-      routesOf(event).map((route) => ({ route, orderingKey: payload && Buffer.from(payload.payload).toString() })),
+      routesOf(event).map((route) => ({
+        route,
+        delayMs: route === "late" ? 60_000 : 0,
+        orderingKey: payload && Buffer.from(payload.payload).toString(),
+      })),
   };
   const jobs: NewJob[] = [];
   const rerouted: UnroutedEvent[] = [];
@@ -70,6 +74,15 @@ suite("fan-out", () => {
       { event: 1, route: "b", orderingKey: null, dueAt: 900 },
       { event: 2, route: "a", orderingKey: null, dueAt: 1000 },
     ]);
+  });
+
+  test("creates a job that is due after the delay of its route", async () => {
+    const { fanOut, jobs } = opened([900, 5000], () => ["late"]);
+    await fanOut.run(10);
+    assert.deepEqual(
+      jobs.map(({ dueAt }) => dueAt),
+      [60_900, 61_000],
+    );
   });
 
   test("creates no job for an event without a route, and does not read it again", async () => {

@@ -74,7 +74,9 @@ suite("routing", () => {
       contentType: "application/x-www-form-urlencoded",
       headers: "{}",
     };
-    assert.deepEqual(routing.jobsOf({ source: "s", type: "t" }, payload), [{ route: "default", orderingKey: "r" }]);
+    assert.deepEqual(routing.jobsOf({ source: "s", type: "t" }, payload), [
+      { route: "default", delayMs: 0, orderingKey: "r" },
+    ]);
   });
 
   test("gives an event to several routes, each with its own ordering key", () => {
@@ -83,8 +85,8 @@ suite("routing", () => {
       openStored,
     );
     assert.deepEqual(routing.jobsOf({ source: "s", type: "t" }, json('{"id":7}')), [
-      { route: "a", orderingKey: "7" },
-      { route: "b", orderingKey: null },
+      { route: "a", delayMs: 0, orderingKey: "7" },
+      { route: "b", delayMs: 0, orderingKey: null },
     ]);
   });
 
@@ -113,6 +115,8 @@ suite("routing", () => {
 
   test("creates the job of an event whose payload cannot be read, without a key", () => {
     const routing = createRouting([route({ when: [has("a", 1)], orderBy: "b" })], openStored);
-    assert.deepEqual(routing.jobsOf({ source: "s", type: "t" }, null), [{ route: "default", orderingKey: null }]);
+    assert.deepEqual(routing.jobsOf({ source: "s", type: "t" }, null), [
+      { route: "default", delayMs: 0, orderingKey: null },
+    ]);
   });
 });

@@ -2,7 +2,8 @@ import { accessSync, constants, statSync } from "node:fs";
 import { resolve } from "node:path";
 import * as v from "valibot";
 import { systemCode } from "../../errors.ts";
-import { type HandlerConfig, HTTP_METHODS } from "../../worker/route.ts";
+import { defined } from "../../lib/defined.ts";
+import { BODY_FORMS, type HandlerConfig, HTTP_METHODS } from "../../worker/route.ts";
 import { duration, oneOf, url } from "../fields.ts";
 import { COMMAND, commandIn, HEADER, key, textLike } from "./fields.ts";
 import type { Reading } from "./reading.ts";
@@ -25,6 +26,7 @@ const http = v.strictObject(
       // biome-ignore lint/suspicious/noTemplateCurlyInString: the form of a reference
       "Headers of the request besides our own. `${env:NAME}`, and `${file:PATH}` relative to this file, stand for a secret anywhere in a value.",
     ),
+    body: key(oneOf(...BODY_FORMS), "What is sent: the body as it is, or an event of CloudEvents. Default: `raw`."),
     secret: key(
       v.string("expected env:NAME or file:PATH"),
       "Signs the requests as Standard Webhooks: `env:NAME`, or `file:PATH` relative to this file. It is `whsec_` and base64, or text.",
@@ -91,12 +93,14 @@ export function timeoutOf([name]: readonly HandlerName[], entry: HandlerEntry): 
 
 const READERS: Record<HandlerName, (entry: HandlerEntry, reading: Reading) => HandlerConfig | null> = {
   to: ({ to }) => (to === undefined ? null : { kind: "http", url: to, key: null }),
-  http({ http: { url, secret, method, headers } = {} }, reading) {
+  http({ http: { url, secret, method, headers, body } = {} }, reading) {
     const key = secret === undefined ? null : readSigningKey(secret, reading.at("http", "secret"));
     const known = headers && readTargetHeaders(headers, reading.at("http", "headers"));
-    return url === undefined
-      ? null
-      : { kind: "http", url, key, ...(method && { method }), ...(known && { headers: known }) };
+    if (body === "cloudevents-structured" && (method === "GET" || method === "DELETE"))
+      reading
+        .at("http", "body")
+        .fault(`found beside ${method}, which sends no body, expected raw or cloudevents-binary`);
+    return url === undefined ? null : { kind: "http", url, key, ...defined({ method, headers: known, body }) };
   },
   exec({ exec: { command } = {} }, { context: { folder } }) {
     return command === undefined ? null : { kind: "exec", command: commandIn(folder, command), folder };

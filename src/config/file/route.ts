@@ -1,6 +1,6 @@
 import * as v from "valibot";
 import type { Route } from "../../worker/route.ts";
-import { integer, oneOf, parsed } from "../fields.ts";
+import { duration, integer, oneOf, parsed } from "../fields.ts";
 import { key, listOf, NAME, NAME_EXPECTATION, numberOrText, TEXT, textLike } from "./fields.ts";
 import { HANDLER_NAMES, HANDLERS, readHandler, timeoutOf } from "./handler.ts";
 import type { Reading } from "./reading.ts";
@@ -45,6 +45,7 @@ export const RouteSchema = v.strictObject(
     ),
     ...HANDLERS,
     retry: key(RetrySchema, "When failed attempts are repeated."),
+    delay: key(duration(0, "5m"), "The first attempt is not before the receipt and this time. Default: none."),
     orderBy: key(JsonPath, "The path of a key in the payload. Jobs of one key run one at a time, in order of arrival."),
     whenStuck: key(
       oneOf("block", "skip"),
@@ -96,6 +97,10 @@ function readRoute(entry: RouteKeys, sources: ReadonlySet<string> | null, readin
   const retry = readRetry(entry.retry ?? {}, names, reading.at("retry"));
   if ("whenStuck" in entry && !("orderBy" in entry))
     reading.at("whenStuck").fault("found without orderBy, expected both or neither", "key");
+  if ("delay" in entry && "orderBy" in entry)
+    reading
+      .at("delay")
+      .fault("found beside orderBy, expected one of them: a job of a key waits for the one before it", "key");
   const { name, source } = entry;
   if (name === undefined || handler === null) return null;
   return {
@@ -104,6 +109,7 @@ function readRoute(entry: RouteKeys, sources: ReadonlySet<string> | null, readin
     types: [entry.types ?? []].flat(),
     when: readWhen(entry.when ?? {}, reading.at("when")),
     transform: entry.transform ? readTransform(entry.transform, reading.at("transform")) : null,
+    delayMs: entry.delay ?? 0,
     orderBy: entry.orderBy ?? null,
     whenStuck: entry.whenStuck ?? "block",
     handler,

@@ -144,7 +144,7 @@ function isPrivate(path: Path): boolean {
   return (
     path.length <= 2 ||
     key === "to" ||
-    ((key === "http" || key === "exec") && below !== "timeout" && below !== "method")
+    ((key === "http" || key === "exec") && below !== "timeout" && below !== "method" && below !== "body")
   );
 }
 

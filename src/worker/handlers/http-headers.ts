@@ -1,14 +1,16 @@
 import { type OutgoingHttpHeaders, validateHeaderValue } from "node:http";
 import { type ClaimedJob, idempotencyKeyOf } from "../../events/job.ts";
 import { signStandard } from "../../lib/standard-webhooks.ts";
-import type { HttpMethod, HttpTarget } from "../route.ts";
+import type { HttpTarget } from "../route.ts";
+import { CLOUD_EVENT_TYPE, cloudEventBody, cloudEventHeaders } from "./cloud-event.ts";
 
 // Servers limit the size of all headers, Node for one to 16 KiB.
 const MAX_ORIGINAL_BYTES = 8 * 1024;
 
 /** What a request sends of an event; null if its method has no body. */
-export function bodyOf({ payload }: ClaimedJob, method: HttpMethod): Uint8Array | null {
-  return method === "GET" || method === "DELETE" ? null : payload;
+export function bodyOf(job: ClaimedJob, { method, body }: Pick<HttpTarget, "method" | "body">): Uint8Array | null {
+  if (method === "GET" || method === "DELETE") return null;
+  return body === "cloudevents-structured" ? cloudEventBody(job) : job.payload;
 }
 
 /**
@@ -18,13 +20,17 @@ export function bodyOf({ payload }: ClaimedJob, method: HttpMethod): Uint8Array 
 export function headersOf(
   job: ClaimedJob,
   body: Uint8Array | null,
-  { key, headers }: Pick<HttpTarget, "key" | "headers">,
+  { key, headers, body: form }: Pick<HttpTarget, "key" | "headers" | "body">,
   now: number,
 ): OutgoingHttpHeaders {
   const idempotencyKey = headerSafe(idempotencyKeyOf(job));
   return {
     ...originalHeaders(job.headers),
-    ...(body && { "Content-Type": job.contentType, "Content-Length": body.length }),
+    ...(body && {
+      "Content-Type": form === "cloudevents-structured" ? CLOUD_EVENT_TYPE : job.contentType,
+      "Content-Length": body.length,
+    }),
+    ...(form === "cloudevents-binary" && cloudEventHeaders(job)),
     "User-Agent": "authserve",
     "Idempotency-Key": idempotencyKey,
     "X-Event-Id": headerSafe(job.eventId),

@@ -37,7 +37,7 @@ export function createHttpHandler(to: Omit<HttpTarget, "kind">): Handler {
     isFirst: boolean,
   ): Promise<string | undefined> {
     return new Promise((resolve, reject) => {
-      const body = bodyOf(event, method);
+      const body = bodyOf(event, to);
       const options = {
         method,
         headers: headersOf(event, body, to, Date.now()),

@@ -7,7 +7,7 @@ import { dir, ENVIRONMENT, faults, read, routeFaultsOf } from "../../helpers/con
 mkdirSync(join(dir, "handlers"));
 
 const KEYS =
-  "expected one of name, source, types, when, transform, http, to, exec, module, log, retry, orderBy, whenStuck, concurrency, rate";
+  "expected one of name, source, types, when, transform, http, to, exec, module, log, retry, delay, orderBy, whenStuck, concurrency, rate";
 const URL_FORM = "expected an http or https URL without user and password, e.g. http://127.0.0.1:8080/events";
 const PATH_FORM = "expected a path with dots and without body:, e.g. data.object.customer";
 const STATUS_FORM = "expected a status from 100 to 599 or a range, e.g. 404, 400-499 or !429";
@@ -114,6 +114,14 @@ suite("a route is refused", () => {
       "{ name: a, log: {}, transform: { file: none.jsonata } }",
       "44 transform.file: found a file that cannot be read (ENOENT), expected a readable one",
     ],
+    [
+      "{ name: a, log: {}, delay: 1m, orderBy: a }",
+      "25 delay: found beside orderBy, expected one of them: a job of a key waits for the one before it",
+    ],
+    [
+      "{ name: a, http: { url: http://h/, method: GET, body: cloudevents-structured } }",
+      "59 http.body: found beside GET, which sends no body, expected raw or cloudevents-binary",
+    ],
     ["{ name: a }", "5 : found no handler, expected one of http, to, exec, module, log"],
     [
       "{ name: a, to: http://h/, log: {}, exec: { command: [x] } }",
@@ -127,7 +135,7 @@ suite("a route is refused", () => {
     ["{ name: a, http: {} }", `22 http.url: missing, ${URL_FORM}`],
     [
       "{ name: a, http: { url: http://h/, timout: 1s } }",
-      "40 http.timout: unknown key, expected one of url, method, headers, secret, timeout (did you mean timeout?)",
+      "40 http.timout: unknown key, expected one of url, method, headers, body, secret, timeout (did you mean timeout?)",
     ],
     [
       "{ name: a, http: { url: http://h/, timeout: 10 } }",

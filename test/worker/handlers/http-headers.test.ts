@@ -9,7 +9,7 @@ import { claimedJob } from "../../helpers/job.ts";
 
 function headersFor(job: Partial<ClaimedJob>, target: Partial<HttpTarget> = {}, now = 0) {
   const claimed = claimedJob(job);
-  return headersOf(claimed, bodyOf(claimed, target.method ?? "POST"), { key: null, ...target }, now);
+  return headersOf(claimed, bodyOf(claimed, target), { key: null, ...target }, now);
 }
 
 suite("the headers of a forwarded event", () => {

@@ -1,0 +1,46 @@
+import { isUtf8 } from "node:buffer";
+import type { OutgoingHttpHeaders } from "node:http";
+import type { ClaimedJob } from "../../events/job.ts";
+import { isJson, mediaTypeIn } from "../../lib/header-value.ts";
+import { parseStrictJson } from "../../lib/json.ts";
+
+type Event = Pick<ClaimedJob, "source" | "eventId" | "type" | "receivedAt" | "contentType" | "payload">;
+
+/** The context attributes of an event (CloudEvents 1.0.2). */
+const attributesOf = ({ source, eventId, type, receivedAt }: Event) => ({
+  specversion: "1.0",
+  id: eventId,
+  source,
+  type,
+  time: new Date(receivedAt).toISOString(),
+});
+
+/** The attributes as headers of the binary mode (HTTP protocol binding, 3.1.3). */
+export function cloudEventHeaders(event: Event): OutgoingHttpHeaders {
+  const attributes = Object.entries(attributesOf(event));
+  return Object.fromEntries(attributes.map(([name, value]) => [`ce-${name}`, encoded(value)]));
+}
+
+/** Space, quotes, percent signs and what is not printable ASCII are percent-encoded in UTF-8. */
+function encoded(text: string): string {
+  return text.toWellFormed().replace(/[^\x21\x23\x24\x26-\x7e]/gu, (sign) => encodeURIComponent(sign));
+}
+
+export const CLOUD_EVENT_TYPE = "application/cloudevents+json; charset=utf-8";
+
+const CLOSING_BRACE = Buffer.of(0x7d);
+
+/** The event in the structured mode, in JSON. A payload of JSON keeps its bytes. */
+export function cloudEventBody(event: Event): Buffer {
+  const { payload, contentType } = event;
+  const attributes = JSON.stringify({ ...attributesOf(event), datacontenttype: contentType });
+  const data = dataOf(Buffer.from(payload.buffer, payload.byteOffset, payload.length), mediaTypeIn(contentType));
+  return Buffer.concat([Buffer.from(`${attributes.slice(0, -1)},`), data, CLOSING_BRACE]);
+}
+
+function dataOf(payload: Buffer, mediaType: string): Buffer {
+  if (isJson(mediaType) && parseStrictJson(payload).ok) return Buffer.concat([Buffer.from('"data":'), payload]);
+  if (mediaType.startsWith("text/") && isUtf8(payload))
+    return Buffer.from(`"data":${JSON.stringify(payload.toString())}`);
+  return Buffer.from(`"data_base64":"${payload.toString("base64")}"`);
+}
