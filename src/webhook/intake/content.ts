@@ -50,7 +50,7 @@ export function openContent(bytes: Buffer, contentType: string): Content {
   let text: LenientJson | undefined;
   let lines: LenientJson | undefined;
   let form: OpenForm | undefined;
-  let exact: { value: unknown } | undefined;
+  let exact: unknown[] | undefined;
   const openForm = () => {
     form ??= mediaType === MULTIPART ? formOfParts(bytes, contentType) : formOfText(bytes);
     return form;
@@ -61,9 +61,10 @@ export function openContent(bytes: Buffer, contentType: string): Content {
     text ??= readLenientJson(bytes, charsetIn(contentType), content.json);
     return text;
   };
-  const exactValue = () => {
-    exact ??= { value: exactValueIn(isForm() ? openForm().json : bytes, mediaType) };
-    return exact.value;
+  /** A number at a path that needs its digits. */
+  const exactNumberAt = (path: string) => {
+    exact ??= exactValuesIn(isForm() ? openForm().json : bytes, mediaType);
+    return exact.map((value) => dottedValueAt(value, path)).find((found) => found instanceof ExactNumber);
   };
   const content: Content = {
     bytes,
@@ -84,13 +85,11 @@ export function openContent(bytes: Buffer, contentType: string): Content {
     },
     exactMember(path) {
       const member = content.lenientMember(path);
-      if (typeof member !== "number") return member;
-      const exact = dottedValueAt(exactValue(), path);
-      return exact instanceof ExactNumber ? exact : member;
+      return typeof member === "number" ? (exactNumberAt(path) ?? member) : member;
     },
     longInteger(path) {
-      const member = dottedValueAt(exactValue(), path);
-      return member instanceof ExactNumber && /^-?[0-9]+$/.test(member.text) ? member.text : undefined;
+      const text = exactNumberAt(path)?.text ?? "";
+      return /^-?[0-9]+$/.test(text) ? text : undefined;
     },
     lenientJson() {
       if (!isJsonLines(mediaType)) return lenientText();
@@ -167,13 +166,17 @@ export function isSha256Of({ bytes }: Content, text: unknown, encoding: "hex" | 
   return (encoding === "hex" ? text.toLowerCase() : text) === hash("sha256", bytes, encoding);
 }
 
-/** JSON or JSON Lines with all digits of its numbers; undefined if it is neither, or has no number that needs them. */
-function exactValueIn(json: Buffer | null, mediaType: string): unknown {
+/** Text as JSON Lines and as JSON, as far as it is, with all digits of its numbers. None if no number needs them. */
+function exactValuesIn(json: Buffer | null, mediaType: string): unknown[] {
+  const text = String(json);
+  if (!mayHaveExactNumbers(text)) return [];
+  const lines = isJsonLines(mediaType) ? [text.split("\n").filter((line) => /\S/.test(line))] : [];
+  return [...lines.map((all) => all.map(exactValueIn)), exactValueIn(text)];
+}
+
+function exactValueIn(text: string): unknown {
   try {
-    const text = String(json);
-    if (!mayHaveExactNumbers(text)) return undefined;
-    if (!isJsonLines(mediaType)) return parseExactJson(text);
-    return text.split("\n").flatMap((line) => (/\S/.test(line) ? [parseExactJson(line)] : []));
+    return parseExactJson(text);
   } catch {
     return undefined;
   }
