@@ -111,16 +111,16 @@ export function measureClaims(scratch: string): void {
   const events = sqliteEvents(database);
   for (const batch of drainedEvents(keys * jobsOfKey)) events.append(batch);
   for (;;) {
-    const unrouted = events.unrouted(10_000);
-    if (unrouted.length === 0) break;
-    const jobs = unrouted.map(({ id, receivedAt }) => ({
+    const pending = events.pending(10_000);
+    if (pending.length === 0) break;
+    const jobs = pending.map(({ id, receivedAt }) => ({
       event: id,
       route: DEFAULT_ROUTE,
       dueAt: receivedAt,
       orderingKey: String(id % keys),
     }));
     events.addJobs(
-      unrouted.map(({ id }) => id),
+      pending.map(({ id }) => id),
       jobs,
     );
   }

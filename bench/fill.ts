@@ -43,7 +43,7 @@ export function processAll(events: SqliteEvents, count: number, now: number): vo
 export const CLAIM = { route: DEFAULT_ROUTE, owner: "bench", leaseMs: 1, retryDelaysMs: [] };
 
 export function fanOut(events: SqliteEvents, limit: number): void {
-  const found = events.unrouted(limit);
+  const found = events.pending(limit);
   const jobs = found.map(({ id, receivedAt }) => ({
     event: id,
     route: DEFAULT_ROUTE,

@@ -55,7 +55,7 @@ export function makeShop(now: number): string {
       eventOf(random, at, `${minute}_${n}`),
     );
     events.append(batch);
-    const found = events.unrouted(1000);
+    const found = events.pending(1000);
     const jobs = found.map(({ id, receivedAt }) => ({ event: id, route: ROUTE, dueAt: receivedAt, orderingKey: null }));
     events.addJobs(
       found.map(({ id }) => id),

@@ -41,7 +41,7 @@ export interface Appended {
 }
 
 /** An event before fan-out, with what routing needs. */
-export interface UnroutedEvent {
+export interface PendingEvent {
   id: number;
   source: string;
   type: string;
@@ -342,14 +342,14 @@ export interface EventStore {
   /** Stores new events durably: they are on disk when it resolves. The results are in the order of the batch. */
   append(batch: NewEvent[]): Promise<Appended[]>;
   /** The oldest events before fan-out, in order of arrival. */
-  unrouted(limit: number): Promise<UnroutedEvent[]>;
+  pending(limit: number): Promise<PendingEvent[]>;
   /**
    * The payloads of the first of these events, as many as fit into one answer; at least one. Null for an unreadable
    * one.
    */
   payloads(events: number[]): Promise<(EventPayload | null)[]>;
   /**
-   * Adds the jobs of unrouted events: of the oldest ones, in order, as `unrouted` returned them. Those that are already
+   * Adds the jobs of pending events: of the oldest ones, in order, as `pending` returned them. Those that are already
    * routed are left out. A job with an ordering key waits until the earlier jobs of its route and key have ended.
    */
   addJobs(events: number[], jobs: NewJob[]): Promise<void>;
@@ -396,7 +396,7 @@ export interface EventStore {
   /** Gives a routed event to the present routes anew. Returns false if it is queued or unknown. */
   reroute(event: EventName): Promise<boolean>;
   /** The first events that `reroute` was called for. */
-  rerouted(limit: number): Promise<UnroutedEvent[]>;
+  rerouted(limit: number): Promise<PendingEvent[]>;
   /** Adds or replays the jobs of rerouted events, unless they are queued. */
   addRerouted(events: number[], jobs: NewJob[], now: number): Promise<void>;
   /** The routes that have jobs or are paused, by name. */

@@ -1,5 +1,5 @@
 import { MAX_PAYLOAD_BYTES } from "../events/limits.ts";
-import type { EventPayload, EventStore, UnroutedEvent } from "../events/store.ts";
+import type { EventPayload, EventStore, PendingEvent } from "../events/store.ts";
 import type { Postgres } from "./connection.ts";
 import type { EventTally } from "./event-tally.ts";
 import { lockLines } from "./ordering.ts";
@@ -16,7 +16,7 @@ FROM (SELECT event FROM authserve.${table} ORDER BY event LIMIT $1) AS first,
   LATERAL (SELECT * FROM authserve.events WHERE id = event LIMIT 1) AS found
 ORDER BY id`;
 
-const UNROUTED = waitingEvents("unrouted");
+const PENDING = waitingEvents("unrouted");
 
 /** The payloads of the first of these events, as many as fit, at least one: events, bytes. */
 const PAYLOADS = `
@@ -65,9 +65,9 @@ const JOB = { event: integers, route: texts, dueAt: integers, orderingKey: texts
 export function eventFanOut(
   postgres: Postgres,
   tally: EventTally,
-): Pick<EventStore, "unrouted" | "payloads" | "addJobs"> {
+): Pick<EventStore, "pending" | "payloads" | "addJobs"> {
   return {
-    unrouted: (limit) => postgres.rows<UnroutedEvent>(UNROUTED, [limit]),
+    pending: (limit) => postgres.rows<PendingEvent>(PENDING, [limit]),
     async payloads(events) {
       const values = [integers(events), MAX_PAYLOAD_BYTES];
       const rows = await postgres.rows<EventPayload | { payload: null }>(PAYLOADS, values);

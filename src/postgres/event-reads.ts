@@ -134,13 +134,13 @@ async function readRows(queries: Queries, filter: EventFilter): Promise<ListedEv
 async function readJobs(queries: Queries, events: readonly EventRow[]): Promise<(event: number) => DetailJob[] | null> {
   if (events.length === 0) return () => null;
   const ids = integers(events.map(({ id }) => id));
-  const [jobs, unrouted] = await Promise.all([
+  const [jobs, pending] = await Promise.all([
     queries.rows<Of<DetailJob>>(JOBS, [ids]),
     queries.rows<{ event: number }>(UNROUTED, [ids]),
   ]);
   const jobsOf = byEvent(jobs);
-  const isUnrouted = new Set(unrouted.map(({ event }) => event));
-  return (event) => (isUnrouted.has(event) ? null : jobsOf(event));
+  const isPending = new Set(pending.map(({ event }) => event));
+  return (event) => (isPending.has(event) ? null : jobsOf(event));
 }
 
 /** The rows of each event, without its number. */

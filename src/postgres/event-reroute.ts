@@ -1,6 +1,6 @@
 import type { NewJob } from "../events/job.ts";
 import type { Origin } from "../events/moves.ts";
-import type { EventStore, UnroutedEvent } from "../events/store.ts";
+import type { EventStore, PendingEvent } from "../events/store.ts";
 import type { Postgres } from "./connection.ts";
 import { waitingEvents } from "./event-fan-out.ts";
 import { findEvent, requeue } from "./event-replay.ts";
@@ -43,7 +43,7 @@ export function eventReroute(
       const event = await findEvent(postgres, name);
       return event !== null && (await postgres.run(REROUTE, [event])) === 1;
     },
-    rerouted: (limit) => postgres.rows<UnroutedEvent>(REROUTED, [limit]),
+    rerouted: (limit) => postgres.rows<PendingEvent>(REROUTED, [limit]),
     async addRerouted(events, jobs, now) {
       const lines = jobs.flatMap(({ route, orderingKey }) => (orderingKey === null ? [] : [{ route, orderingKey }]));
       await changeJobs(postgres, tally, { events, lines, now }, async (changes, queries) => {

@@ -26,7 +26,7 @@ import { integers } from "./values.ts";
  */
 export const CANDIDATES = `
 SELECT event, received_at AS "receivedAt", size AS bytes,
-  (SELECT count(*) FROM authserve.unrouted WHERE unrouted.event = first.event) > 0 AS "isUnrouted"
+  (SELECT count(*) FROM authserve.unrouted WHERE unrouted.event = first.event) > 0 AS "isPending"
 FROM (SELECT event FROM authserve.contents WHERE event > $1 ORDER BY event LIMIT $2) AS first,
   LATERAL (SELECT * FROM authserve.events WHERE id = event LIMIT 1) AS found
 ORDER BY event`;
@@ -95,13 +95,13 @@ export function eventRetention(postgres: Postgres, tally: EventTally): Pick<Even
 async function purgeContents(postgres: Postgres, request: PurgeRequest, position: Position): Promise<PageWork> {
   const [found] = await postgres.rows<Totals>(TOTALS);
   const totals = { ...(found as Totals), databaseBytes: (found as Totals).bytes, bytesPerEvent: BYTES_PER_EVENT };
-  const rows = await postgres.rows<PurgeRow & { isUnrouted: boolean }>(CANDIDATES, [
+  const rows = await postgres.rows<PurgeRow & { isPending: boolean }>(CANDIDATES, [
     position.after,
     MAX_COMPARED_EVENTS,
   ]);
-  const unrouted = new Set(rows.filter(({ isUnrouted }) => isUnrouted).map(({ event }) => event));
+  const pending = new Set(rows.filter(({ isPending }) => isPending).map(({ event }) => event));
   const readJobs = await readEndedJobs(postgres, rows);
-  const jobsOf = (event: number) => (unrouted.has(event) ? null : readJobs(event));
+  const jobsOf = (event: number) => (pending.has(event) ? null : readJobs(event));
   const timeOf = await readTimeline(postgres, rows, request.now);
   const chosen = chooseEvents(rows, { timeOf, jobsOf }, request, { ...position, totals });
   const { next } = chosen;

@@ -22,7 +22,7 @@ const LOOKED_UP = (table: string): Index => {
 };
 
 const OPEN_JOBS = LOOKED_UP("jobs");
-const UNROUTED = LOOKED_UP("unrouted");
+const PENDING = LOOKED_UP("unrouted");
 // Identities without contents are not listed. There may be many of them.
 const ALL = LOOKED_UP("contents");
 const BY_COLUMN: Index = { tables: "authserve.events", event: "events.id" };
@@ -37,7 +37,7 @@ export function listStatements(filter: EventFilter): Statement[] {
   if (status === "failed" || status === "discarded") return [listStatement(filter, OPEN_JOBS)];
   if (status === "queued") {
     // An event before fan-out has no error.
-    const places = error === undefined ? [OPEN_JOBS, UNROUTED] : [OPEN_JOBS];
+    const places = error === undefined ? [OPEN_JOBS, PENDING] : [OPEN_JOBS];
     return places.map((index) => listStatement(filter, index));
   }
   const isByColumn = [type, source, until].some((given) => given !== undefined);

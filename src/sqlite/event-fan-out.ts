@@ -1,7 +1,7 @@
 import type { NewJob } from "../events/job.ts";
 import { MAX_PAYLOAD_BYTES } from "../events/limits.ts";
 import type { Origin } from "../events/moves.ts";
-import type { EventPayload, EventStore, UnroutedEvent } from "../events/store.ts";
+import type { EventPayload, EventStore, PendingEvent } from "../events/store.ts";
 import type { SyncPort } from "./async-store.ts";
 import { atomic, type Database } from "./database.ts";
 import { eventTally } from "./event-tally.ts";
@@ -9,14 +9,14 @@ import { ROUTED_TO } from "./events-sql.ts";
 import { statWriter } from "./stats.ts";
 import { eventReader } from "./stored-event.ts";
 
-type FanOutPort = Pick<EventStore, "unrouted" | "payloads" | "addJobs">;
+type FanOutPort = Pick<EventStore, "pending" | "payloads" | "addJobs">;
 
 /**
  * Finds events without jobs and adds their jobs. Ids grow in commit order, so one id marks the progress of fan-out.
  * `reader` is the connection that reads payloads.
  */
 export function eventFanOut(database: Database, reader: Database): SyncPort<FanOutPort> {
-  const unrouted = database.prepare<unknown[], UnroutedEvent>(`
+  const pending = database.prepare<unknown[], PendingEvent>(`
     SELECT id, source, type, received_at AS receivedAt FROM events WHERE id > (SELECT routed_to FROM tally)
     ORDER BY id LIMIT +?`);
   const readEvent = eventReader(reader);
@@ -60,7 +60,7 @@ export function eventFanOut(database: Database, reader: Database): SyncPort<FanO
   }
 
   return {
-    unrouted: (limit) => unrouted.all(limit),
+    pending: (limit) => pending.all(limit),
     payloads(events) {
       const payloads: (EventPayload | null)[] = [];
       let bytes = 0;

@@ -62,11 +62,11 @@ export function eventReads(database: Database): EventReads {
 
   const list = database.transaction((filter: EventFilter) => {
     const rows = (text: string, limit: number) => database.prepare<unknown[], EventRow>(text).all({ ...filter, limit });
-    const mayBeUnrouted = (filter.status === undefined || filter.status === "queued") && filter.error === undefined;
-    const unrouted = mayBeUnrouted ? rows(lists.listUnroutedStatement(filter), filter.limit) : [];
-    const routed = rows(lists.listRoutedStatement(filter), filter.limit - unrouted.length);
+    const mayBePending = (filter.status === undefined || filter.status === "queued") && filter.error === undefined;
+    const pending = mayBePending ? rows(lists.listPendingStatement(filter), filter.limit) : [];
+    const routed = rows(lists.listRoutedStatement(filter), filter.limit - pending.length);
     const events = [
-      ...unrouted.map((row) => ({ ...row, jobs: null })),
+      ...pending.map((row) => ({ ...row, jobs: null })),
       ...routed.map((row) => ({ ...row, jobs: jobs.all(row.id) })),
     ];
     return listPage(events, filter);

@@ -1,5 +1,5 @@
 import type { NewJob } from "../events/job.ts";
-import type { EventName, EventStore, UnroutedEvent } from "../events/store.ts";
+import type { EventName, EventStore, PendingEvent } from "../events/store.ts";
 import type { SyncPort } from "./async-store.ts";
 import { atomic, type Database } from "./database.ts";
 import { eventTally, type TallyMoves } from "./event-tally.ts";
@@ -16,7 +16,7 @@ export function eventReroute(database: Database): SyncPort<Pick<EventStore, "rer
       AND (NOT EXISTS (SELECT 1 FROM jobs WHERE event = @event)
         OR EXISTS (SELECT 1 FROM jobs WHERE event = @event AND status <> 'queued'))
     ON CONFLICT DO NOTHING`);
-  const rerouted = database.prepare<unknown[], UnroutedEvent>(`
+  const rerouted = database.prepare<unknown[], PendingEvent>(`
     SELECT id, source, type, received_at AS receivedAt
     FROM reroutes JOIN events ON id = event ORDER BY event LIMIT +?`);
   const remove = database.prepare("DELETE FROM reroutes WHERE event = ?");

@@ -2,7 +2,7 @@ import type { EventFilter } from "../events/store.ts";
 import { EVENT } from "./events-sql.ts";
 
 /** Lists events before fan-out, newest first. They count as queued. */
-export function listUnroutedStatement(filter: EventFilter): string {
+export function listPendingStatement(filter: EventFilter): string {
   const conditions = [
     "events.id > (SELECT routed_to FROM tally)",
     ...conditionsOf(filter, "events.id", { lower: [], upper: [] }),

@@ -1,5 +1,5 @@
 import type { NewJob } from "../events/job.ts";
-import type { EventStore, UnroutedEvent, Work } from "../events/store.ts";
+import type { EventStore, PendingEvent, Work } from "../events/store.ts";
 import type { Routing } from "./routing.ts";
 
 /** Creates the jobs of new events, and of events that a forced replay gives to the present routes. */
@@ -13,7 +13,7 @@ interface FanOut {
 }
 
 interface FanOutOptions {
-  store: Pick<EventStore, "unrouted" | "payloads" | "addJobs" | "rerouted" | "addRerouted">;
+  store: Pick<EventStore, "pending" | "payloads" | "addJobs" | "rerouted" | "addRerouted">;
   /** The routing of the present routes. */
   routing: () => Routing;
   pollIntervalMs: number;
@@ -21,7 +21,7 @@ interface FanOutOptions {
   /** Milliseconds of a clock that is never set. */
   monotonic: () => number;
   /** Called for the first event of each source and type that no route takes. */
-  onUnrouted?(event: UnroutedEvent): void;
+  onUnrouted?(event: PendingEvent): void;
 }
 
 // Whoever chooses the types of events cannot fill the memory.
@@ -36,7 +36,7 @@ export function createFanOut(options: FanOutOptions): FanOut {
   let pollAt = 0;
 
   async function addJobs(limit: number): Promise<Set<string>> {
-    const events = await store.unrouted(limit);
+    const events = await store.pending(limit);
     const { routed, jobs } = await route(events);
     if (routed.length === 0) return new Set();
     await store.addJobs(idsOf(routed), jobs);
@@ -45,7 +45,7 @@ export function createFanOut(options: FanOutOptions): FanOut {
     return new Set(jobs.map(({ route: name }) => name));
   }
 
-  function tellUnrouted(events: readonly UnroutedEvent[], jobs: readonly NewJob[]): void {
+  function tellUnrouted(events: readonly PendingEvent[], jobs: readonly NewJob[]): void {
     if (!onUnrouted) return;
     const taken = new Set(jobs.map(({ event }) => event));
     for (const event of events.filter(({ id }) => !taken.has(id))) {
@@ -66,7 +66,7 @@ export function createFanOut(options: FanOutOptions): FanOut {
   }
 
   /** The jobs of the first of these events, as many as have their payloads in one answer of the store. */
-  async function route(events: readonly UnroutedEvent[]): Promise<{ routed: UnroutedEvent[]; jobs: NewJob[] }> {
+  async function route(events: readonly PendingEvent[]): Promise<{ routed: PendingEvent[]; jobs: NewJob[] }> {
     const { jobsOf, readsPayload } = routing();
     const routed = await withPayloads(events, readsPayload);
     const jobs = routed.flatMap(({ event, payload }) => {
@@ -82,7 +82,7 @@ export function createFanOut(options: FanOutOptions): FanOut {
   }
 
   /** The events with the payloads that routing reads, up to the first whose payload did not fit into the answer. */
-  async function withPayloads(events: readonly UnroutedEvent[], readsPayload: Routing["readsPayload"]) {
+  async function withPayloads(events: readonly PendingEvent[], readsPayload: Routing["readsPayload"]) {
     const read = events.filter(readsPayload).map(({ id }) => id);
     const payloads = read.length === 0 ? [] : await store.payloads(read);
     const payloadOf = new Map(payloads.map((payload, index) => [read[index], payload]));
@@ -116,4 +116,4 @@ export function createFanOut(options: FanOutOptions): FanOut {
   };
 }
 
-const idsOf = (events: readonly UnroutedEvent[]) => events.map(({ id }) => id);
+const idsOf = (events: readonly PendingEvent[]) => events.map(({ id }) => id);

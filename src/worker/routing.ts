@@ -1,5 +1,5 @@
 import { hash } from "node:crypto";
-import type { EventPayload, UnroutedEvent } from "../events/store.ts";
+import type { EventPayload, PendingEvent } from "../events/store.ts";
 import { ExactNumber } from "../lib/exact-json.ts";
 import { type EventContent, type Unmet, unmetOf } from "./conditions.ts";
 import type { Route } from "./route.ts";
@@ -12,7 +12,7 @@ interface RoutedJob {
   orderingKey: string | null;
 }
 
-type RoutedBy = Pick<UnroutedEvent, "source" | "type">;
+type RoutedBy = Pick<PendingEvent, "source" | "type">;
 
 /** Opens a payload and its headers. */
 export type OpenPayload = (payload: EventPayload) => EventContent;

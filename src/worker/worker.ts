@@ -18,7 +18,7 @@ export type { OnExpired, OnSettled };
 export interface WorkerOptions {
   store: Pick<
     EventStore,
-    | "unrouted"
+    | "pending"
     | "payloads"
     | "addJobs"
     | "rerouted"

@@ -12,7 +12,7 @@ export function discardContract(adapter: string, open: OpenEventStore): void {
   /** Stores events with a job for each of these routes, all with one ordering key. */
   async function add(store: EventStore, eventIds: string[], routes = ["default"]): Promise<void> {
     await store.append(eventIds.map((eventId) => newEvent({ eventId })));
-    const events = await store.unrouted(100);
+    const events = await store.pending(100);
     const jobs = events.flatMap(({ id }) =>
       routes.map((route) => ({ event: id, route, dueAt: NOW, orderingKey: "key" })),
     );

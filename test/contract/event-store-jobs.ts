@@ -13,7 +13,7 @@ export function jobContract(adapter: string, open: OpenEventStore): void {
   /** Stores events and adds a job for each of these routes. */
   async function withJobs(store: EventStore, eventIds: string[], routes: string[]): Promise<void> {
     await store.append(eventIds.map((eventId) => newEvent({ eventId })));
-    const events = await store.unrouted(100);
+    const events = await store.pending(100);
     const jobs = events.flatMap(({ id }) =>
       routes.map((route) => ({ event: id, route, dueAt: NOW, orderingKey: null })),
     );
@@ -44,7 +44,7 @@ export function jobContract(adapter: string, open: OpenEventStore): void {
         newEvent({ eventId: "b", receivedAt: NOW - 1 }),
         newEvent({ eventId: "c" }),
       ]);
-      const waiting = await store.unrouted(2);
+      const waiting = await store.pending(2);
       assert.deepEqual(
         waiting.map(({ source, type, receivedAt }) => [source, type, receivedAt]),
         [
@@ -56,13 +56,13 @@ export function jobContract(adapter: string, open: OpenEventStore): void {
       assert.deepEqual((await store.claim(due)).claimed, []);
       assert.deepEqual([(await store.get("a"))[0]?.status, (await store.get("a"))[0]?.jobs], ["queued", []]);
       await store.addJobs(numbersOf(waiting.slice(0, 2)), []);
-      assert.equal((await store.unrouted(10)).length, 1);
+      assert.equal((await store.pending(10)).length, 1);
     });
 
     test("jobs are added once, even if the call is repeated because its answer was lost", async (t) => {
       const store = await open(t);
       await store.append([newEvent()]);
-      const [event] = await store.unrouted(1);
+      const [event] = await store.pending(1);
       const jobs = [{ event: event?.id as number, route: "default", dueAt: NOW, orderingKey: null }];
       for (let time = 0; time < 2; time++) await store.addJobs([event?.id as number], jobs);
       assert.equal((await store.get("e-1"))[0]?.jobs.length, 1);

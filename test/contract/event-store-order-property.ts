@@ -86,7 +86,7 @@ class History {
   private async add(keys: string[]): Promise<void> {
     const ids = keys.map((key, index) => `${key}${this.status.size + index}`);
     await this.store.append(ids.map((eventId) => newEvent({ source: this.name, eventId, receivedAt: this.now })));
-    const events = await this.store.unrouted(100);
+    const events = await this.store.pending(100);
     const jobs = events.map(({ id }, index) => ({
       event: id,
       route: this.name,

@@ -14,7 +14,7 @@ export function orderContract(adapter: string, open: OpenEventStore): void {
   /** Stores events and adds an ordered job for each: the key is the first letter of the id. */
   async function add(store: EventStore, ...eventIds: string[]): Promise<void> {
     await store.append(eventIds.map((eventId) => newEvent({ eventId })));
-    const events = await store.unrouted(1000);
+    const events = await store.pending(1000);
     const jobs = events.map(({ id }, at) => ({
       event: id,
       route: "default",
@@ -70,7 +70,7 @@ export function orderContract(adapter: string, open: OpenEventStore): void {
     test("the order is that of each route", async (t) => {
       const store = await open(t);
       await store.append([newEvent({ eventId: "a1" }), newEvent({ eventId: "a2" })]);
-      const events = await store.unrouted(10);
+      const events = await store.pending(10);
       const jobs = events.flatMap(({ id }) =>
         ["x", "y"].map((route) => ({ event: id, route, dueAt: NOW, orderingKey: "a" })),
       );

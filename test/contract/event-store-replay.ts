@@ -104,7 +104,7 @@ export function replayContract(adapter: string, open: OpenEventStore): void {
       const store = await open(t);
       await ended(store, "e-1", FAILED);
       await store.append([newEvent({ eventId: "unrouted" })]);
-      const unrouted = await store.unrouted(1);
+      const unrouted = await store.pending(1);
       await store.addJobs(numbersOf(unrouted), []);
       for (const eventId of ["e-1", "unrouted"]) assert.equal(await store.reroute(one(eventId)), true);
       assert.equal(await reroute(store, ["new"], "key"), 2);
@@ -122,7 +122,7 @@ export function replayContract(adapter: string, open: OpenEventStore): void {
     test("forced, moves a job to its present ordering key, and lets the next of its earlier key run", async (t) => {
       const store = await open(t);
       await store.append(["a", "b"].map((eventId) => newEvent({ eventId })));
-      const events = await store.unrouted(2);
+      const events = await store.pending(2);
       const jobs = events.map(({ id }) => ({ event: id, route: "default", dueAt: NOW, orderingKey: "old" }));
       await store.addJobs(numbersOf(events), jobs);
       const next = { to: "failed", reason: "no", blocks: true } as const;

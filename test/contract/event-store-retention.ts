@@ -140,7 +140,7 @@ export function retentionContract(adapter: string, open: OpenEventStore): void {
       await purge(store, NOW + 1e12);
       assert.equal((await store.backlog()).ids, 1);
       await store.append([newEvent({ eventId: "c" })]);
-      assert.equal((await store.unrouted(1))[0]?.id, 3);
+      assert.equal((await store.pending(1))[0]?.id, 3);
       await fanOut(store);
       assert.equal((await claim(store)).claimed[0]?.eventId, "c");
     });
@@ -230,7 +230,7 @@ export function retentionContract(adapter: string, open: OpenEventStore): void {
     test("a removed dead letter that blocked its ordering key lets the next job run", async (t) => {
       const store = await open(t);
       await store.append(["a", "b"].map((eventId) => newEvent({ eventId })));
-      const events = await store.unrouted(2);
+      const events = await store.pending(2);
       const jobs = events.map(({ id }) => ({ event: id, route: "default", dueAt: NOW, orderingKey: "key" }));
       await store.addJobs(numbersOf(events), jobs);
       const { claimed } = await claim(store);
@@ -245,7 +245,7 @@ export function retentionContract(adapter: string, open: OpenEventStore): void {
     test("an unrouted event is removed like a processed one", async (t) => {
       const store = await open(t);
       await store.append([newEvent()]);
-      await store.addJobs(numbersOf(await store.unrouted(1)), []);
+      await store.addJobs(numbersOf(await store.pending(1)), []);
       assert.equal((await purge(store, NOW + MINUTE - 1)).events, 0);
       assert.equal((await purge(store, NOW + MINUTE)).events, 1);
       const { unrouted, processed } = await store.backlog();

@@ -30,7 +30,7 @@ export function routeContract(adapter: string, open: OpenEventStore): void {
     test("an event without jobs is counted as unrouted", async (t) => {
       const store = await open(t);
       await store.append([newEvent()]);
-      await store.addJobs(numbersOf(await store.unrouted(1)), []);
+      await store.addJobs(numbersOf(await store.pending(1)), []);
       const { unrouted, processed } = await store.backlog();
       assert.deepEqual([unrouted, processed], [1, 0]);
     });
@@ -138,7 +138,7 @@ export function routeContract(adapter: string, open: OpenEventStore): void {
       const store = await open(t);
       const sizes = [3, 4, 2, 9].map((megabytes) => megabytes * 1024 * 1024);
       await store.append(sizes.map((size, at) => newEvent({ eventId: `e-${at}`, payload: Buffer.alloc(size, at) })));
-      const ids = (await store.unrouted(10)).map(({ id }) => id);
+      const ids = (await store.pending(10)).map(({ id }) => id);
       const read = async (from: number) => (await store.payloads(ids.slice(from))).map((read) => read?.payload.length);
       assert.deepEqual(await read(0), sizes.slice(0, 2));
       assert.deepEqual(await read(2), sizes.slice(2, 3));

@@ -95,7 +95,7 @@ export function statsContract(adapter: string, open: OpenEventStore): void {
     test("an event that no route matches is counted once, under its source", async (t) => {
       const store = await open(t);
       await store.append([newEvent({ source: "shop" }), newEvent({ source: "shop", eventId: "b" })]);
-      await store.addJobs(numbersOf(await store.unrouted(10)), []);
+      await store.addJobs(numbersOf(await store.pending(10)), []);
       const { sums } = await read(store);
       assert.deepEqual(sums.at(-1), { source: "shop", route: "", outcome: "unrouted", count: 2 });
     });

@@ -20,7 +20,7 @@ export function valueContract(adapter: string, open: OpenEventStore): void {
     test("names of any script are apart, and in the order of their bytes", async (t) => {
       const store = await open(t);
       await store.append(shuffled.map((source) => newEvent({ source, type: source })));
-      const events = await store.unrouted(10);
+      const events = await store.pending(10);
       const jobs = events.flatMap(({ id }) =>
         shuffled.map((route) => ({ event: id, route, dueAt: NOW, orderingKey: route })),
       );
@@ -89,7 +89,7 @@ export function valueContract(adapter: string, open: OpenEventStore): void {
       const most = Number.MAX_SAFE_INTEGER;
       await store.append([newEvent({ bytesSha256: "ab".repeat(32), sameWithinMs: most })]);
       await store.append([newEvent({ eventId: "e-2" })]);
-      const events = await store.unrouted(10);
+      const events = await store.pending(10);
       const jobs = events.map(({ id }, n) => ({ event: id, route: "default", dueAt: most - n, orderingKey: null }));
       await store.addJobs(numbersOf(events), jobs);
       assert.equal((await claim(store)).nextDueAt, most - 1);
@@ -146,7 +146,7 @@ export function valueContract(adapter: string, open: OpenEventStore): void {
     test("of routes that failed at one time, the error of the first by name is that of the event", async (t) => {
       const store = await open(t);
       await store.append([newEvent()]);
-      const events = await store.unrouted(10);
+      const events = await store.pending(10);
       const ofRoute = (route: string) => ({
         event: numbersOf(events)[0] as number,
         route,

@@ -26,7 +26,7 @@ export const numbersOf = (events: readonly { id: number }[]) => events.map(({ id
 
 /** Adds the job of the route `default` to every event without jobs, as a worker does. */
 export async function fanOut(store: EventStore): Promise<void> {
-  const events = await store.unrouted(1_000_000);
+  const events = await store.pending(1_000_000);
   if (events.length === 0) return;
   const jobs = events.map(({ id, receivedAt }) => ({
     event: id,

@@ -36,7 +36,7 @@ suite("on SQLite", () => {
   for (const [what, filter] of Object.entries(filters)) {
     test(`a list by ${what} reads an index in order and does not sort`, (t) => {
       const { database } = tempDatabase(t);
-      for (const statement of [lists.listUnroutedStatement, lists.listRoutedStatement]) {
+      for (const statement of [lists.listPendingStatement, lists.listRoutedStatement]) {
         const plan = planOf(database, statement({ ...filter, limit: 1 }));
         assert.match(plan, /(?:SEARCH|SCAN) (?:events|contents|jobs|listed)(?: USING|$) /);
         assert.doesNotMatch(plan, /TEMP B-TREE/);
@@ -108,7 +108,7 @@ suite("on SQLite", () => {
     const other = openDatabase(dataDir);
     t.after(() => void other.close());
     other.exec("BEGIN IMMEDIATE");
-    assert.deepEqual([await store.unrouted(10), (await claim(store)).claimed], [[], []]);
+    assert.deepEqual([await store.pending(10), (await claim(store)).claimed], [[], []]);
     other.exec("ROLLBACK");
   });
 

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
 import type { NewJob } from "../../src/events/job.ts";
-import type { UnroutedEvent } from "../../src/events/store.ts";
+import type { PendingEvent } from "../../src/events/store.ts";
 import { createFanOut } from "../../src/worker/fan-out.ts";
 import type { Routing } from "../../src/worker/routing.ts";
 
@@ -27,10 +27,10 @@ function opened(
       })),
   };
   const jobs: NewJob[] = [];
-  const rerouted: UnroutedEvent[] = [];
+  const rerouted: PendingEvent[] = [];
   const clock = { now: 1000, looks: 0, fails: false };
   const store = {
-    async unrouted(limit: number) {
+    async pending(limit: number) {
       clock.looks++;
       if (clock.fails) throw new Error("no");
       return waiting.slice(0, limit);

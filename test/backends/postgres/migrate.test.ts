@@ -76,7 +76,7 @@ async function fillAll(database: Database): Promise<void> {
   const { events, sessions, throttle, sources, alerts, held, tokens } = localStores(database);
   const add = async (eventId: string, orderingKey: string | null = null, route = "default") => {
     await events.append([newEvent({ eventId })]);
-    const added = numbersOf(await events.unrouted(1));
+    const added = numbersOf(await events.pending(1));
     await events.addJobs(added, [{ event: added[0] as number, route, dueAt: 1, orderingKey }]);
   };
   const settle = async (to: "processed" | "failed") => {
@@ -103,7 +103,7 @@ async function fillAll(database: Database): Promise<void> {
   await events.pauseRoute("ordered", NOW);
   await events.append([newEvent({ eventId: "processed", payload: Buffer.from("other bytes") })]);
   await events.append([newEvent({ eventId: "jobless", headers: '{"x-nul":"a\0b"}' })]);
-  await events.addJobs(numbersOf(await events.unrouted(1)), []);
+  await events.addJobs(numbersOf(await events.pending(1)), []);
   await events.reroute({ eventId: "failed", source: "default" });
   const unsigned = newEvent({ eventId: "é-unsigned", source: "other", bytesSha256: "ab".repeat(32) });
   await events.append([unsigned, newEvent({ eventId: "new" })]);
@@ -333,7 +333,7 @@ FROM authserve.jobs JOIN authserve.events ON id = event WHERE status = 'queued' 
     assert.deepEqual(await copied.routes(), await events.routes());
     assert.deepEqual({ ...(await copied.backlog()), bytes: 0 }, { ...(await events.backlog()), bytes: 0 });
     assert.deepEqual((await copied.list({ limit: 100 })).items, (await events.list({ limit: 100 })).items);
-    assert.deepEqual(await copied.unrouted(10), await events.unrouted(10));
+    assert.deepEqual(await copied.pending(10), await events.pending(10));
     assert.deepEqual(await copied.rerouted(10), await events.rerouted(10));
   });
 

@@ -41,9 +41,9 @@ async function add(store: EventStore, count: number, to: "processed" | "failed" 
 }
 
 /** Stores an event that no route matched. */
-async function addUnrouted(store: EventStore): Promise<number> {
+async function addPending(store: EventStore): Promise<number> {
   await store.append([newEvent()]);
-  const [event] = numbersOf(await store.unrouted(1));
+  const [event] = numbersOf(await store.pending(1));
   await store.addJobs([event as number], []);
   return event as number;
 }
@@ -111,7 +111,7 @@ suite("a purge on PostgreSQL", needsPostgres(), () => {
   test("keeps an event without jobs that a forced replay gives jobs meanwhile", async (t) => {
     const database = await openTwo(t);
     const [store] = database.stores;
-    const event = await addUnrouted(store);
+    const event = await addPending(store);
     await store.reroute({ eventId: "e-1", source: "default" });
     const addJob = `INSERT INTO authserve.jobs (event, route, status, due_at) VALUES (${event}, 'default', 'queued', 0)`;
     assert.equal((await purgeDuring(database, ["DELETE FROM authserve.reroutes", addJob])).events, 0);
@@ -121,7 +121,7 @@ suite("a purge on PostgreSQL", needsPostgres(), () => {
   test("keeps an old event before its fan-out, and removes newer ones", async (t) => {
     const [store] = (await openTwo(t)).stores;
     await store.append(["first", "second"].map((eventId) => newEvent({ eventId })));
-    const [, second] = numbersOf(await store.unrouted(2));
+    const [, second] = numbersOf(await store.pending(2));
     await store.addJobs([second as number], []);
     assert.deepEqual(await purge(store, NOW + 1e12), { events: 1, ids: 0, bytes: 28 });
     assert.equal((await store.get("first"))[0]?.status, "queued");
