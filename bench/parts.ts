@@ -160,7 +160,7 @@ function partsOfStore(scratch: string): Parts {
   database.pragma("synchronous = OFF");
   const row = bestOf(append, 20);
   const counting = bestOf(count, 20);
-  while (events.unrouted(1).length > 0) fanOut(events, 1000);
+  while (events.pending(1).length > 0) fanOut(events, 1000);
   const times = { fanOut: [] as number[], claim: [] as number[], settle: [] as number[] };
   for (let round = 0; round < 200; round++) {
     append();

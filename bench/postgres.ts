@@ -3,7 +3,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { DEFAULT_ROUTE } from "../src/events/job.ts";
 import { isFault, parseDatabaseUrl } from "../src/postgres/address.ts";
 import { connectPostgres, type Postgres } from "../src/postgres/connection.ts";
-import { postgresEvents } from "../src/postgres/events.ts";
+import { createPostgresEventStore } from "../src/postgres/events.ts";
 import { prepareSchema } from "../src/postgres/schema.ts";
 import { type PostgresServer, startPostgres } from "../test/helpers/postgres.ts";
 import { drainedEvents, drainStore } from "./drain.ts";
@@ -78,7 +78,7 @@ async function measureDrain(scratch: string, server: PostgresServer, rounds: num
 async function drain(scratch: string, server: PostgresServer, handler: string): Promise<number> {
   const url = server.url(await server.createDatabase());
   await withPostgres(url, async (postgres) => {
-    const { append } = postgresEvents(postgres);
+    const { append } = createPostgresEventStore(postgres);
     for (const batch of drainedEvents(EVENTS)) await append(batch);
   });
   return drainStore(scratch, handler, { DATABASE_URL: url });
@@ -121,7 +121,7 @@ async function measureClaims(server: PostgresServer, sizes: readonly number[]): 
 
 /** Makes jobs due, claims and settles them. Returns the times of the claims in milliseconds, in order. */
 async function timeClaims(postgres: Postgres, size: number): Promise<number[]> {
-  const events = postgresEvents(postgres);
+  const events = createPostgresEventStore(postgres);
   const [from, to] = [size + 1, size + CLAIMS * CLAIMED];
   for (const statement of FILL) await postgres.run(statement, [from, to]);
   await postgres.run("UPDATE authserve.jobs SET status = 'queued', due_at = event WHERE event BETWEEN $1 AND $2", [

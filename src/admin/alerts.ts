@@ -1,5 +1,5 @@
 import * as v from "valibot";
-import { LONGEST_SILENCE_MS } from "../events/limits.ts";
+import { MAX_SILENCE_MS } from "../events/limits.ts";
 import type { Endpoint } from "../http/endpoint.ts";
 import { isoTime } from "../lib/iso-time.ts";
 import { type AdminGuard, changeEndpoint, count, cursor, fieldError, readEndpoint, text, timestamp } from "./api.ts";
@@ -48,7 +48,7 @@ const SilenceBody = v.object({
     v.number("must be a number"),
     v.integer("must be a whole number"),
     v.minValue(1, "must be above 0"),
-    v.maxValue(LONGEST_SILENCE_MS, "must be at most a year"),
+    v.maxValue(MAX_SILENCE_MS, "must be at most a year"),
     v.description("Milliseconds."),
   ),
 });

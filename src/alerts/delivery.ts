@@ -19,7 +19,7 @@ interface DeliveryOptions {
 }
 
 const FIRST_DELAY_MS = 5000;
-const LONGEST_DELAY_MS = 5 * 60_000;
+const MAX_DELAY_MS = 5 * 60_000;
 // An older message would mislead more than help.
 const GIVE_UP_AFTER_MS = 24 * 3_600_000;
 
@@ -41,7 +41,7 @@ export function createAlertDelivery({ store, notify, log, now }: DeliveryOptions
         isGivenUp ? "the alert was not sent for a day, and is given up" : "the alert will be sent again",
       );
       if (isGivenUp) await store.removeMessage(id);
-      else await store.delayMessage(id, now() + Math.min(LONGEST_DELAY_MS, FIRST_DELAY_MS * 2 ** attempts));
+      else await store.delayMessage(id, now() + Math.min(MAX_DELAY_MS, FIRST_DELAY_MS * 2 ** attempts));
       return;
     }
     await store.removeMessage(id);

@@ -7,7 +7,7 @@ import { readEnvironment } from "../config/env-file.ts";
 import { handlerEnvironment, readConfigFile } from "../config/file/config-file.ts";
 import { readSettings } from "../config/settings.ts";
 import { describeError, OperatorError } from "../errors.ts";
-import { LONGEST_SILENCE_MS } from "../events/limits.ts";
+import { MAX_SILENCE_MS } from "../events/limits.ts";
 import { pageUrlOf } from "../http/listen.ts";
 import { isoTime } from "../lib/iso-time.ts";
 import { nearest } from "../lib/nearest.ts";
@@ -47,7 +47,7 @@ export function runAlertsList({ all, utc, json }: { all?: boolean; utc?: boolean
   });
 }
 
-const SILENCE = { leastMs: 1, mostMs: LONGEST_SILENCE_MS, text: "of at most 365d, e.g. 2h" };
+const SILENCE = { leastMs: 1, mostMs: MAX_SILENCE_MS, text: "of at most 365d, e.g. 2h" };
 
 interface SilenceOptions {
   for?: string;

@@ -1,5 +1,5 @@
 import { OperatorError } from "../errors.ts";
-import { discarding, discardReasonOf, LONGEST_REASON } from "../events/actions.ts";
+import { discarding, discardReasonOf, MAX_REASON } from "../events/actions.ts";
 import { type BulkOptions, jobFilter, runBulk } from "./bulk.ts";
 
 interface DiscardOptions extends BulkOptions {
@@ -11,7 +11,7 @@ interface DiscardOptions extends BulkOptions {
 export function runEventsDiscard(eventIds: string[], options: DiscardOptions): Promise<void> {
   const reason = discardReasonOf(options.reason);
   if (reason === null) {
-    const remedy = `give a text of 1 to ${LONGEST_REASON} characters`;
+    const remedy = `give a text of 1 to ${MAX_REASON} characters`;
     throw new OperatorError({ found: "--reason is not usable", remedy });
   }
   return runBulk(eventIds, options, {

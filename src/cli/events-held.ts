@@ -20,11 +20,11 @@ interface HeldOptions {
   json?: boolean;
 }
 
-const MOST_LISTED = 1_000_000;
+const MAX_LISTED = 1_000_000;
 
 /** Prints the deliveries that were refused for their signature and are kept, the oldest first. */
 export function runEventsHeld({ source, since, limit = "50", utc, json }: HeldOptions): Promise<void> {
-  const most = wholeNumber("--limit", limit, MOST_LISTED);
+  const most = wholeNumber("--limit", limit, MAX_LISTED);
   return withStores(async (stores) => {
     const { held, now: clock } = stores;
     await requireFiltered(stores, { source });

@@ -14,11 +14,11 @@ export function wholeNumber(option: string, text: string, most: number): number 
   throw new OperatorError({ found: `${option} is not usable`, remedy: `give a whole number from 1 to ${most}` });
 }
 
-const MOST_PER_SECOND = 100_000;
+const MAX_PER_SECOND = 100_000;
 
 /** Reads an option that is a rate, such as `50/s` or `50`. */
 export function perSecond(option: string, text: string): number {
-  return wholeNumber(option, text.replace(/\/s$/, ""), MOST_PER_SECOND);
+  return wholeNumber(option, text.replace(/\/s$/, ""), MAX_PER_SECOND);
 }
 
 /** Parses an option that is a time, or a duration before now, to Unix milliseconds. Throws {@link OperatorError}. */

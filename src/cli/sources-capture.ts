@@ -23,8 +23,8 @@ import {
   CAPTURES_DIR,
   type CapturedFacts,
   type CaptureOrder,
-  LONGEST_CAPTURE_MS,
-  MOST_CAPTURED,
+  MAX_CAPTURE_MS,
+  MAX_CAPTURED,
   ORDER_FILE,
   REQUEST_SUFFIX,
   readCaptured,
@@ -43,13 +43,13 @@ interface CaptureOptions {
   json?: boolean;
 }
 
-const CAPTURE = { leastMs: 1, mostMs: LONGEST_CAPTURE_MS, text: "of at most 24h, e.g. 10m" };
+const CAPTURE = { leastMs: 1, mostMs: MAX_CAPTURE_MS, text: "of at most 24h, e.g. 10m" };
 
 const PROBE_MS = 5000;
 const POLL_MS = 100;
 
 // The server looks every half second.
-const MOST_UNTIL_OPEN_MS = 10_000;
+const MAX_UNTIL_OPEN_MS = 10_000;
 
 /** Requests that came before the end may still be answered. */
 const LAST_ANSWERS_MS = 1000;
@@ -64,7 +64,7 @@ export async function runSourcesCapture(name: string, options: CaptureOptions): 
   const environment = readEnvironment();
   const { name: source, path } = findSource(readSources(environment), name);
   const forMs = durationOption("--for", options.for, CAPTURE);
-  const count = wholeNumber("--count", options.count, MOST_CAPTURED);
+  const count = wholeNumber("--count", options.count, MAX_CAPTURED);
   const out = folderOf(options.out ?? ".");
   const { DATA_DIR: dataDir } = readSettings(environment, ["DATA_DIR"]);
   await probeServer(dataDir, PROBE_MS);
@@ -132,7 +132,7 @@ const stateOf = (dir: string) =>
   existsSync(join(dir, STATE_FILE)) ? readFileSync(join(dir, STATE_FILE), "utf8") : null;
 
 async function untilOpen(dir: string, signal: AbortSignal): Promise<void> {
-  const givesUpAt = performance.now() + MOST_UNTIL_OPEN_MS;
+  const givesUpAt = performance.now() + MAX_UNTIL_OPEN_MS;
   while (stateOf(dir) === null && !signal.aborted) {
     if (performance.now() >= givesUpAt) {
       const found = "The running server does not begin to capture";

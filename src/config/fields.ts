@@ -2,7 +2,7 @@ import { isIP } from "node:net";
 import * as v from "valibot";
 import { type PasswordHash, parsePasswordHash } from "../auth/password-hash.ts";
 import { isEmail } from "../auth/user.ts";
-import { LONGEST_WAIT_MS } from "../events/job.ts";
+import { MAX_WAIT_MS } from "../events/job.ts";
 import { isLoopback } from "../http/listen.ts";
 import { blockListOf, parseRange } from "../lib/address-range.ts";
 import { type DatabaseAddress, isFault, parseDatabaseUrl } from "../postgres/address.ts";
@@ -63,11 +63,11 @@ export function integer(min: number, max: number) {
 }
 
 /** An upper limit for {@link duration}: milliseconds, and the text for the message. */
-export const LONGEST_WAIT = { ms: LONGEST_WAIT_MS, text: "at most 24h" };
+export const MAX_WAIT = { ms: MAX_WAIT_MS, text: "at most 24h" };
 /** The longest duration. Timers are limited to 24.8 days, and some wait a little longer than the setting. */
 export const MAX_DURATION = { ms: 24 * 86_400_000 - 1, text: "under 24 days" };
 /** An upper limit for {@link duration} of ages, which no timer waits for. */
-export const LONGEST_AGE = { ms: 365 * 86_400_000, text: "at most 365d" };
+export const MAX_AGE = { ms: 365 * 86_400_000, text: "at most 365d" };
 
 /** A duration such as `30s`, in milliseconds; `example` is shown in the message. */
 export function duration(minMs: number, example: string, max = MAX_DURATION) {

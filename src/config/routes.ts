@@ -59,7 +59,7 @@ function withDefaults(entry: RouteEntry, settings: RouteSettings): Route {
 
 const DEFAULT_DELAY_MS = { exponential: 1000, linear: 30_000 };
 // Exponential backoff reaches this after ten attempts.
-const LONGEST_DELAY_MS = 10 * 60_000;
+const MAX_DELAY_MS = 10 * 60_000;
 
 /** The retries of a route. What it does not say comes from the settings. */
 function retryPolicyOf(retry: RetryEntry, settings: RouteSettings): RetryPolicy {
@@ -72,6 +72,6 @@ function retryPolicyOf(retry: RetryEntry, settings: RouteSettings): RetryPolicy 
     attempts: retry.attempts ?? settings.RETRY_ATTEMPTS,
     backoff,
     delayMs,
-    maxDelayMs: retry.maxDelayMs ?? Math.max(delayMs, LONGEST_DELAY_MS),
+    maxDelayMs: retry.maxDelayMs ?? Math.max(delayMs, MAX_DELAY_MS),
   };
 }

@@ -27,7 +27,7 @@ function tokenWarnings({ JWT_TTL }: Settings): string[] {
 
 // OWASP's Password Storage Cheat Sheet: the minimum memory of argon2id for 1 to 5 passes, and the minimum cost of
 // bcrypt.
-const LEAST_MEMORY_KIB = [47_104, 19_456, 12_288, 9_216, 7_168];
+const MIN_MEMORY_KIB = [47_104, 19_456, 12_288, 9_216, 7_168];
 const LEAST_BCRYPT_COST = 10;
 
 function passwordWarnings({ DEMO_PASSWORD: hash }: Settings): string[] {
@@ -35,7 +35,7 @@ function passwordWarnings({ DEMO_PASSWORD: hash }: Settings): string[] {
     if (hash.cost >= LEAST_BCRYPT_COST) return [];
     return [`DEMO_PASSWORD is a bcrypt hash with cost ${hash.cost}, below ${LEAST_BCRYPT_COST}: ${MAKE_HASH}`];
   }
-  const least = LEAST_MEMORY_KIB[Math.min(hash.passes, LEAST_MEMORY_KIB.length) - 1] ?? 0;
+  const least = MIN_MEMORY_KIB[Math.min(hash.passes, MIN_MEMORY_KIB.length) - 1] ?? 0;
   if (hash.memoryKib >= least) return [];
   return [
     `DEMO_PASSWORD is an argon2id hash with m=${hash.memoryKib}, below ${least} for t=${hash.passes}: ${MAKE_HASH}`,

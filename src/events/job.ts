@@ -68,7 +68,7 @@ export type Next =
   | { to: "failed"; reason: string; blocks?: boolean };
 
 /** The longest wait for the next attempt. A longer one would only hide the job. */
-export const LONGEST_WAIT_MS = 24 * 3_600_000;
+export const MAX_WAIT_MS = 24 * 3_600_000;
 
 /** How an attempt ended, as kept in its history. */
 export type AttemptOutcome = "succeeded" | "failed" | "lease_expired";

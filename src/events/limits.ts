@@ -22,7 +22,7 @@ export const MAX_COMPARED_JOBS = 2000;
 export const MAX_COMPARED_EVENTS = 1000;
 
 /** A longer silence of an alert is a mistake. */
-export const LONGEST_SILENCE_MS = 365 * 86_400_000;
+export const MAX_SILENCE_MS = 365 * 86_400_000;
 
 /** The last character of Unicode. Behind the beginning of a text it is the end of all texts that begin so. */
 export const LAST_CHARACTER = "\u{10ffff}";

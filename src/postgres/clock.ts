@@ -17,7 +17,7 @@ const READ = "SELECT extract(epoch FROM clock_timestamp()) * 1000 AS now";
 
 const COMPARE_EVERY_MS = 10_000;
 // The answer may be as wrong as half of the time that it took, for example while this process was suspended.
-const LONGEST_ANSWER_MS = 500;
+const MAX_ANSWER_MS = 500;
 const COMPARE_AGAIN_MS = 500;
 
 /** Creates the clock. Between comparisons it follows the monotonic clock of this machine. */
@@ -29,7 +29,7 @@ export async function startClock(postgres: Postgres, monotonic = () => performan
     const askedAt = monotonic();
     const [row] = await postgres.rows<{ now: number }>(READ);
     const answeredAt = monotonic();
-    const isQuick = answeredAt - askedAt <= LONGEST_ANSWER_MS;
+    const isQuick = answeredAt - askedAt <= MAX_ANSWER_MS;
     if (row && (isQuick || offset === undefined)) offset = row.now - (askedAt + answeredAt) / 2;
     return isQuick;
   }

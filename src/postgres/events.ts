@@ -26,7 +26,7 @@ const PING = "SELECT 1";
  * The event store on a database that the caller opens and closes. `onAppendFailed` is called when deliveries were not
  * stored.
  */
-export function postgresEvents(postgres: Postgres, onAppendFailed = () => {}): EventStore {
+export function createPostgresEventStore(postgres: Postgres, onAppendFailed = () => {}): EventStore {
   const tally = eventTally(postgres);
   const append = eventAppend(postgres, tally);
   /** Whether the last append found no room. A read would not show that. */

@@ -10,7 +10,7 @@ import type { SourceStore } from "../webhook/intake/source-store.ts";
 import { createPostgresAlertStore } from "./alerts.ts";
 import type { DatabaseClock } from "./clock.ts";
 import type { Postgres } from "./connection.ts";
-import { postgresEvents } from "./events.ts";
+import { createPostgresEventStore } from "./events.ts";
 import { createPostgresHeldStore } from "./held.ts";
 import { createPostgresTokenStore } from "./machine-tokens.ts";
 import { createPostgresLeases, createPostgresNodeStore } from "./nodes.ts";
@@ -45,7 +45,7 @@ export function storesOn(postgres: Postgres, clock: DatabaseClock, server?: stri
 
   const trial = createTrial(postgres);
   return {
-    events: { ...postgresEvents(postgres, trial.appendFailed), close },
+    events: { ...createPostgresEventStore(postgres, trial.appendFailed), close },
     sessions: createPostgresSessionStore(postgres),
     throttle: createPostgresThrottleStore(postgres, server),
     sources: createPostgresSourceStore(postgres),

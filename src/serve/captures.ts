@@ -13,7 +13,7 @@ import {
   type CapturedFacts,
   type CaptureOrder,
   type CaptureState,
-  LONGEST_CAPTURE_MS,
+  MAX_CAPTURE_MS,
   ORDER_FILE,
   REQUEST_SUFFIX,
   readOrder,
@@ -34,7 +34,7 @@ interface Capture extends CaptureOrder {
 const POLL_MS = 500;
 
 /** For all requests of a capture. A source that accepts larger bodies may have one of them. */
-const MOST_BYTES = 10 * 1024 * 1024;
+const MAX_BYTES = 10 * 1024 * 1024;
 
 // A command removes its folder itself, unless it was killed.
 const LEFT_BEHIND_MS = 60_000;
@@ -116,12 +116,12 @@ export function openCaptures({ settings, config, stores, log }: Wiring, server: 
     const dir = join(root, id);
     const order = open.get(id) ?? readOrder(await readFile(join(dir, ORDER_FILE), "utf8").catch(emptyIfGone));
     if (order === null) return;
-    const until = Math.min(order.until, Date.now() + LONGEST_CAPTURE_MS);
+    const until = Math.min(order.until, Date.now() + MAX_CAPTURE_MS);
     if (until + LEFT_BEHIND_MS < Date.now()) {
       open.delete(id);
       await rm(dir, { recursive: true, force: true });
     } else if (!open.has(id)) {
-      const bytesLeft = Math.max(MOST_BYTES, (sourceOf(order)?.bodyLimitBytes ?? 0) + 1);
+      const bytesLeft = Math.max(MAX_BYTES, (sourceOf(order)?.bodyLimitBytes ?? 0) + 1);
       open.set(id, { ...order, until, dir, bytesLeft });
       // The command takes it for the promise that the next request is kept.
       watch(true);

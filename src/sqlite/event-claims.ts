@@ -1,5 +1,5 @@
 import { afterAttempt, afterExpiredLease, LEASE_EXPIRED } from "../events/attempt-end.ts";
-import { type AttemptOutcome, type Claim, type ClaimedJob, LONGEST_WAIT_MS, type Settlement } from "../events/job.ts";
+import { type AttemptOutcome, type Claim, type ClaimedJob, MAX_WAIT_MS, type Settlement } from "../events/job.ts";
 import { MAX_PAYLOAD_BYTES } from "../events/limits.ts";
 import { OUTCOME_OF } from "../events/stats.ts";
 import type { ClaimRequest, DeadLetteredJob, EventStore, UnreadableJob } from "../events/store.ts";
@@ -78,7 +78,7 @@ export function eventClaims(database: Database, reader: Database): EventClaims {
     settle: settleAll,
     release: releaseEach,
     releaseAll(now) {
-      return releaseAll.run({ now, longestWaitMs: LONGEST_WAIT_MS }).changes;
+      return releaseAll.run({ now, longestWaitMs: MAX_WAIT_MS }).changes;
     },
   };
 }

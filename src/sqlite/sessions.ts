@@ -4,12 +4,12 @@ import { atomic, type Database } from "./database.ts";
 import { createMetadata } from "./metadata.ts";
 
 /** Keeps sessions in the SQLite file. The next read sees a revocation by another process. */
-export function createEmbeddedSessionStore(database: Database, now: () => number = Date.now): SessionStore {
-  return asAsync<SessionStore>(embeddedSessions(database, now));
+export function createSqliteSessionStore(database: Database, now: () => number = Date.now): SessionStore {
+  return asAsync<SessionStore>(sqliteSessions(database, now));
 }
 
-/** The synchronous form of the embedded session store. */
-export function embeddedSessions(database: Database, now: () => number = Date.now): SyncPort<SessionStore> {
+/** The synchronous form of the session store in the SQLite file. */
+export function sqliteSessions(database: Database, now: () => number = Date.now): SyncPort<SessionStore> {
   const find = database.prepare<[string, number], SessionRow>(`
     SELECT sid, expires_at AS expiresAt, network, user_agent AS userAgent FROM sessions
     WHERE user_id = ? AND expires_at > ?`);

@@ -16,7 +16,7 @@ import { sqliteHeld } from "./held.ts";
 import { withAttemptsInFlight } from "./login-attempts.ts";
 import { sqliteTokens } from "./machine-tokens.ts";
 import type { ReadThread } from "./read-thread-client.ts";
-import { createEmbeddedSessionStore } from "./sessions.ts";
+import { createSqliteSessionStore } from "./sessions.ts";
 import { sqliteSources } from "./source-counts.ts";
 import type { StorageServices } from "./thread.ts";
 import type { ThreadClient } from "./thread-client.ts";
@@ -41,7 +41,7 @@ export function localStores(database: Database, reader?: Database): SqliteStores
       ...asAsync<LocalEvents>(sqliteEvents(database, reader)),
       close: async () => void database.close(),
     }),
-    sessions: createEmbeddedSessionStore(database),
+    sessions: createSqliteSessionStore(database),
     throttle: createSqliteThrottleStore(database),
     sources: asAsync<SourceStore>(sqliteSources(database)),
     alerts: asAsync<AlertStore>(sqliteAlerts(database)),
@@ -78,7 +78,7 @@ export function storesOnThreads(
     ) as T;
 
   const events = asAsync<LocalEvents>(sqliteEvents(reader));
-  const sessions = createEmbeddedSessionStore(reader);
+  const sessions = createSqliteSessionStore(reader);
   const failures = sqliteFailures(reader);
   const alerts = asAsync<AlertStore>(sqliteAlerts(reader));
   const tokens = asAsync<TokenStore>(sqliteTokens(reader));

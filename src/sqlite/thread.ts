@@ -10,7 +10,7 @@ import { sqliteHeld } from "./held.ts";
 import { sqliteTokens } from "./machine-tokens.ts";
 import { assertInPlace, isLogGone, type OpenFiles, watchLogLength } from "./open-files.ts";
 import { reserveBeside } from "./reserve.ts";
-import { embeddedSessions } from "./sessions.ts";
+import { sqliteSessions } from "./sessions.ts";
 import { sqliteSources } from "./source-counts.ts";
 import { sqliteFailures } from "./throttle.ts";
 import { tryServer } from "./trial.ts";
@@ -44,7 +44,7 @@ function openServices({ dataDir, files, minFreeBytes }: StorageThreadData, ended
   const writes = monitorWrites(database, { inPlace, minFreeBytes, reserve: reserveBeside(database.name) });
   const reader = openReader(database.name);
   const events = sqliteEvents(database, reader);
-  const sessions = embeddedSessions(database);
+  const sessions = sqliteSessions(database);
   const held = sqliteHeld(database);
   const anyRead = database.prepare("SELECT count(*) FROM sqlite_schema");
   // The next change reports an error.

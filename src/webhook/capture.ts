@@ -12,8 +12,8 @@ export const STATE_FILE = "state";
 /** The end of the names of captured requests there. Sorted, the names are in the order of arrival. */
 export const REQUEST_SUFFIX = ".request";
 
-export const MOST_CAPTURED = 100;
-export const LONGEST_CAPTURE_MS = 86_400_000;
+export const MAX_CAPTURED = 100;
+export const MAX_CAPTURE_MS = 86_400_000;
 
 /** `full`: the captured requests have reached the limit of their size. */
 export type CaptureState = "open" | "full";
@@ -44,7 +44,7 @@ export function readOrder(text: string): CaptureOrder | null {
   try {
     const { source, until, count } = JSON.parse(text) as Partial<Record<keyof CaptureOrder, unknown>>;
     if (typeof source !== "string" || typeof until !== "number" || typeof count !== "number") return null;
-    return { source, until, count: Math.min(count, MOST_CAPTURED) };
+    return { source, until, count: Math.min(count, MAX_CAPTURED) };
   } catch {
     return null;
   }

@@ -25,7 +25,7 @@ export interface Breaker {
 
 const FAILURES_TO_OPEN = 5;
 const FIRST_PROBE_WAIT_MS = 1000;
-const LONGEST_PROBE_WAIT_MS = 30_000;
+const MAX_PROBE_WAIT_MS = 30_000;
 
 /** Creates the closed breaker of one target; `onChange` is called when it opens and closes. */
 export function createBreaker(onChange: (isOpen: boolean) => void = () => {}): Breaker {
@@ -65,7 +65,7 @@ export function createBreaker(onChange: (isOpen: boolean) => void = () => {}): B
         open = { since: now, waitMs: FIRST_PROBE_WAIT_MS, probeAt: now + FIRST_PROBE_WAIT_MS, isProbing: false };
         onChange(true);
       } else if (kind === "probe") {
-        const waitMs = Math.min(2 * open.waitMs, LONGEST_PROBE_WAIT_MS);
+        const waitMs = Math.min(2 * open.waitMs, MAX_PROBE_WAIT_MS);
         open = { ...open, waitMs, probeAt: now + waitMs, isProbing: false };
       }
     },

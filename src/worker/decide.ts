@@ -1,4 +1,4 @@
-import { type ClaimedJob, LONGEST_WAIT_MS, type Next } from "../events/job.ts";
+import { type ClaimedJob, MAX_WAIT_MS, type Next } from "../events/job.ts";
 
 /**
  * How a handler's run ended. `isUnavailable`: the target failed, and would fail on any event. `out_of_descriptors`:
@@ -45,7 +45,7 @@ export function decide(
   if (outcome.kind === "out_of_descriptors") return { to: "queued", runAt: now + delayMs, isFree: true };
   if (outcome.status !== undefined && givesUpOn(policy, outcome.status))
     return { to: "failed", reason: `attempt ${attempt}, giveUpOn: ${outcome.error}`, blocks };
-  const runAt = now + Math.max(delayMs, Math.min(outcome.retryAfterMs ?? 0, LONGEST_WAIT_MS));
+  const runAt = now + Math.max(delayMs, Math.min(outcome.retryAfterMs ?? 0, MAX_WAIT_MS));
   if (isProbe && outcome.isUnavailable) return { to: "queued", runAt, isFree: true, isProbe: true };
   if (attempt >= policy.attempts)
     return { to: "failed", reason: `attempt ${attempt} of ${policy.attempts}: ${outcome.error}`, blocks };

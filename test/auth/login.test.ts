@@ -5,7 +5,7 @@ import { createThrottle } from "../../src/auth/throttle/rules.ts";
 import type { ThrottleStore } from "../../src/auth/throttle/store.ts";
 import { type ConcurrencyLimit, createConcurrencyLimit, type Rank } from "../../src/lib/concurrency-limit.ts";
 import { createLog } from "../../src/log.ts";
-import { createEmbeddedSessionStore } from "../../src/sqlite/sessions.ts";
+import { createSqliteSessionStore } from "../../src/sqlite/sessions.ts";
 import { createSqliteThrottleStore } from "../../src/sqlite/throttle.ts";
 import { tempDatabase } from "../helpers/database.ts";
 import { failsWith } from "../helpers/fails-with.ts";
@@ -24,7 +24,7 @@ test("a known address gets the same rank and the same store calls for every e-ma
     verifyPassword: async (password) => password === "right",
     attempts: recordingRanks(attempts, ranks),
     throttle: createThrottle(recording(createSqliteThrottleStore(database), asked), USER, () => NOW),
-    sessions: createEmbeddedSessionStore(database),
+    sessions: createSqliteSessionStore(database),
     secret: "a secret of the test, 32 bytes or more",
     ttlSeconds: { api: 60, form: 60 },
     log: createLog("silent"),

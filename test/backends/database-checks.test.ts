@@ -3,7 +3,7 @@ import { suite, test } from "node:test";
 import { checkPostgres } from "../../src/cli/checks/database.ts";
 import type { Finding } from "../../src/cli/checks/finding.ts";
 import { DATABASE_SETTING_NAMES, readSettings } from "../../src/config/settings.ts";
-import { postgresEvents } from "../../src/postgres/events.ts";
+import { createPostgresEventStore } from "../../src/postgres/events.ts";
 import { needsPgbouncer, needsPostgres } from "../helpers/back-end.ts";
 import { newEvent } from "../helpers/events.ts";
 import { startPgbouncer } from "../helpers/pgbouncer.ts";
@@ -39,7 +39,7 @@ suite("doctor on PostgreSQL", needsPostgres(), () => {
     const settings = readSettings({ ...PATIENT, DATABASE_URL: url }, DATABASE_SETTING_NAMES);
     assert.ok(settings.DATABASE_URL);
     assert.equal((await checkPostgres(settings, settings.DATABASE_URL)).newestAt, null);
-    await postgresEvents(postgres).append([newEvent({ receivedAt: 1234 })]);
+    await createPostgresEventStore(postgres).append([newEvent({ receivedAt: 1234 })]);
     assert.equal((await checkPostgres(settings, settings.DATABASE_URL)).newestAt, 1234);
   });
 

@@ -68,7 +68,7 @@ export function routeContract(adapter: string, open: OpenEventStore): void {
     test("an event tells which earlier event of its key it waits for", async (t) => {
       const store = await open(t);
       await store.append(["a", "b", "c"].map((eventId) => newEvent({ eventId })));
-      const events = numbersOf(await store.unrouted(3));
+      const events = numbersOf(await store.pending(3));
       await store.addJobs(
         events,
         events.map((event) => ({ event, route: "default", dueAt: NOW, orderingKey: "cus_1" })),

@@ -9,7 +9,7 @@ test("the oldest event of a route that runs is found behind many of a paused one
   const { events } = localStores(tempDatabase(t).database);
   const count = 2600;
   await events.append(Array.from({ length: count }, (_, n) => newEvent({ eventId: String(n), receivedAt: NOW + n })));
-  const numbers = numbersOf(await events.unrouted(count));
+  const numbers = numbersOf(await events.pending(count));
   const routeOf = (n: number) => (n < count - 1 ? "paused" : "runs");
   await events.addJobs(
     numbers,

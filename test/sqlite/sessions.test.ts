@@ -1,35 +1,35 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { openDatabase } from "../../src/sqlite/database.ts";
-import { createEmbeddedSessionStore } from "../../src/sqlite/sessions.ts";
+import { createSqliteSessionStore } from "../../src/sqlite/sessions.ts";
 import { sessionStoreContract } from "../contract/session-store.ts";
 import { tempDatabase } from "../helpers/database.ts";
 import { failsWith } from "../helpers/fails-with.ts";
 
-sessionStoreContract("embedded", async (t) => createEmbeddedSessionStore(tempDatabase(t).database));
+sessionStoreContract("embedded", async (t) => createSqliteSessionStore(tempDatabase(t).database));
 
 test("a session outlives a restart", async (t) => {
   const { database, dataDir } = tempDatabase(t);
-  await createEmbeddedSessionStore(database).replace("1", "a", 60);
+  await createSqliteSessionStore(database).replace("1", "a", 60);
   database.close();
   const reopened = openDatabase(dataDir);
   t.after(() => void reopened.close());
-  assert.equal(await createEmbeddedSessionStore(reopened).current("1"), "a");
+  assert.equal(await createSqliteSessionStore(reopened).current("1"), "a");
 });
 
 test("a revocation by another process is seen by the next read", async (t) => {
   const { database, dataDir } = tempDatabase(t);
-  const store = createEmbeddedSessionStore(database);
+  const store = createSqliteSessionStore(database);
   await store.replace("1", "a", 60);
   const other = openDatabase(dataDir);
   t.after(() => void other.close());
-  assert.equal(await createEmbeddedSessionStore(other).remove("1"), true);
+  assert.equal(await createSqliteSessionStore(other).remove("1"), true);
   assert.equal(await store.current("1"), null);
 });
 
 test("a session ends exactly at its lifetime, to the millisecond", async (t) => {
   const clock = { now: 1_800_000_000_000 };
-  const store = createEmbeddedSessionStore(tempDatabase(t).database, () => clock.now);
+  const store = createSqliteSessionStore(tempDatabase(t).database, () => clock.now);
   await store.replace("1", "a", 900);
   clock.now += 899_999;
   assert.equal(await store.current("1"), "a");
@@ -39,7 +39,7 @@ test("a session ends exactly at its lifetime, to the millisecond", async (t) => 
 
 test("a login on a database that another process locks is store_unavailable, and works after the lock", async (t) => {
   const { database, dataDir } = tempDatabase(t, { busyTimeoutMs: 20 });
-  const store = createEmbeddedSessionStore(database);
+  const store = createSqliteSessionStore(database);
   await store.replace("1", "a", 60);
   const other = openDatabase(dataDir);
   t.after(() => void other.close());
@@ -53,7 +53,7 @@ test("a login on a database that another process locks is store_unavailable, and
 
 test("a database without its table is store_unavailable", async (t) => {
   const { database } = tempDatabase(t);
-  const store = createEmbeddedSessionStore(database);
+  const store = createSqliteSessionStore(database);
   database.exec("DROP TABLE sessions");
   await failsWith("store_unavailable", store.current("1"));
   await failsWith("store_unavailable", store.check("1"));

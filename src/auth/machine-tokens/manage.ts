@@ -8,7 +8,7 @@ const DAY_MS = 86_400_000;
 /** How long a token is valid unless its maker says otherwise. */
 export const DEFAULT_EXPIRY_MS = 90 * DAY_MS;
 /** A longer time is refused: a token without an end is asked for as such. */
-const LONGEST_EXPIRY_MS = 36_500 * DAY_MS;
+const MAX_EXPIRY_MS = 36_500 * DAY_MS;
 /** A token that ends within this time is reported. */
 const ENDS_SOON_MS = 7 * DAY_MS;
 
@@ -34,7 +34,7 @@ function faultOf({ name, scopes, expiresInMs }: TokenRequest): RequestFault | nu
     return { member: "name", expected: "must have 1 to 64 small letters, digits and -, e.g. backup" };
   if (scopes.length === 0 || scopes.some((scope) => scopeOf(scope) === null))
     return { member: "scopes", expected: `must be one or more of ${SCOPE_NAMES}` };
-  if (expiresInMs !== null && !(expiresInMs >= 1000 && expiresInMs <= LONGEST_EXPIRY_MS))
+  if (expiresInMs !== null && !(expiresInMs >= 1000 && expiresInMs <= MAX_EXPIRY_MS))
     return { member: "expiresInMs", expected: "must be at least a second and at most 36500 days" };
   return null;
 }

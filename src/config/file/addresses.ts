@@ -8,7 +8,7 @@ import {
   rangesOf,
 } from "../../webhook/addresses/address-lists.ts";
 import type { Source } from "../../webhook/source.ts";
-import { duration, LONGEST_WAIT, oneOf } from "../fields.ts";
+import { duration, MAX_WAIT, oneOf } from "../fields.ts";
 import { formatDuration } from "../units.ts";
 import { documentId, documentUrl, nameOfUrl } from "./document-url.ts";
 import { key, keyOr, listOf, TEXT } from "./fields.ts";
@@ -31,7 +31,7 @@ export const ADDRESS_KEYS = {
     "Addresses and ranges that may deliver, and lists of them: `file:PATH` relative to this file, or an `https` URL. `#NAME` after it names the member of a JSON document. Default: all.",
   ),
   addressRefresh: key(
-    duration(1000, "1h", LONGEST_WAIT),
+    duration(1000, "1h", MAX_WAIT),
     `How often lists are fetched from URLs. Default: \`${formatDuration(DEFAULT_REFRESH_MS)}\`.`,
   ),
   addressMode: keyOr(

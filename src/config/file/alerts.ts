@@ -1,7 +1,7 @@
 import * as v from "valibot";
 import { type AlertRules, DEFAULT_RULES } from "../../alerts/rules.ts";
 import type { AlertConfig } from "../../alerts/watch.ts";
-import { diskSize, duration, fraction, integer, LONGEST_AGE } from "../fields.ts";
+import { diskSize, duration, fraction, integer, MAX_AGE } from "../fields.ts";
 import { formatDuration } from "../units.ts";
 import { key, keyOr, numberOrText } from "./fields.ts";
 import { type NotifierEntry, NotifierSchema, readNotifiers } from "./notifiers.ts";
@@ -13,7 +13,7 @@ export const DEFAULT_ALERTS: AlertConfig = { rules: DEFAULT_RULES, notifiers: []
 const A_DAY = { ms: 24 * 3_600_000, text: "at most 24h" };
 
 /** A duration whose default is an example of it. */
-const period = (standardMs: number, meaning: string, longest = LONGEST_AGE) =>
+const period = (standardMs: number, meaning: string, longest = MAX_AGE) =>
   keyOr(duration(1000, formatDuration(standardMs), longest), formatDuration(standardMs), meaning);
 
 const number = (least: number, standard: number, meaning: string) =>

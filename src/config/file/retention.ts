@@ -6,9 +6,9 @@ import { key, keyOr, numberOrText } from "./fields.ts";
 import type { Known } from "./shape.ts";
 
 // A hundred years.
-const LONGEST_RETENTION = { ms: 36_500 * 86_400_000, text: "at most 36500d" };
+const MAX_RETENTION = { ms: 36_500 * 86_400_000, text: "at most 36500d" };
 
-const period = duration(0, "30d", LONGEST_RETENTION);
+const period = duration(0, "30d", MAX_RETENTION);
 const bytes = numberOrText(diskSize, "expected a size such as 20g");
 const count = v.pipe(
   v.number("expected a whole number"),

@@ -1,6 +1,6 @@
 import * as v from "valibot";
 import type { StatusRange } from "../../worker/decide.ts";
-import { duration, fraction, integer, LONGEST_WAIT, oneOf, parsed } from "../fields.ts";
+import { duration, fraction, integer, MAX_WAIT, oneOf, parsed } from "../fields.ts";
 import { formatDuration } from "../units.ts";
 import { key, listOf, numberOrText } from "./fields.ts";
 import type { Reading } from "./reading.ts";
@@ -16,7 +16,7 @@ const status = numberOrText(
   STATUS_EXPECTATION,
 );
 
-const delay = duration(1, "1s", LONGEST_WAIT);
+const delay = duration(1, "1s", MAX_WAIT);
 const MAX_DELAYS = 99;
 
 /** The retries of a route as they are written in the file. */

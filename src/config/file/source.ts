@@ -12,7 +12,7 @@ import { asksForCredentials, type IdPlace, needsOf, type Place, type Scheme } fr
 import { identityClaimsOf } from "../../webhook/signature/shared-issuers.ts";
 import { coversBody } from "../../webhook/signature/signed-text.ts";
 import { DELIVERY_METHODS, type Dedupe, type HandshakeSettings, pathsOf, type Source } from "../../webhook/source.ts";
-import { diskSize, duration, integer, LONGEST_AGE, oneOf, parsed, path, size } from "../fields.ts";
+import { diskSize, duration, integer, MAX_AGE, oneOf, parsed, path, size } from "../fields.ts";
 import { formatDuration, formatSize, parseDurationMs } from "../units.ts";
 import { ADDRESS_KEYS, readAllowedAddresses } from "./addresses.ts";
 import { key, keyOr, listOf, numberOrText, TEXT, textLike } from "./fields.ts";
@@ -41,7 +41,7 @@ const id = v.union(
 const dedupe = parsed((value): Dedupe | null => {
   if (value === "bytes" || value === "id" || value === "off") return value;
   const ms = parseDurationMs(value);
-  return ms !== null && ms >= 1000 && ms <= LONGEST_AGE.ms ? ms : null;
+  return ms !== null && ms >= 1000 && ms <= MAX_AGE.ms ? ms : null;
 }, "expected bytes, id, off or a duration from 1s to 365d, e.g. 5m");
 
 const mediaType = textLike(/^[\w.+-]+\/[\w.+-]+(?:; ?charset=[\w-]+)?$/, "expected a media type, e.g. text/xml");
@@ -115,14 +115,14 @@ export const SourceSchema = v.strictObject(
             formatSize(DEFAULT_HELD_BOUNDS.bytes),
             "How many bytes of bodies.",
           ),
-          for: keyOr(duration(1000, "7d", LONGEST_AGE), formatDuration(DEFAULT_HELD_BOUNDS.forMs), "How long."),
+          for: keyOr(duration(1000, "7d", MAX_AGE), formatDuration(DEFAULT_HELD_BOUNDS.forMs), "How long."),
         },
         "expected a map, which may be empty: {}",
       ),
       "Keeps deliveries whose signature matches no secret, or a retired one, within bounds, the newest ones. `authserve events reverify` admits them when the secret is corrected.",
     ),
     retire: key(
-      duration(1000, "14d", LONGEST_AGE),
+      duration(1000, "14d", MAX_AGE),
       "An old secret that has not matched for so long is no longer accepted. Default: it stays accepted.",
     ),
     handshake: key(
@@ -130,7 +130,7 @@ export const SourceSchema = v.strictObject(
       "Answers the handshake by which the provider checks the URL: `true`, `{ token: env:NAME }` where it has a token, or `{ type: … }` without a preset. Default: no answer.",
     ),
     expectEvery: key(
-      duration(1000, "24h", LONGEST_AGE),
+      duration(1000, "24h", MAX_AGE),
       "The longest usual time between two deliveries. After that and a fifth of it without one, an alert fires.",
     ),
   },

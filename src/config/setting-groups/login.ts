@@ -3,7 +3,7 @@ import {
   domain,
   duration,
   email,
-  LONGEST_AGE,
+  MAX_AGE,
   origins,
   passwordHash,
   publicUrl,
@@ -77,7 +77,7 @@ export const BROWSERS = {
     example: "https://app.example.net",
   },
   SESSION_MAX_AGE: {
-    schema: v.optional(duration(1000, "7d", LONGEST_AGE), "7d"),
+    schema: v.optional(duration(1000, "7d", MAX_AGE), "7d"),
     meaning:
       "How long a session lasts since the login if it is renewed while a browser uses it. After `JWT_TTL` without use it ends. A login on the page never lasts longer, also with a longer `JWT_TTL`.",
     example: "12h",

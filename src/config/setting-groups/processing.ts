@@ -1,5 +1,5 @@
 import * as v from "valibot";
-import { duration, fraction, integer, LONGEST_WAIT, oneOf, signingSecret, url } from "../fields.ts";
+import { duration, fraction, integer, MAX_WAIT, oneOf, signingSecret, url } from "../fields.ts";
 import type { Group } from "../setting.ts";
 
 /** Settings of the default route and its retries. */
@@ -28,7 +28,7 @@ export const PROCESSING = {
     example: "linear",
   },
   RETRY_DELAY: {
-    schema: v.optional(duration(1, "1s", LONGEST_WAIT)),
+    schema: v.optional(duration(1, "1s", MAX_WAIT)),
     defaultText: "`1s`; `30s` with `RETRY_BACKOFF=linear`",
     meaning: "Delay before the first retry.",
     example: "5s",

@@ -1,5 +1,5 @@
 import * as v from "valibot";
-import { diskSize, duration, integer, LONGEST_AGE, networks, OWN_PATHS, path, size, text } from "../fields.ts";
+import { diskSize, duration, integer, MAX_AGE, networks, OWN_PATHS, path, size, text } from "../fields.ts";
 import type { Group } from "../setting.ts";
 
 /** Settings of the source `default`, and of what is accepted from all sources. */
@@ -46,7 +46,7 @@ export const WEBHOOKS = {
     example: "1g",
   },
   MAX_QUEUE_AGE: {
-    schema: v.optional(duration(1000, "1h", LONGEST_AGE)),
+    schema: v.optional(duration(1000, "1h", MAX_AGE)),
     defaultText: "none: deliveries are accepted however old the queue is",
     meaning:
       "Age of the oldest queued event since its receipt. Above it, deliveries get 503 `intake_paused`. They are accepted again below four fifths of it.",

@@ -1,4 +1,4 @@
-import { LONGEST_WAIT_MS } from "../../events/job.ts";
+import { MAX_WAIT_MS } from "../../events/job.ts";
 import { type StoredTable, tablesIn } from "../../storage/tables.ts";
 
 /** How the rows of a table are read that SQLite has in another form. */
@@ -14,7 +14,7 @@ export type ExportedTable = StoredTable & Reading;
 
 /** When a job is due if all leases end and no wait is too long, as at the start of a server. */
 const RELEASED = `
-CASE WHEN status = 'queued' AND due_at > @now AND (lease_owner IS NOT NULL OR due_at > @now + ${LONGEST_WAIT_MS})
+CASE WHEN status = 'queued' AND due_at > @now AND (lease_owner IS NOT NULL OR due_at > @now + ${MAX_WAIT_MS})
   THEN (SELECT min(received_at, @now) FROM events WHERE id = event) ELSE due_at END`;
 
 /** The events that wait for fan-out. */

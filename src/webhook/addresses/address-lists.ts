@@ -19,7 +19,7 @@ export class AddressListError extends Error {}
 export const MAX_LIST_BYTES = 8 * 1024 * 1024;
 
 // Nobody sends from a wider range. A file that is cut within its last line may have one: "192.0.2.0/2".
-const LEAST_BITS = { ipv4: 8, ipv6: 16 };
+const MIN_BITS = { ipv4: 8, ipv6: 16 };
 
 /**
  * Reads the addresses and ranges of a list: the strings of a JSON document that are one, or the lines of a text, where
@@ -35,7 +35,7 @@ export function parseAddressList(text: string, member: string): string[] {
   }
   for (const address of addresses) {
     const range = parseRange(address);
-    if (range && range.bits < LEAST_BITS[range.family]) throw new AddressListError(`has ${address}, which is too wide`);
+    if (range && range.bits < MIN_BITS[range.family]) throw new AddressListError(`has ${address}, which is too wide`);
   }
   return addresses;
 }

@@ -60,12 +60,12 @@ interface Entry<Document, Content> {
 }
 
 const FIRST_RETRY_MS = 60_000;
-const LONGEST_RETRY_MS = 15 * 60_000;
+const MAX_RETRY_MS = 15 * 60_000;
 
 /** When a document is read again. After failures the wait doubles: some providers limit how often they are asked. */
 export function nextReadMs(refreshMs: number, failures: number): number {
   if (failures === 0) return refreshMs;
-  return Math.min(refreshMs, FIRST_RETRY_MS * 2 ** (failures - 1), LONGEST_RETRY_MS);
+  return Math.min(refreshMs, FIRST_RETRY_MS * 2 ** (failures - 1), MAX_RETRY_MS);
 }
 
 /** Creates the documents. None is in use before `apply`. */

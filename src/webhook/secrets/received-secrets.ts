@@ -7,7 +7,7 @@ export type Kept = "kept" | "known" | "verified" | "full";
 
 // Anybody can send secrets to a source that waits for one. More than one is a reason to compare them with the
 // provider's.
-const MOST_PER_SOURCE = 5;
+const MAX_PER_SOURCE = 5;
 
 /**
  * Keeps a secret that a handshake brought for the operator, who decides whether to use it. Only a source waits for one
@@ -21,5 +21,5 @@ export async function keepReceivedSecret(
   if (secrets.some(({ value }) => value === received.value)) return "known";
   const record = (await store.list()).find(({ source }) => source === name);
   if (secrets.some((secret) => usageIn(record, secret) !== undefined)) return "verified";
-  return (await store.keepSecret({ source: name, ...received }, MOST_PER_SOURCE)) ? "kept" : "full";
+  return (await store.keepSecret({ source: name, ...received }, MAX_PER_SOURCE)) ? "kept" : "full";
 }

@@ -18,14 +18,14 @@ interface KeySetContent {
 export const DEFAULT_REFRESH_MS = 3_600_000;
 
 // Google's is fresh for some hours. A sender that says nothing useful is asked neither all the time nor never.
-const LEAST_FRESH_MS = 60_000;
-const MOST_FRESH_MS = 86_400_000;
+const MIN_FRESH_MS = 60_000;
+const MAX_FRESH_MS = 86_400_000;
 
 /** How long an answer is fresh by its `Cache-Control` (RFC 9111), within bounds; undefined if it does not say so. */
 export function freshMsOf(cacheControl: string | undefined): number | undefined {
   const seconds = /(?:^|[\s,])max-age="?(\d+)/i.exec(cacheControl ?? "")?.[1];
   if (seconds === undefined) return undefined;
-  return Math.min(Math.max(Number(seconds) * 1000, LEAST_FRESH_MS), MOST_FRESH_MS);
+  return Math.min(Math.max(Number(seconds) * 1000, MIN_FRESH_MS), MAX_FRESH_MS);
 }
 
 /** Reads a set. Throws an error whose message follows the name of the set. */

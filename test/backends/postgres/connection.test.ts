@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import { suite, test } from "node:test";
 import { OperatorError } from "../../../src/errors.ts";
 import { type Postgres, sqlState } from "../../../src/postgres/connection.ts";
-import { postgresEvents } from "../../../src/postgres/events.ts";
+import { createPostgresEventStore } from "../../../src/postgres/events.ts";
 import { prepareSchema, readSchema, SCHEMA, STEP_DIGESTS, schemaVersion } from "../../../src/postgres/schema.ts";
 import { stepsToRecord } from "../../../src/storage/schema-steps.ts";
 import { needsPgbouncer, needsPostgres } from "../../helpers/back-end.ts";
@@ -28,12 +28,12 @@ suite("the schema on PostgreSQL", needsPostgres(), () => {
   test("of version 1 keeps its events, and repeats are kept beside them", async (t) => {
     const { postgres } = await tempPostgres(t);
     const bytesSha256 = "ab".repeat(32);
-    await postgresEvents(postgres).append([newEvent({ bytesSha256 })]);
+    await createPostgresEventStore(postgres).append([newEvent({ bytesSha256 })]);
     await postgres.run("DROP TABLE authserve.repeats, authserve.source_refusals, authserve.machine_tokens");
     await postgres.run("UPDATE authserve.schema_version SET version = 1");
     await prepareSchema(postgres);
     assert.equal(await schemaVersion(postgres), SCHEMA);
-    const events = postgresEvents(postgres);
+    const events = createPostgresEventStore(postgres);
     await events.append([newEvent({ eventId: "e-2", bytesSha256 })]);
     assert.equal((await events.get("e-1"))[0]?.repeats[0]?.eventId, "e-2");
   });
@@ -188,7 +188,7 @@ suite("a pooler in transaction mode", { ...needsPostgres(), ...needsPgbouncer() 
     };
     const postgres = openPostgres(t, url, { poolSize: 6 }, watcher);
     await prepareSchema(postgres);
-    const store = postgresEvents(postgres);
+    const store = createPostgresEventStore(postgres);
     const batches = Array.from({ length: 20 }, (_, n) => store.append([newEvent({ eventId: `e-${n}` })]));
     await Promise.all(batches);
     assert.equal((await claim(store, { limit: 50 })).claimed.length, 20);

@@ -4,7 +4,7 @@ import type { EventFilter, EventStore } from "../../../src/events/store.ts";
 import type { Postgres } from "../../../src/postgres/connection.ts";
 import { readListed, SETTINGS } from "../../../src/postgres/event-reads.ts";
 import { CANDIDATES } from "../../../src/postgres/event-retention.ts";
-import { postgresEvents } from "../../../src/postgres/events.ts";
+import { createPostgresEventStore } from "../../../src/postgres/events.ts";
 import { listStatements } from "../../../src/postgres/lists-sql.ts";
 import { needsPostgres } from "../../helpers/back-end.ts";
 import { claim, fanOut, NOW, newEvent } from "../../helpers/events.ts";
@@ -13,7 +13,7 @@ import type { Cleanup } from "../../helpers/temp-dir.ts";
 
 const open = async (t: Cleanup) => {
   const { postgres } = await reusedPostgres(t);
-  return { postgres, store: postgresEvents(postgres) };
+  return { postgres, store: createPostgresEventStore(postgres) };
 };
 
 const idsOf = async (store: EventStore, filter: Omit<EventFilter, "limit">) =>

@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import { suite, test } from "node:test";
 import { DEFAULT_RETENTION } from "../../../src/events/retention.ts";
 import type { Postgres } from "../../../src/postgres/connection.ts";
-import { postgresEvents } from "../../../src/postgres/events.ts";
+import { createPostgresEventStore } from "../../../src/postgres/events.ts";
 import { refuseUnfinishedMigration } from "../../../src/postgres/maintenance/migration.ts";
 import { prepareSchema } from "../../../src/postgres/schema.ts";
 import { createPostgresSessionStore } from "../../../src/postgres/sessions.ts";
@@ -320,7 +320,7 @@ FROM authserve.jobs JOIN authserve.events ON id = event WHERE status = 'queued' 
     const { postgres, url } = await tempPostgres(t);
     const dataDir = await source(t, fillAll);
     await migrated(dataDir, url);
-    const copied = postgresEvents(postgres);
+    const copied = createPostgresEventStore(postgres);
     const database = openDatabase(dataDir);
     t.after(() => database.close());
     const { events, sources } = localStores(database);

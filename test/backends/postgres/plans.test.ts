@@ -3,7 +3,7 @@ import { after, before, suite, test } from "node:test";
 import type { EventFilter } from "../../../src/events/store.ts";
 import type { Postgres } from "../../../src/postgres/connection.ts";
 import { CANDIDATES, OLD_IDS } from "../../../src/postgres/event-retention.ts";
-import { postgresEvents } from "../../../src/postgres/events.ts";
+import { createPostgresEventStore } from "../../../src/postgres/events.ts";
 import { listStatements } from "../../../src/postgres/lists-sql.ts";
 import { needsPostgres } from "../../helpers/back-end.ts";
 import { fanOut, NOW, newEvent } from "../../helpers/events.ts";
@@ -32,7 +32,7 @@ suite("with many events in PostgreSQL", needsPostgres(), () => {
 
   before(async () => {
     ({ postgres } = await tempPostgres({ after: (end) => void ends.push(end) }));
-    const store = postgresEvents(postgres);
+    const store = createPostgresEventStore(postgres);
     for (let from = 0; from < EVENTS; from += BATCH) {
       const batch = Array.from({ length: BATCH }, (_, n) =>
         newEvent({

@@ -4,7 +4,7 @@ import type { Purged } from "../../../src/events/pages.ts";
 import { DEFAULT_RETENTION, type Retention } from "../../../src/events/retention.ts";
 import type { EventStore } from "../../../src/events/store.ts";
 import type { Postgres } from "../../../src/postgres/connection.ts";
-import { postgresEvents } from "../../../src/postgres/events.ts";
+import { createPostgresEventStore } from "../../../src/postgres/events.ts";
 import { needsPostgres } from "../../helpers/back-end.ts";
 import { claim, claimOf, NOW, newEvent, numbersOf } from "../../helpers/events.ts";
 import { openPostgres, reusedPostgres } from "../../helpers/postgres.ts";
@@ -28,7 +28,7 @@ const WAITING = `SELECT 1 FROM pg_stat_activity WHERE datname = current_database
 /** The stores of two servers on one database. */
 async function openTwo(t: Cleanup): Promise<{ postgres: Postgres; stores: [EventStore, EventStore] }> {
   const { postgres, url } = await reusedPostgres(t);
-  return { postgres, stores: [postgresEvents(postgres), postgresEvents(openPostgres(t, url))] };
+  return { postgres, stores: [createPostgresEventStore(postgres), createPostgresEventStore(openPostgres(t, url))] };
 }
 
 /** Stores events that are processed, or that failed. */

@@ -3,7 +3,7 @@ import { readdirSync, readlinkSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import { setTimeout as delay } from "node:timers/promises";
-import { createEmbeddedSessionStore } from "../../../src/sqlite/sessions.ts";
+import { createSqliteSessionStore } from "../../../src/sqlite/sessions.ts";
 import { logIn, me } from "../../helpers/client.ts";
 import { EXECUTABLE, startProgram } from "../../helpers/command.ts";
 import { isLocked, tempDatabase } from "../../helpers/database.ts";
@@ -58,7 +58,7 @@ test("selftest sessions opens the database twice, and keeps its lock", async () 
 
 test("the races detect a store whose logout is a read and then a delete", async (t) => {
   const { database } = tempDatabase(t);
-  const store = createEmbeddedSessionStore(database);
+  const store = createSqliteSessionStore(database);
   const broken = {
     ...store,
     async removeIf(userId: string, sid: string) {
@@ -74,7 +74,7 @@ test("the races detect a store whose logout is a read and then a delete", async 
 
 test("long races pause now and then, so that others can use the store", async (t) => {
   const { database } = tempDatabase(t);
-  const store = createEmbeddedSessionStore(database);
+  const store = createSqliteSessionStore(database);
   const calledAt: number[] = [];
   const slow = {
     ...store,
