@@ -76,8 +76,8 @@ async function start(configuration: Configuration, log: Log, parts: Parts): Prom
 
   const metrics = createMetrics();
   const instance = createInstanceFile(settings.DATA_DIR, log);
-  const { file, explainDelivery } = configuration;
-  const wiring: Wiring = { settings, environment, file, explainDelivery, config, stores, log, metrics, instance };
+  const { file } = configuration;
+  const wiring: Wiring = { settings, environment, file, config, stores, log, metrics, instance };
   const login = await openLogin(wiring);
   const addressLists = openAddresses(wiring);
   const keySets = openKeySets(wiring);

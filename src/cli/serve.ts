@@ -45,7 +45,6 @@ export async function runServe(options: { init?: boolean }): Promise<void> {
       file: configFileName(environment),
       readFile: () => readConfigFile(readEnvironment()),
       reloadsAtHangup: !hasTerminal(),
-      explainDelivery: async (...captured) => (await import("./explain/delivery.ts")).explainDelivery(...captured),
     },
     log,
   );

@@ -12,27 +12,33 @@ import { parseRawRequest, type RawRequest, rawRequestOf } from "../webhook/held/
 import { createReverify } from "../webhook/held/reverify.ts";
 import { shownHeaders, shownPath } from "../webhook/held/shown-held.ts";
 import type { Source } from "../webhook/source.ts";
-import type { Arrival, Wiring } from "./configuration.ts";
+import type { Wiring } from "./configuration.ts";
+import type { RehearsalOptions } from "./explain/rehearsal.ts";
 
 type Held = HeldParts["held"];
 type Delivery = { id: number } & HeldDelivery;
+/** How a captured request came. */
+type Arrival = Pick<RehearsalOptions, "now" | "address" | "sentTo">;
 
 /** What the admin page does with refused deliveries. `judges` are those of the endpoints of sources. */
 export function openHeld(
-  { settings, config, stores, explainDelivery }: Wiring,
+  { settings, config, stores }: Wiring,
   judges: Pick<DeliveryParts, "addressLists" | "acceptsSecret">,
 ): Held {
   const { held, events, now } = stores;
   const sourceNamed = (name: string) => sourcesOf(settings, config.current).find((source) => source.name === name);
 
-  const explain = (source: Source, raw: RawRequest, arrival: Arrival) =>
-    explainDelivery(source, raw, {
+  /** Loads the code at the first call, because most servers never explain a delivery. */
+  async function explain(source: Source, raw: RawRequest, arrival: Arrival) {
+    const { explainDelivery } = await import("./explain/delivery.ts");
+    return explainDelivery(source, raw, {
       ...judges,
       ...arrival,
       routes: routesOf(settings, config.current),
       trustedProxies: settings.TRUSTED_PROXIES,
       isEncrypted: settings.TLS_CERT_FILE !== undefined,
     });
+  }
 
   /** All deliveries of these ids. The store reads as many at once as fit into memory. */
   async function readAll(ids: readonly number[]): Promise<Delivery[]> {

@@ -1,4 +1,4 @@
-import type { ExplainOptions } from "../../src/cli/explain/delivery.ts";
+import type { ExplainOptions } from "../../src/serve/explain/delivery.ts";
 import { routeIn } from "./config-file.ts";
 
 /** A request that came directly, from an unknown address, to a server with one route. */

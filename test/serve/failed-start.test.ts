@@ -3,7 +3,6 @@ import { createHook } from "node:async_hooks";
 import { readdirSync, readlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { suite, test } from "node:test";
-import { explainDelivery } from "../../src/cli/explain/delivery.ts";
 import { readConfigFile } from "../../src/config/file/config-file.ts";
 import { readServerSettings } from "../../src/config/server-settings.ts";
 import { createParts, type Part, type Parts } from "../../src/serve/parts.ts";
@@ -33,7 +32,6 @@ const start = (parts?: Parts) =>
       file,
       readFile: () => readConfigFile(environment),
       reloadsAtHangup: false,
-      explainDelivery,
     },
     recordingLog().log,
     parts,

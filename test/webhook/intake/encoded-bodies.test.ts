@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { createHmac } from "node:crypto";
 import { suite, test } from "node:test";
 import { brotliCompressSync, deflateSync, gzipSync } from "node:zlib";
-import { explainDelivery } from "../../../src/cli/explain/delivery.ts";
+import { explainDelivery } from "../../../src/serve/explain/delivery.ts";
 import { createReverify } from "../../../src/webhook/held/reverify.ts";
 import type { Scheme } from "../../../src/webhook/signature/schemes.ts";
 import { hmacOfBody } from "../../../src/webhook/signature/signing.ts";

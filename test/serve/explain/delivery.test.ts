@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { createHmac } from "node:crypto";
 import { BlockList } from "node:net";
 import { suite, test } from "node:test";
-import { type DeliveryExplanation, type ExplainOptions, explainDelivery } from "../../../src/cli/explain/delivery.ts";
+import { type DeliveryExplanation, type ExplainOptions, explainDelivery } from "../../../src/serve/explain/delivery.ts";
 import { parseRawRequest } from "../../../src/webhook/held/raw-request.ts";
 import type { HmacScheme } from "../../../src/webhook/signature/schemes.ts";
 import type { Source } from "../../../src/webhook/source.ts";

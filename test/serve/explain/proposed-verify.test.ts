@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { createHmac } from "node:crypto";
 import { suite, test } from "node:test";
-import { explainDelivery } from "../../../src/cli/explain/delivery.ts";
+import { explainDelivery } from "../../../src/serve/explain/delivery.ts";
 import { parseRawRequest } from "../../../src/webhook/held/raw-request.ts";
 import { ENVIRONMENT, sourceIn } from "../../helpers/config-file.ts";
 import { EXPLAIN_OPTIONS } from "../../helpers/explain-options.ts";
