@@ -31,7 +31,17 @@ export interface EventParts extends AdminGuard {
   attemptsOf: Surroundings["attemptsOf"];
   events: Pick<
     EventStore,
-    "unavailableRoutes" | "list" | "get" | "count" | "replay" | "replayAll" | "reroute" | "forgetSentBodies" | "discard" | "discardAll"
+    | "unavailableRoutes"
+    | "list"
+    | "get"
+    | "startingWith"
+    | "count"
+    | "replay"
+    | "replayAll"
+    | "reroute"
+    | "forgetSentBodies"
+    | "discard"
+    | "discardAll"
   >;
   now: () => number;
 }
@@ -65,7 +75,19 @@ const EventItem = v.object({
   lastError: v.nullable(v.string()),
 });
 
-export const EventsAnswer = v.object({ items: v.array(EventItem), cursor });
+const ListedItem = v.object({
+  ...EventItem.entries,
+  routes: v.pipe(v.array(v.string()), v.description("The routes that have taken it.")),
+});
+
+export const EventsAnswer = v.object({ items: v.array(ListedItem), cursor });
+
+const EventIdsQuery = v.object({
+  prefix: v.pipe(text, v.description("The beginning of the ids.")),
+  source: v.optional(text),
+  limit: v.optional(limit, "50"),
+});
+const EventIdsAnswer = v.object({ items: v.array(v.object({ source: v.string(), eventId: v.string() })), cursor });
 
 /** Only there if the payload is not UTF-8. */
 const payloadBase64 = v.optional(v.pipe(v.string(), v.description("The bytes of a payload that is not UTF-8.")));
@@ -171,8 +193,19 @@ export function eventEndpoints(parts: EventParts): Endpoint[] {
       response: EventsAnswer,
       async read({ cursor: before, ...filter }) {
         const { items, older } = await events.list(defined({ ...filter, before }));
-        return { items: items.map(summaryJson), cursor: older };
+        return { items: items.map((event) => ({ ...summaryJson(event), routes: event.routes })), cursor: older };
       },
+    }),
+    queryEndpoint(parts, {
+      path: "/admin/api/event-ids",
+      scope: "events:read",
+      summary: "Lists the ids of events that begin with `prefix`, in the order of the ids, at most `limit`.",
+      query: EventIdsQuery,
+      response: EventIdsAnswer,
+      read: async ({ prefix, source, limit }) => ({
+        items: await events.startingWith(prefix, source, limit),
+        cursor: null,
+      }),
     }),
     queryEndpoint(parts, {
       path: "/admin/api/events/:id",
@@ -218,7 +251,8 @@ export function eventEndpoints(parts: EventParts): Endpoint[] {
       limitBytes: SELECTION_LIMIT,
       response: TakenAnswer,
       async change({ force = false, ...body }) {
-        if (force && body.filter !== undefined) throw fieldError("force", "cannot be used with filter: name the events in ids");
+        if (force && body.filter !== undefined)
+          throw fieldError("force", "cannot be used with filter: name the events in ids");
         if (body.filter?.status === "queued") throw fieldError("filter.status", "must be failed");
         return take(parts, (force ? rerouting : replaying)(events, now), body);
       },

@@ -59,6 +59,8 @@ export const StatusAnswer = v.object({
     v.object({
       name: v.string(),
       configured: v.boolean(),
+      sources: v.pipe(v.nullable(v.array(v.string())), v.description("Null: all.")),
+      types: v.array(v.string()),
       handler: v.nullable(v.picklist(["http", "exec", "module", "log"])),
       target: v.nullable(v.string()),
       queued: count,

@@ -13,31 +13,23 @@ import { isoTime } from "../lib/iso-time.ts";
 import { nearest } from "../lib/nearest.ts";
 import { durationOption } from "./option-values.ts";
 import { counted, printJson, say } from "./output.ts";
+import { type RemoteOptions, type RemoteServer, remoteServer } from "./remote.ts";
 import { withStores } from "./stores.ts";
 import { printTable } from "./table.ts";
 import { timeFormat } from "./time.ts";
 
 /** Prints the alerts that fire or wait to fire; with `all` also those that were resolved in the last week. */
-export function runAlertsList({ all, utc, json }: { all?: boolean; utc?: boolean; json?: boolean }): Promise<void> {
+export function runAlertsList({ all, utc, json, ...remote }: AlertsListOptions): Promise<void> {
+  const server = remoteServer(remote);
+  const isShown = ({ state }: ListedAlert) => all || state !== "resolved";
+  if (server !== null) return printRemoteAlerts(server, isShown, { utc, json });
   return withStores(async ({ alerts, now: clock }) => {
     const now = clock();
     const stored = await alerts.read();
-    const items = listAlerts(stored, now).filter(({ state }) => all || state !== "resolved");
+    const items = listAlerts(stored, now).filter(isShown);
     if (json) return printJson(items);
     const time = timeFormat(utc, now);
-    if (items.length === 0) say("No alert fires.");
-    else {
-      printTable(
-        ["ALERT", "STATE", "SEVERITY", "SINCE"],
-        items.map(({ name, state, severity, since, silencedUntil }) => [
-          name,
-          silencedUntil === null ? state : `${state}, silenced`,
-          severity,
-          time(Date.parse(since)),
-        ]),
-        items.map(({ summary }) => summary),
-      );
-    }
+    printAlerts(items, time);
     for (const { name, labels, reason, until } of stored.silences.filter((silence) => silence.until > now)) {
       const only = Object.entries(labels).map(([label, value]) => ` ${label}=${value}`);
       say(
@@ -45,6 +37,42 @@ export function runAlertsList({ all, utc, json }: { all?: boolean; utc?: boolean
       );
     }
   });
+}
+
+type ListedAlert = ReturnType<typeof listAlerts>[number];
+
+interface AlertsListOptions extends RemoteOptions {
+  all?: boolean;
+  utc?: boolean;
+  json?: boolean;
+}
+
+async function printRemoteAlerts(
+  server: RemoteServer,
+  isShown: (alert: ListedAlert) => boolean,
+  { utc, json }: { utc: boolean | undefined; json: boolean | undefined },
+): Promise<void> {
+  const { items } = await server.raw<{ items: ListedAlert[] }>("alerts");
+  const shown = items.filter(isShown);
+  if (json) printJson(shown);
+  else printAlerts(shown, timeFormat(utc, Date.now()));
+}
+
+function printAlerts(items: readonly ListedAlert[], time: (at: number) => string): void {
+  if (items.length === 0) {
+    say("No alert fires.");
+    return;
+  }
+  printTable(
+    ["ALERT", "STATE", "SEVERITY", "SINCE"],
+    items.map(({ name, state, severity, since, silencedUntil }) => [
+      name,
+      silencedUntil === null ? state : `${state}, silenced`,
+      severity,
+      time(Date.parse(since)),
+    ]),
+    items.map(({ summary }) => summary),
+  );
 }
 
 const SILENCE = { leastMs: 1, mostMs: MAX_SILENCE_MS, text: "of at most 365d, e.g. 2h" };

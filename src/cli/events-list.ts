@@ -5,14 +5,16 @@ import type { Status } from "../events/event.ts";
 import { summaryJson } from "../events/json.ts";
 import type { EventFilter, EventPage, EventStore, EventSummary } from "../events/store.ts";
 import { printable } from "../lib/printable.ts";
-import { requireFiltered } from "./find-source.ts";
+import { requireFiltered, requireFilteredThere } from "./find-source.ts";
 import { eventConditions, type FilterOptions, wholeNumber } from "./option-values.ts";
 import { jsonLine, printData, printJson, say } from "./output.ts";
+import { type RemoteOptions, type RemoteServer, remoteServer } from "./remote.ts";
+import { remoteEvents } from "./remote-events.ts";
 import { withStores } from "./stores.ts";
 import { type Column, printTable, STATUS_STYLE, styled } from "./table.ts";
 import { timeFormat } from "./time.ts";
 
-interface ListOptions extends FilterOptions {
+interface ListOptions extends FilterOptions, RemoteOptions {
   status?: Status;
   search?: string;
   cursor?: string;
@@ -33,6 +35,8 @@ const SEARCH_MS = 10_000;
  */
 export function runEventsList(options: ListOptions): Promise<void> {
   const filter = toFilter(options, Date.now());
+  const server = remoteServer(options);
+  if (server !== null) return listRemote(server, filter, options);
   return withStores(async (stores) => {
     const { events } = stores;
     await requireFiltered(stores, options);
@@ -41,6 +45,11 @@ export function runEventsList(options: ListOptions): Promise<void> {
     for (const event of page.items.reverse()) printLine(event, options);
     return follow(events, { ...filter, after: page.newer }, options);
   });
+}
+
+async function listRemote(server: RemoteServer, filter: EventFilter, options: ListOptions): Promise<void> {
+  await requireFilteredThere(server, options);
+  printPage(await listOrSearch(remoteEvents(server), filter), filter, options);
 }
 
 function printPage({ items, older }: EventPage, filter: EventFilter, options: ListOptions): void {
@@ -56,7 +65,7 @@ function printPage({ items, older }: EventPage, filter: EventFilter, options: Li
 }
 
 /** Lists events. A search of payloads goes on for some time, in short steps. */
-async function listOrSearch(events: EventStore, filter: EventFilter): Promise<EventPage> {
+async function listOrSearch(events: Pick<EventStore, "list">, filter: EventFilter): Promise<EventPage> {
   const deadline = performance.now() + SEARCH_MS;
   const { items, older: first, newer } = await events.list(filter);
   let older = first;
@@ -161,6 +170,8 @@ function toFilter(options: ListOptions, now: number): EventFilter {
     throw new OperatorError({ found: "--cursor is not usable", remedy: "give a cursor that an earlier list printed" });
   if (options.follow && (until !== undefined || cursor !== undefined || search !== undefined))
     throw new OperatorError("--follow cannot be used with --until, --search or --cursor");
+  if (options.follow && options.server !== undefined)
+    throw new OperatorError({ found: "--follow cannot be used with --server", remedy: "follow events on its machine" });
   if (search === "") throw new OperatorError({ found: "--search is empty", remedy: "give a part of a payload" });
   return {
     limit: wholeNumber("--limit", limit, MAX_LIMIT),

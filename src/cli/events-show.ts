@@ -7,14 +7,16 @@ import { printable, printableLines } from "../lib/printable.ts";
 import { openStored } from "../webhook/intake/stored-content.ts";
 import { explainRouting, type RouteVerdict, reasonOf } from "../worker/routing.ts";
 import { findEvent, noSuchEvent } from "./find-event.ts";
-import { requireFiltered } from "./find-source.ts";
+import { requireFiltered, requireFilteredThere } from "./find-source.ts";
 import { counted, printData, printJson, say } from "./output.ts";
+import { type RemoteOptions, type RemoteServer, remoteServer } from "./remote.ts";
+import { remoteEvents } from "./remote-events.ts";
 import { attemptsOfRoutes, readRoutesOf } from "./routes.ts";
 import { withStores } from "./stores.ts";
 import { STATUS_STYLE, styled } from "./table.ts";
 import { lastingFormat, probeText, timeFormat } from "./time.ts";
 
-interface ShowOptions {
+interface ShowOptions extends RemoteOptions {
   source?: string;
   config?: string;
   utc?: boolean;
@@ -22,7 +24,10 @@ interface ShowOptions {
 }
 
 /** Prints one event with its attempts, origin and payload. Throws `OperatorError` when there is none. */
-export function runEventsShow(eventId: string, { source, config, utc, json }: ShowOptions): Promise<void> {
+export function runEventsShow(eventId: string, options: ShowOptions): Promise<void> {
+  const { source, config } = options;
+  const server = remoteServer(options);
+  if (server !== null) return showRemote(server, eventId, options);
   return withStores(async (stores) => {
     const { events, now } = stores;
     await requireFiltered(stores, { source });
@@ -31,12 +36,29 @@ export function runEventsShow(eventId: string, { source, config, utc, json }: Sh
     const routes = verdictsOn(event, config);
     const unavailable = await events.unavailableRoutes(now());
     const around = { unavailable, attemptsOf: attemptsOfRoutes(), now: now() };
-    if (json) return printJson({ ...detailJson(event, around), routes, ...payloadJson(event.payload) });
-    printDetail(event, { routes, around }, { time: timeFormat(utc, now()), lasting: lastingFormat(utc, now()) });
-    if (routes === null) say("Why routes do not take it is unknown: run authserve config check.");
-    if (event.conflicts.length > 0) say("To see the bytes of the conflicts, use --json.");
-    if (event.repeats.length > 0) say("To see the headers of the repeats, use --json.");
+    printEvent(event, { routes, around }, options);
   });
+}
+
+async function showRemote(server: RemoteServer, eventId: string, options: ShowOptions): Promise<void> {
+  const { source, config } = options;
+  await requireFilteredThere(server, { source });
+  const event = await findEvent(remoteEvents(server), { eventId, source });
+  if (!event) throw noSuchEvent(eventId);
+  const routes = config === undefined ? event.verdicts : verdictsOn(event, config);
+  printEvent(event, { routes, around: event.around }, options);
+}
+
+function printEvent(event: EventDetail, known: Known, { utc, json }: ShowOptions): void {
+  const { routes, around } = known;
+  if (json) {
+    printJson({ ...detailJson(event, around), routes, ...payloadJson(event.payload) });
+    return;
+  }
+  printDetail(event, known, { time: timeFormat(utc, around.now), lasting: lastingFormat(utc, around.now) });
+  if (routes === null) say("Why routes do not take it is unknown: run authserve config check.");
+  if (event.conflicts.length > 0) say("To see the bytes of the conflicts, use --json.");
+  if (event.repeats.length > 0) say("To see the headers of the repeats, use --json.");
 }
 
 /** What the routes of a configuration file say of an event; null if it is the present one and has faults. */

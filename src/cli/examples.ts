@@ -23,7 +23,13 @@ export const EXAMPLES: Record<string, readonly (readonly [commandLine: string, w
     ["authserve events list --search cus_123", "Find events by a part of their payload"],
     ["authserve events list --json | jq -r '.[].eventId'", "Print ids for a program"],
   ],
-  "events show": [["authserve events show evt_123", "Show an event with its attempts and payload"]],
+  "events show": [
+    [
+      "authserve events show evt_123 --server https://auth.example.com --token-file token.txt",
+      "Show an event of another machine",
+    ],
+    ["authserve events show evt_123", "Show an event with its attempts and payload"],
+  ],
   "events replay": [
     ["authserve events replay evt_123", "Queue a failed event again"],
     ["authserve events replay --dead-letter", "Queue all failed events again"],

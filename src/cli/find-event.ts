@@ -8,6 +8,11 @@ interface OneEvent {
   source: string | undefined;
 }
 
+/** Where an event is looked for. */
+export interface ReadEvents<Found extends EventDetail> extends Pick<EventStore, "startingWith"> {
+  get(eventId: string, source?: string): Promise<Found[]>;
+}
+
 // A shorter one would often be a mistake.
 const SHORTEST_BEGINNING = 4;
 const MOST_NAMED = 5;
@@ -16,7 +21,10 @@ const MOST_NAMED = 5;
  * The event with this id, or the only one whose id begins so; null if there is none. Throws {@link OperatorError} if
  * there are several.
  */
-export async function findEvent(events: EventStore, { eventId, source }: OneEvent): Promise<EventDetail | null> {
+export async function findEvent<Found extends EventDetail>(
+  events: ReadEvents<Found>,
+  { eventId, source }: OneEvent,
+): Promise<Found | null> {
   const found = await events.get(eventId, source);
   if (found.length > 1) throw inSeveralSources(eventId, found);
   if (found[0]) return found[0];

@@ -1,10 +1,13 @@
 import { readEnvironment } from "../config/env-file.ts";
 import { readSources } from "../config/sources.ts";
 import { OperatorError, SettingsError } from "../errors.ts";
+import type { EventStore } from "../events/store.ts";
 import type { Stores } from "../stores.ts";
 import { DEFAULT_SOURCE_NAME } from "../webhook/default-source.ts";
 import type { Source } from "../webhook/source.ts";
 import { remedyForName } from "./option-values.ts";
+import type { RemoteServer } from "./remote.ts";
+import { remoteEvents } from "./remote-events.ts";
 import { noSuchRoute, readRoutes } from "./routes.ts";
 
 /** Returns the source of this name. Throws {@link OperatorError} if there is none. */
@@ -28,26 +31,67 @@ function noSuchSource(name: string, known: readonly string[]): OperatorError {
   return new OperatorError({ found: `There is no source ${JSON.stringify(name)}`, remedy });
 }
 
+interface Filtered {
+  source?: string | undefined;
+  route?: string | undefined;
+}
+
+/** The names that a filter may have, and the events of a source. Null if every name may be right. */
+interface KnownNames {
+  sources(): Promise<string[] | null>;
+  routes(): Promise<string[] | null>;
+  events: Pick<EventStore, "list">;
+}
+
 /**
  * Throws {@link OperatorError} if a filter names a source or a route that is neither configured nor stored. Without a
  * usable configuration, every name may be right.
  */
-export async function requireFiltered(
+export function requireFiltered(
   { sources, events }: Pick<Stores, "sources" | "events">,
-  { source, route }: { source?: string | undefined; route?: string | undefined },
+  filtered: Filtered,
 ): Promise<void> {
+  return requireKnown(
+    {
+      async sources() {
+        const configured = namesOf(() => readSources(readEnvironment()));
+        return configured && [...configured, ...(await sources.list()).map((record) => record.source)];
+      },
+      async routes() {
+        const configured = namesOf(() => readRoutes(readEnvironment()));
+        return configured && [...configured, ...(await events.routes()).map((record) => record.route)];
+      },
+      events,
+    },
+    filtered,
+  );
+}
+
+/** Does what {@link requireFiltered} does, for a server on another machine. */
+export function requireFilteredThere(server: RemoteServer, filtered: Filtered): Promise<void> {
+  return requireKnown(
+    {
+      sources: async () => (await server.get<{ items: Named[] }>("sources")).items.map(({ name }) => name),
+      routes: async () => (await server.get<{ routes: Named[] }>("status")).routes.map(({ name }) => name),
+      events: remoteEvents(server),
+    },
+    filtered,
+  );
+}
+
+interface Named {
+  name: string;
+}
+
+async function requireKnown({ sources, routes, events }: KnownNames, { source, route }: Filtered): Promise<void> {
   if (source !== undefined) {
-    const stored = (await sources.list()).map((record) => record.source);
-    const configured = namesOf(() => readSources(readEnvironment()));
-    const isKnown = !configured || [...stored, ...configured].includes(source);
-    if (!isKnown && (await events.list({ source, limit: 1 })).items.length === 0)
-      throw noSuchSource(source, [...configured, ...stored]);
+    const names = await sources();
+    if (names && !names.includes(source) && (await events.list({ source, limit: 1 })).items.length === 0)
+      throw noSuchSource(source, names);
   }
   if (route !== undefined) {
-    const stored = (await events.routes()).map((record) => record.route);
-    const configured = namesOf(() => readRoutes(readEnvironment()));
-    if (configured && !stored.includes(route) && !configured.includes(route))
-      throw noSuchRoute(route, [...configured, ...stored]);
+    const names = await routes();
+    if (names && !names.includes(route)) throw noSuchRoute(route, names);
   }
 }
 

@@ -10,6 +10,7 @@ import type { Route } from "../worker/route.ts";
 import { overviewOfRoutes, type RouteOverview, targetOf } from "../worker/route-overview.ts";
 import { remedyForName } from "./option-values.ts";
 import { counted, printJson, say } from "./output.ts";
+import { type RemoteOptions, type RemoteServer, remoteServer } from "./remote.ts";
 import { withStores } from "./stores.ts";
 import { printTable } from "./table.ts";
 import { lastingFormat, probeText } from "./time.ts";
@@ -18,12 +19,50 @@ import { lastingFormat, probeText } from "./time.ts";
  * Prints the routes with the numbers of their jobs, and why they wait. Routes that have jobs and are no longer
  * configured are `gone`.
  */
-export function runRoutesList({ utc, json }: { utc?: boolean; json?: boolean }): Promise<void> {
+export async function runRoutesList({ utc, json, ...remote }: ListOptions): Promise<void> {
+  const shown = await shownRoutes(remoteServer(remote));
+  if (json) return printJson(shown.map(routeJson));
+  printTable(
+    ["NAME", "STATUS", "QUEUED", "PROCESSED", "FAILED", "HANDLER", { heading: "TARGET", leastWidth: 12 }],
+    shown.map(({ name, status, queued, processed, failed, handler, target }) => [
+      name,
+      status,
+      ...[queued, processed, failed].map(String),
+      handler ?? "-",
+      target === null ? "-" : printable(target),
+    ]),
+  );
+  const now = Date.now();
+  const lasting = lastingFormat(utc, now);
+  for (const { name, pausedAt, unavailableSince, nextProbeAt } of shown) {
+    if (pausedAt !== null)
+      say(`${name} has been paused ${lasting(pausedAt)}. To go on: authserve routes resume ${name}`);
+    if (unavailableSince === null) continue;
+    say(`The target of ${name} has been unavailable ${lasting(unavailableSince)}, ${probeText(nextProbeAt, now)}.`);
+    say(`To try it now: authserve routes try ${name}`);
+  }
+  for (const { name, status, queued, failed } of shown) {
+    if (status === "gone")
+      say(`${counted(queued + failed, "job")} of ${name} wait until it is in the configuration file again.`);
+  }
+}
+
+interface ListOptions extends RemoteOptions {
+  utc?: boolean;
+  json?: boolean;
+}
+
+/** The routes of another machine, or of this one. */
+async function shownRoutes(server: RemoteServer | null): Promise<ShownRoute[]> {
+  if (server !== null) {
+    const { routes } = await server.get<{ routes: RemoteRoute[] }>("status");
+    return routes.filter((route) => route.configured || isWaiting(route)).map(describeRemote);
+  }
   const routes = readRoutes(readEnvironment());
-  return withStores(async ({ events, now }) => {
-    const overview = overviewOfRoutes(routes, await events.routes());
+  let shown: ShownRoute[] = [];
+  await withStores(async ({ events, now }) => {
     const unavailable = await events.unavailableRoutes(now());
-    const shown = overview
+    shown = overviewOfRoutes(routes, await events.routes())
       .filter((route) => route.configured !== null || isWaiting(route))
       .map((route) =>
         describe(
@@ -31,31 +70,32 @@ export function runRoutesList({ utc, json }: { utc?: boolean; json?: boolean }):
           unavailable.find((one) => one.route === route.name),
         ),
       );
-    if (json) return printJson(shown.map(routeJson));
-    printTable(
-      ["NAME", "STATUS", "QUEUED", "PROCESSED", "FAILED", "HANDLER", { heading: "TARGET", leastWidth: 12 }],
-      shown.map(({ name, status, queued, processed, failed, handler, target }) => [
-        name,
-        status,
-        ...[queued, processed, failed].map(String),
-        handler ?? "-",
-        target === null ? "-" : printable(target),
-      ]),
-    );
-    const lasting = lastingFormat(utc, now());
-    for (const { name, pausedAt, unavailableSince, nextProbeAt } of shown) {
-      if (pausedAt !== null)
-        say(`${name} has been paused ${lasting(pausedAt)}. To go on: authserve routes resume ${name}`);
-      if (unavailableSince === null) continue;
-      const probe = probeText(nextProbeAt, now());
-      say(`The target of ${name} has been unavailable ${lasting(unavailableSince)}, ${probe}.`);
-      say(`To try it now: authserve routes try ${name}`);
-    }
-    for (const { name, status, queued, failed } of shown) {
-      if (status === "gone")
-        say(`${counted(queued + failed, "job")} of ${name} wait until it is in the configuration file again.`);
-    }
   });
+  return shown;
+}
+
+type ShownRoute = ReturnType<typeof describe>;
+type RemoteRoute = Omit<ShownRoute, "status"> & { configured: boolean };
+
+function describeRemote({ configured, ...route }: RemoteRoute): ShownRoute {
+  const { name, sources, types, handler, target, queued, processed, failed, discarded } = route;
+  const { pausedAt, unavailableSince, nextProbeAt } = route;
+  return {
+    name,
+    status: statusOf(configured, route),
+    ...{ sources, types, handler, target },
+    ...{ queued, processed, failed, discarded },
+    ...{ pausedAt, unavailableSince, nextProbeAt },
+  };
+}
+
+function statusOf(
+  isConfigured: boolean,
+  { pausedAt, unavailableSince }: { pausedAt: number | null; unavailableSince: number | null },
+) {
+  if (!isConfigured) return "gone";
+  if (pausedAt !== null) return "paused";
+  return unavailableSince === null ? "active" : "unavailable";
 }
 
 /** Pauses a route: its jobs wait. Running attempts end as usual. */
@@ -114,16 +154,16 @@ export function readRoutesOf(config: string | undefined): Route[] {
   return readRoutes({ ...others, CONFIG_FILE: config });
 }
 
-const isWaiting = ({ queued, failed }: RouteOverview) => queued + failed > 0;
+const isWaiting = ({ queued, failed }: Pick<RouteOverview, "queued" | "failed">) => queued + failed > 0;
 
 function describe(
   { name, configured: route, queued, processed, failed, discarded, pausedAt }: RouteOverview,
   outage: UnavailableRoute | undefined,
 ) {
-  const status = route === null ? "gone" : pausedAt !== null ? "paused" : outage ? "unavailable" : "active";
+  const unavailableSince = outage?.since ?? null;
   return {
     name,
-    status,
+    status: statusOf(route !== null, { pausedAt, unavailableSince }),
     sources: route?.sources ?? null,
     types: route?.types ?? [],
     handler: route?.handler.kind ?? null,
@@ -133,12 +173,12 @@ function describe(
     failed,
     discarded,
     pausedAt,
-    unavailableSince: outage?.since ?? null,
+    unavailableSince,
     nextProbeAt: outage?.probeAt ?? null,
   };
 }
 
-const routeJson = ({ pausedAt, unavailableSince, nextProbeAt, ...route }: ReturnType<typeof describe>) => ({
+const routeJson = ({ pausedAt, unavailableSince, nextProbeAt, ...route }: ShownRoute) => ({
   ...route,
   pausedAt: isoTime(pausedAt),
   unavailableSince: isoTime(unavailableSince),

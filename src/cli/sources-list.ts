@@ -5,11 +5,12 @@ import { overviewOf, type SourceOverview } from "../webhook/intake/source-overvi
 import type { ReceivedSecret } from "../webhook/intake/source-store.ts";
 import { rotationFindings } from "../webhook/secrets/rotation.ts";
 import { printData, printJson, say } from "./output.ts";
+import { type RemoteOptions, remoteServer } from "./remote.ts";
 import { withSourceStore } from "./stores.ts";
 import { printTable } from "./table.ts";
 import { timeFormat } from "./time.ts";
 
-interface ListOptions {
+interface ListOptions extends RemoteOptions {
   utc?: boolean;
   json?: boolean;
 }
@@ -18,7 +19,15 @@ interface ListOptions {
  * Prints the sources with what they have received and refused. Secrets that handshakes brought are printed once: they
  * are forgotten afterwards.
  */
-export async function runSourcesList({ utc, json }: ListOptions): Promise<void> {
+export async function runSourcesList({ utc, json, ...remote }: ListOptions): Promise<void> {
+  const server = remoteServer(remote);
+  if (server !== null) {
+    const { items } = await server.get<{ items: RemoteSource[] }>("sources");
+    const sources = items.map(overviewIn);
+    if (json) return printJson(sources.map((source) => jsonOf(source, [])));
+    printSources(sources, timeFormat(utc, Date.now()));
+    return sayFindings(items.flatMap(({ findings }) => findings));
+  }
   const environment = readEnvironment();
   const configured = readSources(environment);
   await withSourceStore(environment, async (store) => {
@@ -37,6 +46,25 @@ export async function runSourcesList({ utc, json }: ListOptions): Promise<void> 
     if (received.length > 0) await store.forgetSecrets(received);
   });
 }
+
+interface RemoteSource extends SourceOverview {
+  findings: Finding[];
+}
+
+/** What the command shows of a source in an answer. */
+const overviewIn = ({
+  name,
+  path,
+  preset,
+  secrets,
+  received,
+  refused,
+  refusals,
+  lastReceivedAt,
+  lastSecret,
+}: SourceOverview): SourceOverview => ({
+  ...{ name, path, preset, secrets, received, refused, refusals, lastReceivedAt, lastSecret },
+});
 
 function jsonOf(source: SourceOverview, received: readonly ReceivedSecret[]) {
   const own = received.filter((secret) => secret.source === source.name);
@@ -97,6 +125,11 @@ function printReceived(received: readonly ReceivedSecret[], format: (at: number)
       );
 }
 
-function sayFindings(findings: readonly { found: string; remedy: string }[]): void {
+interface Finding {
+  found: string;
+  remedy: string;
+}
+
+function sayFindings(findings: readonly Finding[]): void {
   for (const { found, remedy } of findings) say(`warning: ${found}: ${remedy}`);
 }

@@ -55,6 +55,8 @@ export function openAdmin(
         return {
           name,
           configured: configured !== null,
+          sources: configured?.sources ? [...configured.sources] : null,
+          types: [...(configured?.types ?? [])],
           handler: configured?.handler.kind ?? null,
           target: configured && targetOf(configured.handler),
           ...counts,

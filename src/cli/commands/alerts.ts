@@ -1,15 +1,17 @@
 import type { Command } from "commander";
+import { remoteOptions } from "./remote-options.ts";
 
 /** Adds the commands of alerts. */
 export function addAlertCommands(program: Command): void {
   const alerts = program.command("alerts").description("Show, silence and test alerts");
-  alerts
-    .command("list")
-    .description("List the alerts that fire")
-    .option("--all", "Also those that were resolved in the last week")
-    .option("--utc", "Show exact times instead of relative ones")
-    .option("--json", "Print a JSON array")
-    .action(async (options) => (await import("../alerts.ts")).runAlertsList(options));
+  remoteOptions(
+    alerts
+      .command("list")
+      .description("List the alerts that fire")
+      .option("--all", "Also those that were resolved in the last week")
+      .option("--utc", "Show exact times instead of relative ones")
+      .option("--json", "Print a JSON array"),
+  ).action(async (options) => (await import("../alerts.ts")).runAlertsList(options));
   alerts
     .command("silence [name]")
     .description("Keep an alert, or every alert, from being sent for a while")

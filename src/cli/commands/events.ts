@@ -1,38 +1,41 @@
 import { type Command, Option } from "commander";
 import { STEPS } from "../../events/chart.ts";
 import { STATUSES } from "../../events/event.ts";
+import { remoteOptions } from "./remote-options.ts";
 import { sendOptions } from "./webhooks.ts";
 
 /** Adds the commands of stored events. */
 export function addEventCommands(program: Command): void {
   const events = program.command("events").description("Show and replay stored events");
-  events
-    .command("list")
-    .description("List events, newest first")
-    .addOption(new Option("--status <status>", "Only events of this status").choices(STATUSES))
-    .option("--type <type>", "Only events of this type")
-    .option("--source <name>", "Only events of this source")
-    .option("--since <time>", "Only events received since this time: 1h, 7d, or ISO 8601 (UTC by default)")
-    .option("--until <time>", "Only events received before this time, like --since")
-    .option("--error <text>", "Only events whose last error contains this text")
-    .option("--search <text>", "Only events whose payload contains this text")
-    .option("--cursor <cursor>", "Continue a list at the cursor that it printed")
-    .option("--limit <count>", "Maximum number of events", "50")
-    .option("--follow", "Keep printing new events as they arrive")
-    .option("--utc", "Show exact times instead of relative ones")
-    .option("--json", "Print a JSON array, or with --follow one JSON object per line")
-    .action(async (options) => (await import("../events-list.ts")).runEventsList(options));
-  events
-    .command("show <id>")
-    .description("Show an event with its attempts, origin and payload")
-    .option("--source <name>", "Source of the event, if several sources have this id")
-    .option(
-      "--config <file>",
-      "Say why the routes of this configuration file do not take it (default: the present one)",
-    )
-    .option("--utc", "Show exact times instead of relative ones")
-    .option("--json", "Print a JSON object")
-    .action(async (id, options) => (await import("../events-show.ts")).runEventsShow(id, options));
+  remoteOptions(
+    events
+      .command("list")
+      .description("List events, newest first")
+      .addOption(new Option("--status <status>", "Only events of this status").choices(STATUSES))
+      .option("--type <type>", "Only events of this type")
+      .option("--source <name>", "Only events of this source")
+      .option("--since <time>", "Only events received since this time: 1h, 7d, or ISO 8601 (UTC by default)")
+      .option("--until <time>", "Only events received before this time, like --since")
+      .option("--error <text>", "Only events whose last error contains this text")
+      .option("--search <text>", "Only events whose payload contains this text")
+      .option("--cursor <cursor>", "Continue a list at the cursor that it printed")
+      .option("--limit <count>", "Maximum number of events", "50")
+      .option("--follow", "Keep printing new events as they arrive")
+      .option("--utc", "Show exact times instead of relative ones")
+      .option("--json", "Print a JSON array, or with --follow one JSON object per line"),
+  ).action(async (options) => (await import("../events-list.ts")).runEventsList(options));
+  remoteOptions(
+    events
+      .command("show <id>")
+      .description("Show an event with its attempts, origin and payload")
+      .option("--source <name>", "Source of the event, if several sources have this id")
+      .option(
+        "--config <file>",
+        "Say why the routes of this configuration file do not take it (default: the present one)",
+      )
+      .option("--utc", "Show exact times instead of relative ones")
+      .option("--json", "Print a JSON object"),
+  ).action(async (id, options) => (await import("../events-show.ts")).runEventsShow(id, options));
   bulkOptions(
     events
       .command("replay [ids...]")
@@ -58,16 +61,17 @@ export function addEventCommands(program: Command): void {
     .option("--dry-run", "Only count it")
     .option("--json", "Print a JSON object")
     .action(async (options) => (await import("../events-prune.ts")).runEventsPrune(options));
-  events
-    .command("stats")
-    .description("Count events by status, and deliveries and attempts over time")
-    .option("--since <time>", "Count from this time on: 1h, 7d, or ISO 8601 (UTC by default; default: a day)")
-    .option("--until <time>", "Count until this time, like --since")
-    .addOption(new Option("--step <step>", "Length of the parts of the time in the JSON output").choices(STEPS))
-    .option("--source <name>", "Count only this source")
-    .option("--route <name>", "Count only attempts of this route")
-    .option("--json", "Print a JSON object")
-    .action(async (options) => (await import("../events-stats.ts")).runEventsStats(options));
+  remoteOptions(
+    events
+      .command("stats")
+      .description("Count events by status, and deliveries and attempts over time")
+      .option("--since <time>", "Count from this time on: 1h, 7d, or ISO 8601 (UTC by default; default: a day)")
+      .option("--until <time>", "Count until this time, like --since")
+      .addOption(new Option("--step <step>", "Length of the parts of the time in the JSON output").choices(STEPS))
+      .option("--source <name>", "Count only this source")
+      .option("--route <name>", "Count only attempts of this route")
+      .option("--json", "Print a JSON object"),
+  ).action(async (options) => (await import("../events-stats.ts")).runEventsStats(options));
   const held = events
     .command("held")
     .description("List deliveries that were refused for their signature, of sources with keepRejected")

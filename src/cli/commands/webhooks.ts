@@ -1,4 +1,5 @@
 import type { Command } from "commander";
+import { remoteOptions } from "./remote-options.ts";
 
 /** Adds the commands of the configuration file, its sources and its routes. */
 export function addWebhookCommands(program: Command): void {
@@ -14,12 +15,13 @@ export function addWebhookCommands(program: Command): void {
     .action(async () => (await import("../config.ts")).runConfigSchema());
 
   const sources = program.command("sources").description("Show the senders of webhooks, and check their deliveries");
-  sources
-    .command("list")
-    .description("List the sources with what they received, and once the secrets that handshakes brought")
-    .option("--utc", "Show exact times instead of relative ones")
-    .option("--json", "Print a JSON array")
-    .action(async (options) => (await import("../sources-list.ts")).runSourcesList(options));
+  remoteOptions(
+    sources
+      .command("list")
+      .description("List the sources with what they received, and once the secrets that handshakes brought")
+      .option("--utc", "Show exact times instead of relative ones")
+      .option("--json", "Print a JSON array"),
+  ).action(async (options) => (await import("../sources-list.ts")).runSourcesList(options));
   sources
     .command("presets [text]")
     .description("List the known providers, or those whose name has a text, or show all that is known of one")
@@ -47,12 +49,13 @@ export function addWebhookCommands(program: Command): void {
     .option("--json", "Print a JSON array")
     .action(async (name, options) => (await import("../sources-capture.ts")).runSourcesCapture(name, options));
   const routes = program.command("routes").description("Show the routes that process events, and pause them");
-  routes
-    .command("list")
-    .description("List the routes with the numbers of their jobs")
-    .option("--utc", "Show exact times instead of relative ones")
-    .option("--json", "Print a JSON array")
-    .action(async (options) => (await import("../routes.ts")).runRoutesList(options));
+  remoteOptions(
+    routes
+      .command("list")
+      .description("List the routes with the numbers of their jobs")
+      .option("--utc", "Show exact times instead of relative ones")
+      .option("--json", "Print a JSON array"),
+  ).action(async (options) => (await import("../routes.ts")).runRoutesList(options));
   routes
     .command("pause <name>")
     .description("Let the events of a route wait")

@@ -12,6 +12,7 @@ const eventOf = (number: number, status: EventItem["status"] = "processed"): Eve
   receivedAt: new Date(number * 1000).toISOString(),
   processedAt: null,
   lastError: null,
+  routes: [],
 });
 
 /** A server with events that are numbered as they come, and its list, newest first. */

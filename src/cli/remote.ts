@@ -1,0 +1,108 @@
+import { readFileSync } from "node:fs";
+import { isWellFormed } from "../auth/machine-tokens/form.ts";
+import { describeError, OperatorError, systemCode } from "../errors.ts";
+import { isLoopback } from "../http/listen.ts";
+
+/** The options of a command that may ask another machine. */
+export interface RemoteOptions {
+  server?: string;
+  tokenFile?: string;
+}
+
+type Query = Readonly<Record<string, string | number | undefined>>;
+
+/** The API of a server on another machine. */
+export interface RemoteServer {
+  /** Reads an answer. Its members whose names end with `At` are Unix milliseconds. */
+  get<Answer>(path: string, query?: Query): Promise<Answer>;
+  /** Reads an answer as it is. */
+  raw<Answer>(path: string): Promise<Answer>;
+  bytes(path: string, query?: Query): Promise<Uint8Array>;
+}
+
+const TIMEOUT_MS = 30_000;
+
+/** The server that the options name. Null if they name none. Throws {@link OperatorError} if they are not usable. */
+export function remoteServer({ server, tokenFile }: RemoteOptions): RemoteServer | null {
+  if (server === undefined && tokenFile === undefined) return null;
+  if (server === undefined || tokenFile === undefined)
+    throw new OperatorError({ found: "--server or --token-file is missing", remedy: "give both" });
+  const url = URL.parse(server);
+  if (url === null || !/^https?:$/.test(url.protocol) || url.username !== "" || url.search !== "")
+    throw new OperatorError({ found: "--server is not usable", remedy: "give a URL, e.g. https://auth.example.com" });
+  if (url.protocol === "http:" && !isLoopback(url.hostname))
+    throw new OperatorError({ found: "--server has no TLS, and would show the token", remedy: "give an https URL" });
+  const headers = { Authorization: `Bearer ${readToken(tokenFile)}` };
+  const base = `${url.href.replace(/\/$/, "")}/admin/api/`;
+
+  async function ask(path: string, query: Query = {}): Promise<Response> {
+    const given = Object.entries(query).filter(([, value]) => value !== undefined);
+    const search = new URLSearchParams(given.map(([name, value]) => [name, String(value)])).toString();
+    const signal = AbortSignal.timeout(TIMEOUT_MS);
+    let response: Response;
+    try {
+      // A redirect could lead the token elsewhere.
+      response = await fetch(`${base}${path}${search && `?${search}`}`, { redirect: "error", signal, headers });
+    } catch (error) {
+      const found = `${url?.origin} does not answer (${describeError(error)})`;
+      throw new OperatorError({ found, remedy: "check --server and the network" }, 1);
+    }
+    if (!response.ok) throw await refusal(response);
+    return response;
+  }
+
+  return {
+    get: async <Answer>(path: string, query?: Query) => timesOf(await (await ask(path, query)).json()) as Answer,
+    raw: async <Answer>(path: string) => (await (await ask(path)).json()) as Answer,
+    bytes: async (path, query) => new Uint8Array(await (await ask(path, query)).arrayBuffer()),
+  };
+}
+
+function readToken(file: string): string {
+  let token: string;
+  try {
+    token = readFileSync(file, "utf8").trim();
+  } catch (error) {
+    const found = `${file} cannot be read (${systemCode(error)})`;
+    throw new OperatorError({ found, remedy: "name a readable file in --token-file" });
+  }
+  if (isWellFormed(token)) return token;
+  throw new OperatorError({ found: `${file} has no token`, remedy: "write one of authserve tokens create into it" });
+}
+
+/** Why the server has refused a request. */
+async function refusal(response: Response): Promise<OperatorError> {
+  const problem = (await response.json().catch(() => ({}))) as { code?: string; detail?: string; errors?: object[] };
+  const { code = String(response.status), detail = "" } = problem;
+  if (code === "invalid_token" || code === "missing_token")
+    return new OperatorError({ found: "The server refuses the token", remedy: "see authserve tokens list there" }, 1);
+  if (code === "insufficient_scope") {
+    const scope = /scope="([^"]+)"/.exec(response.headers.get("www-authenticate") ?? "")?.[1];
+    const remedy = scope === undefined ? "use a command there" : `create one with --scope ${scope} there`;
+    return new OperatorError({ found: "The token lacks the scope for this", remedy }, 1);
+  }
+  const [first] = (problem.errors ?? []) as { path: string; message: string }[];
+  return new RemoteProblem(code, `The server answered ${code}: ${first ? `${first.path} ${first.message}` : detail}`);
+}
+
+/** Another problem that the server answered with. */
+export class RemoteProblem extends OperatorError {
+  readonly code: string;
+
+  constructor(code: string, message: string) {
+    super(message, 1);
+    this.code = code;
+  }
+}
+
+/** Reads the times in an answer. Headers and payloads are texts of others. */
+function timesOf(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(timesOf);
+  if (typeof value !== "object" || value === null) return value;
+  return Object.fromEntries(
+    Object.entries(value).map(([name, member]) => {
+      if (name === "headers") return [name, member];
+      return [name, name.endsWith("At") && typeof member === "string" ? Date.parse(member) : timesOf(member)];
+    }),
+  );
+}

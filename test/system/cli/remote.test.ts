@@ -1,0 +1,108 @@
+import assert from "node:assert/strict";
+import { once } from "node:events";
+import { writeFileSync } from "node:fs";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { join } from "node:path";
+import { suite, test } from "node:test";
+import { newToken } from "../../../src/auth/machine-tokens/form.ts";
+import { startAdmin } from "../../contract/admin-api.ts";
+import { deliver, event } from "../../helpers/client.ts";
+import { authserve } from "../../helpers/command.ts";
+import { until } from "../../helpers/until.ts";
+import { workingDir } from "../../helpers/working-dir.ts";
+
+suite("a command with --server", () => {
+  test("prints the same as on the machine of the server", async (t) => {
+    const { server } = await startAdmin(t);
+    for (let n = 0; n < 3; n++) await deliver(server, event(`evt_${n}`, { text: "ñ" }));
+    await deliver(server, { id: "evt_refused", type: "order.refused" });
+    await deliver(server, event("evt_0", { other: "bytes" }));
+    const isSettled = async () => {
+      const { stdout } = await server.run(["events", "stats", "--json"]);
+      return JSON.parse(stdout).queued === 0;
+    };
+    await until(isSettled);
+    await until(async () => (await server.run(["alerts", "list", "--json"])).stdout.includes("DeadLetters"));
+    const dir = workingDir();
+    const created = await server.run(["tokens", "create", "laptop", "--scope", "events:read"]);
+    writeFileSync(join(dir, "token"), created.stdout);
+    const [from, to] = [-3_600_000, 3_600_000].map((ms) => new Date(Date.now() + ms).toISOString()) as [string, string];
+    const since = ["--since", from, "--until", to];
+    for (const command of [
+      ["events", "list", "--utc"],
+      ["events", "list", "--utc", "--limit", "2"],
+      ["events", "list", "--utc", "--type", "order.refused", ...since],
+      ["events", "list", "--utc", "--search", "ñ"],
+      ["events", "show", "evt_0", "--utc"],
+      ["events", "show", "evt_refused", "--utc"],
+      ["events", "show", "evt_ref", "--utc"],
+      ["events", "show", "evt_", "--utc"],
+      ["events", "list", "--source", "unknown"],
+      ["routes", "list"],
+      ["sources", "list", "--utc"],
+      ["alerts", "list", "--all", "--utc"],
+    ]) {
+      for (const json of [[], ["--json"]]) {
+        const args = [...command, ...json];
+        const here = await server.run(args);
+        const there = await authserve([...args, "--server", server.url, "--token-file", "token"], { dir, env: {} });
+        assert.deepEqual([there.code, there.stdout], [here.code, here.stdout], `${args.join(" ")}: ${there.stderr}`);
+      }
+    }
+    const stats = ["events", "stats", "--json", ...since, "--step", "minute"];
+    const there = await authserve([...stats, "--server", server.url, "--token-file", "token"], { dir, env: {} });
+    assert.equal(there.code, 0, there.stderr);
+    assert.deepEqual(JSON.parse(there.stdout), JSON.parse((await server.run(stats)).stdout));
+  });
+
+  test("tells what is wrong, and never shows the token", async (t) => {
+    const { server } = await startAdmin(t);
+    const dir = workingDir();
+    const token = newToken();
+    writeFileSync(join(dir, "token"), token);
+    writeFileSync(join(dir, "other"), "not a token");
+    const run = async (url: string, file: string, ...args: string[]) => {
+      const all = ["events", "list", "--server", url, "--token-file", file, ...args];
+      const { code, stdout, stderr } = await authserve(all, { dir, env: {} });
+      assert.equal(stdout, "");
+      assert.ok(!stderr.includes(token));
+      return [code, stderr];
+    };
+    const expect = async ([code, text]: unknown[], wanted: number, pattern: RegExp) => {
+      assert.match(String(text), pattern);
+      assert.equal(code, wanted);
+    };
+    await expect(await run(server.url, "token"), 1, /The server refuses the token/);
+    await expect(await run(server.url, "none"), 2, /none cannot be read \(ENOENT\)/);
+    await expect(await run(server.url, "other"), 2, /other has no token/);
+    await expect(await run("http://auth.example.com", "token"), 2, /--server has no TLS/);
+    await expect(await run("auth.example.com", "token"), 2, /--server is not usable/);
+    await expect(await run("http://127.0.0.1:1", "token"), 1, /127\.0\.0\.1:1 does not answer/);
+    await expect(await run(server.url, "token", "--follow"), 2, /--follow cannot be used with --server/);
+    const { stdout } = await server.run(["tokens", "create", "metrics", "--scope", "metrics"]);
+    writeFileSync(join(dir, "token"), stdout);
+    await expect(await run(server.url, "token"), 1, /lacks the scope for this\n.*create one with --scope events:read/);
+    assert.equal((await authserve(["events", "list", "--server", server.url], { dir, env: {} })).code, 2);
+  });
+
+  test("follows no redirect, which could take the token elsewhere", async (t) => {
+    const seen: (string | undefined)[] = [];
+    const thief = createServer(({ headers }, response) => {
+      seen.push(headers.authorization);
+      response.end("{}");
+    });
+    const port = async (server: typeof thief) => {
+      await once(server.listen(0, "127.0.0.1"), "listening");
+      t.after(() => void server.close());
+      return (server.address() as AddressInfo).port;
+    };
+    const target = `http://127.0.0.1:${await port(thief)}/`;
+    const url = `http://127.0.0.1:${await port(createServer((_, response) => void response.writeHead(302, { Location: target }).end()))}`;
+    const dir = workingDir();
+    writeFileSync(join(dir, "token"), newToken());
+    const args = ["events", "list", "--server", url, "--token-file", "token"];
+    assert.equal((await authserve(args, { dir, env: {} })).code, 1);
+    assert.deepEqual(seen, []);
+  });
+});
