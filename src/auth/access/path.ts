@@ -69,7 +69,9 @@ const beginning = (text: string, end: string) => text.split(end, 1)[0] ?? "";
 
 /** Whether segments match a pattern: `*` is one segment, and `**` at the end is the rest, also nothing. */
 export function matchesPath(pattern: readonly string[], segments: readonly string[]): boolean {
-  for (const [index, part] of pattern.entries()) {
+  // A thousand patterns are compared for a request: an iterator for each would take most of the time.
+  for (let index = 0; index < pattern.length; index++) {
+    const part = pattern[index];
     if (part === "**") return true;
     const segment = segments[index];
     if (segment === undefined || (part === "*" ? segment === "" : part !== segment)) return false;

@@ -1,4 +1,4 @@
-import { createHash, randomInt } from "node:crypto";
+import { hash, randomInt } from "node:crypto";
 import { crc32 } from "node:zlib";
 
 const PREFIX = "ask_";
@@ -32,7 +32,7 @@ function checkOf(text: string): string {
 
 /** The digest under which a token is stored: SHA-256 in hexadecimal. It is random enough to need no salt. */
 export function digestOf(token: string): string {
-  return createHash("sha256").update(token).digest("hex");
+  return hash("sha256", token);
 }
 
 const BEARER = new RegExp(`^bearer[ \\t]+(${PREFIX}.*)$`, "i");
@@ -47,7 +47,9 @@ const BASIC = /^basic[ \t]+([A-Za-z0-9+/]+={0,2})$/i;
 /** The tokens that are passwords of Basic (RFC 7617), with any user name: for programs that know nothing else. */
 export function basicTokensIn(authorization: readonly string[]): string[] {
   return authorization.flatMap((value) => {
-    const pair = Buffer.from(BASIC.exec(value)?.[1] ?? "", "base64").toString("latin1");
+    const encoded = BASIC.exec(value)?.[1];
+    if (encoded === undefined) return [];
+    const pair = Buffer.from(encoded, "base64").toString("latin1");
     const password = pair.slice(pair.indexOf(":") + 1);
     return pair.includes(":") && password.startsWith(PREFIX) ? [password] : [];
   });

@@ -51,8 +51,9 @@ export function createMachineTokens(store: TokenStore, now: () => number): Machi
     async authenticate(token, address) {
       const at = now();
       const digest = digestOf(token);
-      if (!known.has(digest)) requireTurn(address, at);
-      const record = isWellFormed(token) ? await find(digest) : null;
+      const isKnown = known.has(digest);
+      if (!isKnown) requireTurn(address, at);
+      const record = isKnown || isWellFormed(token) ? await find(digest) : null;
       if (record !== null && !isExpired(record, at)) {
         remember(digest);
         noteUse(record, address, at);
