@@ -16,7 +16,7 @@ const DenialItem = v.object({
   code: v.pipe(v.nullable(v.string()), v.description("Why: an error code.")),
 });
 
-export const DenialsAnswer = v.object({ items: v.array(DenialItem), cursor });
+const DenialsAnswer = v.object({ items: v.array(DenialItem), cursor });
 
 /** What forward-auth has denied. */
 export function accessEndpoints(parts: AccessParts): Endpoint[] {

@@ -1,5 +1,4 @@
 import type { InferOutput } from "valibot";
-import type { DenialsAnswer } from "../access.ts";
 import type { AlertItem } from "../alerts.ts";
 import type { EventAnswer, EventsAnswer, TakenAnswer } from "../events.ts";
 import type { ExplanationAnswer, HeldAnswer, HeldPage, RemovedAnswer, ReverifiedAnswer } from "../held.ts";
@@ -41,7 +40,6 @@ export type Alert = InferOutput<typeof AlertItem>;
 export type Session = InferOutput<typeof SessionAnswer>;
 export type Token = InferOutput<typeof TokensAnswer>["items"][number];
 export type CreatedToken = InferOutput<typeof CreatedAnswer>;
-export type Denial = InferOutput<typeof DenialsAnswer>["items"][number];
 export type Taken = InferOutput<typeof TakenAnswer>;
 
 /** Selects events, as the query of their list does. */
