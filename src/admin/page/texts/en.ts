@@ -519,10 +519,10 @@ export const EN = {
     lastUsed: "Last used",
     create: "Create a token",
     days: "Valid for days (empty: never expires)",
-    value: "Copy the token now. It is not shown again.",
+    value: "It is shown this once.",
     revoke: "Revoke",
     revokeTitle: (name: string) => `Revoke the token ${name}?`,
-    revokeEffect: "Its program is refused from the next request on.",
+    revokeEffect: "Its program is refused.",
   },
   session: {
     user: "Logged in as",

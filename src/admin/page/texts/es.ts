@@ -540,10 +540,10 @@ export const ES: Texts = {
     lastUsed: "Último uso",
     create: "Crear un token",
     days: "Válido por días (vacío: no caduca)",
-    value: "Copia el token ahora. No se muestra otra vez.",
+    value: "Solo se muestra esta vez.",
     revoke: "Revocar",
     revokeTitle: (name) => `¿Revocar el token ${name}?`,
-    revokeEffect: "Su programa se rechaza desde la próxima petición.",
+    revokeEffect: "Su programa se rechaza.",
   },
   session: {
     user: "Sesión de",
