@@ -63,6 +63,7 @@ const VIEWS = [
   "#/sources",
   "#/add-source?preset=stripe",
   "#/alerts",
+  "#/tokens",
   "#/session",
 ];
 
@@ -274,6 +275,29 @@ suite("the admin page in Chromium", needsChromium(), () => {
     assert.match(stdout, /^shop +paused/m);
     await page.goto(`${server.url}/admin/#/alerts`);
     await page.getByText("jobs are in the dead letters").first().waitFor();
+  });
+
+  test("a token is created and shown once, and revoked", async () => {
+    await using profile = await openProfile(browser);
+    const page = await openPage(profile, server.url);
+    await page.goto(`${server.url}/admin/#/tokens`);
+    await page.getByRole("button", { name: "Create a token" }).click();
+    const dialog = page.getByRole("dialog");
+    await dialog.getByLabel("Name").fill("robot");
+    await dialog.getByLabel("Scopes").fill("verify root");
+    await dialog.getByRole("button", { name: "Create a token" }).click();
+    await dialog.getByRole("alert").filter({ hasText: /./ }).waitFor();
+    await dialog.getByLabel("Scopes").fill("verify:app.example.com events:read");
+    await dialog.getByRole("button", { name: "Create a token" }).click();
+    const value = await page.getByRole("status").locator("code").textContent();
+    assert.match(String(value), /^ask_[0-9A-Za-z]{36}$/);
+    await page.reload();
+    const row = page.getByRole("row").filter({ hasText: "robot" });
+    assert.match(String(await row.textContent()), /events:read verify:app\.example\.com/);
+    assert.ok(!(await page.content()).includes(String(value)));
+    await row.getByRole("button", { name: "Revoke" }).click();
+    await page.getByRole("dialog").getByRole("button", { name: "Revoke" }).click();
+    await row.waitFor({ state: "detached" });
   });
 
   test("a session that ended elsewhere is said, with the way to log in", async () => {
