@@ -128,17 +128,20 @@ export function says(source: string, values: Partial<FactValues>): ProviderFacts
   return Object.fromEntries(Object.entries(values).map(([name, is]) => [name, { is, source }]));
 }
 
-export const FACT_NAMES: readonly (keyof FactValues)[] = [
-  "sameBytes",
-  "repeatChanges",
-  "batches",
-  "rotation",
-  "maxBodyBytes",
-  "answer",
-  "answerSeconds",
-  "repeats",
-  "schedule",
-  "repeatsForSeconds",
-  "disables",
-  "keepsDays",
-];
+// The type makes sure that none is forgotten.
+const FACTS: Record<keyof FactValues, true> = {
+  sameBytes: true,
+  repeatChanges: true,
+  batches: true,
+  rotation: true,
+  maxBodyBytes: true,
+  answer: true,
+  answerSeconds: true,
+  repeats: true,
+  schedule: true,
+  repeatsForSeconds: true,
+  disables: true,
+  keepsDays: true,
+};
+
+export const FACT_NAMES = Object.keys(FACTS) as readonly (keyof FactValues)[];
