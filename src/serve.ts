@@ -99,14 +99,13 @@ async function start(configuration: Configuration, log: Log, parts: Parts): Prom
   const localUrl = listener.url("127.0.0.1");
   await parts.start({ start: () => instance.update({ url: localUrl }), stop: instance.remove });
   await parts.start({ start: () => sharing.join(url), stop: sharing.leave });
-  const purger = openPurger(wiring, sharing.isPurging);
+  const purger = openPurger(wiring, () => sharing.isOnDuty("purge"));
   const publicUrl = publicUrlOf(settings, url) ?? "";
-  const { isAlerting } = sharing;
   const alerts = openAlerts(wiring, {
     admission,
     deliveries,
     readiness,
-    isAlerting,
+    isOnDuty: () => sharing.isOnDuty("alerts"),
     url: publicUrl,
     page: pageUrlOf(settings, publicUrl),
   });

@@ -23,7 +23,7 @@ import type { Part } from "./parts.ts";
 interface AlertNeeds {
   admission: Pick<Admission, "freeBytes" | "minFreeBytes" | "paused">;
   /** Whether this server alone alerts now. */
-  isAlerting: () => Promise<boolean>;
+  isOnDuty: () => Promise<boolean>;
   /** The public URL; empty if there is none. */
   url: string;
   /** The URL of the admin page; empty if there is none. */
@@ -34,7 +34,7 @@ interface AlertNeeds {
 
 /** Creates the watch for alerts. */
 export function openAlerts(wiring: Wiring, parts: AlertNeeds): Part {
-  const { admission, isAlerting, url, page, readiness, deliveries } = parts;
+  const { admission, isOnDuty, url, page, readiness, deliveries } = parts;
   const { settings, environment, config, stores, log } = wiring;
   const { events, now } = stores;
   const store = createAlertMemory(stores.alerts, log);
@@ -93,7 +93,7 @@ export function openAlerts(wiring: Wiring, parts: AlertNeeds): Part {
   const notify = createNotify({ instance: hostname(), url, page }, programs, now);
   const delivery = createAlertDelivery({ store, notify, log, now });
   const alertsOf = (file: ConfigFile | null) => file?.alerts ?? DEFAULT_ALERTS;
-  const options = { store, readFacts, delivery, log, isOnDuty: isAlerting, now };
+  const options = { store, readFacts, delivery, log, isOnDuty, now };
   const watch = createAlertWatch(alertsOf(config.current), options);
   return { ...watch, apply: (file) => watch.apply(alertsOf(file)) };
 }

@@ -8,21 +8,21 @@ interface Sharing {
   join(url: string): Promise<void>;
   /** The part of each route's rate that this server has now. */
   share(): number;
-  /** Whether this server alone removes old events now. */
-  isPurging(): Promise<boolean>;
-  /** Whether this server alone checks and sends alerts now. */
-  isAlerting(): Promise<boolean>;
+  /** Whether this server alone does a task now. */
+  isOnDuty(task: keyof typeof LEASE_MS): Promise<boolean>;
   leave(): Promise<void>;
 }
 
-// A purge asks for each page, and a page takes less than a second.
-const PURGE_LEASE_MS = 10_000;
-// Alerts are checked every 5 seconds.
-const ALERT_LEASE_MS = 15_000;
+const LEASE_MS = {
+  // A purge asks for each page, and a page takes less than a second.
+  purge: 10_000,
+  // Alerts are checked every 5 seconds.
+  alerts: 15_000,
+};
 
 /** Creates the sharing of a server. With SQLite it is alone. */
 export function openSharing({ stores: { shared, now }, instance: { id }, log }: Wiring): Sharing {
-  if (shared === null) return { ...ALONE, isPurging: async () => true, isAlerting: async () => true };
+  if (shared === null) return { ...ALONE, isOnDuty: async () => true };
   let membership: Membership | undefined;
   return {
     async join(url) {
@@ -31,8 +31,7 @@ export function openSharing({ stores: { shared, now }, instance: { id }, log }: 
       await membership.join();
     },
     share: () => membership?.share() ?? 0,
-    isPurging: () => shared.leases.acquire("purge", id, PURGE_LEASE_MS),
-    isAlerting: () => shared.leases.acquire("alerts", id, ALERT_LEASE_MS),
+    isOnDuty: (task) => shared.leases.acquire(task, id, LEASE_MS[task]),
     leave: async () => membership?.leave(),
   };
 }
