@@ -3,14 +3,14 @@ import { type Fault, SettingsError, systemCode } from "../errors.ts";
 import { canonicalAddress } from "./proxies.ts";
 
 /** The settings that say where a server listens. */
-interface Endpoint {
+interface ListenSettings {
   HOST?: string | undefined;
   /** If set, the server speaks TLS. */
   TLS_CERT_FILE?: string | undefined;
 }
 
 /** The address to listen on; undefined means all addresses. */
-export function hostOf({ HOST, TLS_CERT_FILE }: Endpoint): string | undefined {
+export function hostOf({ HOST, TLS_CERT_FILE }: ListenSettings): string | undefined {
   return HOST ?? (TLS_CERT_FILE === undefined ? "127.0.0.1" : undefined);
 }
 
@@ -21,10 +21,10 @@ export function isLoopback(host: string): boolean {
 }
 
 /** The URL of the server. `anyHost` is the host to show when the server listens on all addresses. */
-export function urlOf(endpoint: Endpoint, port: number, anyHost = "localhost"): string {
-  const host = hostOf(endpoint) ?? anyHost;
+export function urlOf(settings: ListenSettings, port: number, anyHost = "localhost"): string {
+  const host = hostOf(settings) ?? anyHost;
   const shown = /^(?:0\.0\.0\.0|::)$/.test(host) ? anyHost : host;
-  const scheme = endpoint.TLS_CERT_FILE === undefined ? "http" : "https";
+  const scheme = settings.TLS_CERT_FILE === undefined ? "http" : "https";
   return `${scheme}://${shown.includes(":") ? `[${shown}]` : shown}:${port}`;
 }
 
@@ -32,8 +32,11 @@ export function urlOf(endpoint: Endpoint, port: number, anyHost = "localhost"): 
  * The address under which browsers reach the server, without a final `/`: the configured one, or on loopback the URL of
  * the server. Null if it is not known.
  */
-export function publicUrlOf(endpoint: Endpoint & { PUBLIC_URL?: string | undefined }, url: string): string | null {
-  return endpoint.PUBLIC_URL ?? (isLoopback(hostOf(endpoint) ?? "") ? url : null);
+export function publicUrlOf(
+  settings: ListenSettings & { PUBLIC_URL?: string | undefined },
+  url: string,
+): string | null {
+  return settings.PUBLIC_URL ?? (isLoopback(hostOf(settings) ?? "") ? url : null);
 }
 
 /**
