@@ -1,5 +1,6 @@
-import { DAY_MS, MINUTE_MS, type RouteAttempts } from "../events/stats.ts";
+import type { RouteAttempts } from "../events/stats.ts";
 import type { Backlog, RouteRecord } from "../events/store.ts";
+import { DAY_MS, MINUTE_MS } from "../lib/durations.ts";
 import { bytesText, durationText } from "../lib/figures.ts";
 import type { AlertName, Condition } from "./alert.ts";
 import { attemptsWithin, isGrowing, type Samples } from "./samples.ts";

@@ -1,4 +1,5 @@
-import { type Chart, chartOf, HOUR_MS, MINUTE_MS, MINUTES_KEPT_MS } from "./stats.ts";
+import { DAY_MS, HOUR_MS, MINUTE_MS } from "../lib/durations.ts";
+import { type Chart, chartOf, MINUTES_KEPT_MS } from "./stats.ts";
 import type { EventStore } from "./store.ts";
 
 export const STEPS = ["minute", "hour", "day"] as const;
@@ -23,7 +24,7 @@ interface ChartRange {
   step: Step;
 }
 
-const STEP_MS: Record<Step, number> = { minute: MINUTE_MS, hour: HOUR_MS, day: 24 * HOUR_MS };
+const STEP_MS: Record<Step, number> = { minute: MINUTE_MS, hour: HOUR_MS, day: DAY_MS };
 const MAX_POINTS = 3000;
 // Charts with more points are hard to read.
 const USUAL_POINTS = { minute: 360, hour: 45 * 24 };
@@ -34,7 +35,7 @@ export function chartRange(
   now: number,
 ): ChartRange | { fault: string; member: "since" | "step" } {
   const until = wanted ?? now;
-  const since = from ?? until - 24 * HOUR_MS;
+  const since = from ?? until - DAY_MS;
   if (since >= until) return { member: "since", fault: "must be before until" };
   const step = given ?? usualStep(since, until, now);
   if (step === "minute" && since < now - MINUTES_KEPT_MS)

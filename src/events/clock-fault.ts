@@ -1,5 +1,5 @@
+import { DAY_MS } from "../lib/durations.ts";
 import { isoTime } from "../lib/iso-time.ts";
-import { DAY_MS } from "./stats.ts";
 
 /** No clock is right that is before this version was made. Raised with each release. */
 export const MADE_AT = Date.UTC(2026, 10, 1);

@@ -1,3 +1,5 @@
+import { DAY_MS } from "../lib/durations.ts";
+
 // What one answer or one step of a store may hold. Each also bounds for how long deliveries wait on SQLite.
 
 /**
@@ -22,7 +24,7 @@ export const MAX_COMPARED_JOBS = 2000;
 export const MAX_COMPARED_EVENTS = 1000;
 
 /** A longer silence of an alert is a mistake. */
-export const MAX_SILENCE_MS = 365 * 86_400_000;
+export const MAX_SILENCE_MS = 365 * DAY_MS;
 
 /** The last character of Unicode. Behind the beginning of a text it is the end of all texts that begin so. */
 export const LAST_CHARACTER = "\u{10ffff}";

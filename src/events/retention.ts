@@ -1,5 +1,5 @@
+import { DAY_MS } from "../lib/durations.ts";
 import { type CountedStatus, countedAs, type JobStatus, statusOf } from "./event.ts";
-import { DAY_MS } from "./stats.ts";
 
 /**
  * How long events of a status are kept, and how many, in number and in bytes of payloads and headers. Infinity: no

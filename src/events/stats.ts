@@ -1,3 +1,5 @@
+import { DAY_MS, MINUTE_MS } from "../lib/durations.ts";
+
 /**
  * What is counted. Of deliveries: events received, duplicates, conflicts (other bytes under a known id), repeats (known
  * bytes under another id) and refused ones. Of events: those that no route matched. Of attempts: jobs processed, queued
@@ -32,10 +34,6 @@ export interface StatRow {
   slot: number;
   count: number;
 }
-
-export const MINUTE_MS = 60_000;
-export const HOUR_MS = 3_600_000;
-export const DAY_MS = 24 * HOUR_MS;
 
 /** Minutes are kept for two days, hours for 400 days. */
 export const MINUTES_KEPT_MS = 2 * DAY_MS;

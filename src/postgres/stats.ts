@@ -1,7 +1,5 @@
 import {
-  HOUR_MS,
   HOURS_KEPT_MS,
-  MINUTE_MS,
   MINUTES_KEPT_MS,
   minuteOf,
   type RouteAttempts,
@@ -9,6 +7,7 @@ import {
   type Stats,
 } from "../events/stats.ts";
 import type { EventStore } from "../events/store.ts";
+import { HOUR_MS, MINUTE_MS } from "../lib/durations.ts";
 import type { Postgres, Queries } from "./connection.ts";
 import { columnsOf, integers, texts } from "./values.ts";
 

@@ -1,6 +1,5 @@
 import {
   createStatCounts,
-  HOUR_MS,
   HOURS_KEPT_MS,
   MINUTES_KEPT_MS,
   minuteOf,
@@ -9,6 +8,7 @@ import {
   type Stats,
 } from "../events/stats.ts";
 import type { EventStore } from "../events/store.ts";
+import { DAY_MS, HOUR_MS } from "../lib/durations.ts";
 import type { SyncPort } from "./async-store.ts";
 import type { Database } from "./database.ts";
 
@@ -72,7 +72,7 @@ export function statRemoval(database: Database): (now: number) => void {
   return (now) => {
     for (const { step, statement } of remove) {
       if (step === "minutes") statement.run(now - MINUTES_KEPT_MS, HOUR_MS);
-      else statement.run(now - HOURS_KEPT_MS, 24 * HOUR_MS);
+      else statement.run(now - HOURS_KEPT_MS, DAY_MS);
     }
   };
 }

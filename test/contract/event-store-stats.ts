@@ -2,8 +2,9 @@ import assert from "node:assert/strict";
 import { suite, test } from "node:test";
 import type { Next } from "../../src/events/job.ts";
 import { DEFAULT_RETENTION } from "../../src/events/retention.ts";
-import { HOUR_MS, HOURS_KEPT_MS, MINUTE_MS, MINUTES_KEPT_MS, type StatRequest } from "../../src/events/stats.ts";
+import { HOURS_KEPT_MS, MINUTES_KEPT_MS, type StatRequest } from "../../src/events/stats.ts";
 import type { EventStore } from "../../src/events/store.ts";
+import { HOUR_MS, MINUTE_MS } from "../../src/lib/durations.ts";
 import { claimOf, claimOne, NOW, newEvent, numbersOf, replayAll } from "../helpers/events.ts";
 import type { OpenEventStore } from "./event-store.ts";
 

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
-import { chartOf, createStatCounts, HOUR_MS, MINUTE_MS, type Stats, slotOf } from "../../src/events/stats.ts";
+import { chartOf, createStatCounts, type Stats, slotOf } from "../../src/events/stats.ts";
+import { HOUR_MS, MINUTE_MS } from "../../src/lib/durations.ts";
 
 const NOW = 1_800_000_000_000;
 const points = (rows: [at: number, outcome: "processed" | "received", slot: number, count: number][]): Stats => ({

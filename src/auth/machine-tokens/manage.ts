@@ -1,9 +1,8 @@
+import { DAY_MS } from "../../lib/durations.ts";
 import { isoTime } from "../../lib/iso-time.ts";
 import { digestOf, newToken } from "./form.ts";
 import { SCOPE_NAMES, scopeOf } from "./scopes.ts";
 import type { TokenRecord, TokenStore } from "./store.ts";
-
-const DAY_MS = 86_400_000;
 
 /** How long a token is valid unless its maker says otherwise. */
 export const DEFAULT_EXPIRY_MS = 90 * DAY_MS;

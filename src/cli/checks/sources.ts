@@ -1,5 +1,6 @@
 import { type Environment, readSettings } from "../../config/settings.ts";
 import { readSources } from "../../config/sources.ts";
+import { DAY_MS } from "../../lib/durations.ts";
 import { openAddressCopies } from "../../webhook/addresses/address-lists.ts";
 import type { DocumentCopies } from "../../webhook/addresses/document-copies.ts";
 import type { FollowedDocument } from "../../webhook/addresses/followed-documents.ts";
@@ -45,7 +46,6 @@ export async function checkSources(environment: Environment, canRead: boolean, n
   ];
 }
 
-const DAY_MS = 86_400_000;
 const OLD_DAYS = 7;
 
 /** Documents at URLs, and the last good content of each. */

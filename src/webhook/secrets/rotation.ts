@@ -1,3 +1,4 @@
+import { DAY_MS } from "../../lib/durations.ts";
 import { isoTime } from "../../lib/iso-time.ts";
 import type { SourceRecord } from "../intake/source-store.ts";
 import type { Secret } from "../source.ts";
@@ -25,7 +26,6 @@ export interface RotatingSource {
 /** When a secret verified deliveries, in Unix milliseconds. */
 type Usage = Pick<SourceRecord["secrets"][number], "firstUsedAt" | "lastUsedAt">;
 
-const DAY_MS = 24 * 3_600_000;
 const UNUSED_AFTER_DAYS = 7;
 // A sender may sign with both secrets for a while.
 const OVERLAP_MS = DAY_MS;

@@ -1,5 +1,6 @@
 import type uPlot from "uplot";
 import type { Options } from "uplot";
+import { DAY_MS } from "../format.ts";
 import { formats } from "../texts/texts.ts";
 
 /** A line of a chart. Its dashes tell it from the others without colour. */
@@ -21,7 +22,6 @@ const HEIGHT = 220;
 // A character of the labels is at most this wide.
 const CHARACTER_PX = 7.5;
 const AXIS_PX = 20;
-const DAY_MS = 86_400_000;
 
 /** The distances of ticks: 1, 2, 5, 10 and so on. A part of a delivery or of a millisecond says nothing. */
 const STEPS = Array.from({ length: 30 }, (_, index) => ([1, 2, 5][index % 3] as number) * 10 ** Math.floor(index / 3));

@@ -1,11 +1,11 @@
 import type { VNode } from "preact";
 import type { Preset } from "../answers.ts";
 import { terms } from "../components/table.ts";
+import { DAY_MS } from "../format.ts";
 import { html } from "../html.ts";
 import { formats, t } from "../texts/texts.ts";
 
 const SECOND_MS = 1000;
-const DAY_MS = 86_400_000;
 
 /** How a fact is shown. Facts without an entry are shown as they are. */
 const SHOWN: Record<string, (is: unknown) => string> = {
