@@ -393,7 +393,10 @@ export interface EventStore {
    * taken. Returns the id of the new event; null if the repeat is not kept or is an event already.
    */
   replayRepeat(event: EventName, repeat: string, now: number): Promise<string | null>;
-  /** Gives a routed event to the present routes anew. Returns false if it is queued or unknown. */
+  /**
+   * Gives an event to the present routes anew. Returns false if it is removed or unknown, waits for its fan-out or for
+   * this already, or has queued jobs only.
+   */
   reroute(event: EventName): Promise<boolean>;
   /** The first events that `reroute` was called for. */
   rerouted(limit: number): Promise<PendingEvent[]>;
