@@ -30,7 +30,7 @@ export function sessionEndpoints(parts: SessionParts): Endpoint[] {
   return [
     readEndpoint(parts, {
       path: "/admin/api/session",
-      scope: "session",
+      scope: "events:read",
       summary: "Shows who is logged in, and from where.",
       response: SessionAnswer,
       async read() {

@@ -144,18 +144,20 @@ const timeOf = (value: unknown) => (typeof value === "string" ? parseExactTime(v
 
 /** Conditions as text, for people. */
 export function conditionTexts(conditions: readonly RouteCondition[]): string[] {
-  return conditions.map((condition) => {
-    switch (condition.on) {
-      case "member":
-      case "header":
-        return `${nameOf(condition)}: ${condition.tests.map(textOf).join(", ")}`;
-      case "all":
-      case "any":
-        return `${condition.on} (${conditionTexts(condition.conditions).join("; ")})`;
-      case "not":
-        return `not (${conditionTexts([condition.condition]).join()})`;
-    }
-  });
+  return conditions.map(conditionText);
+}
+
+function conditionText(condition: RouteCondition): string {
+  switch (condition.on) {
+    case "member":
+    case "header":
+      return `${nameOf(condition)}: ${condition.tests.map(textOf).join(", ")}`;
+    case "all":
+    case "any":
+      return `${condition.on} (${conditionTexts(condition.conditions).join("; ")})`;
+    case "not":
+      return `not (${conditionText(condition.condition)})`;
+  }
 }
 
 function textOf(test: Test): string {
