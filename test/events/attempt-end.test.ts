@@ -12,22 +12,26 @@ test("a job whose lease has expired is queued with the delay of its attempt, and
 
 test("the end of an attempt keeps a job in line while it is queued, or failed and blocking", () => {
   for (const [next, expected] of [
-    [{ to: "processed" }, { status: "processed", dueAt: null, isFree: false, staysInLine: false }],
+    [{ to: "processed" }, { status: "processed", dueAt: null, isFree: false, isProbe: false, staysInLine: false }],
     [
       { to: "queued", runAt: NOW },
-      { status: "queued", dueAt: NOW, isFree: false, staysInLine: true },
+      { status: "queued", dueAt: NOW, isFree: false, isProbe: false, staysInLine: true },
     ],
     [
       { to: "queued", runAt: NOW, isFree: true },
-      { status: "queued", dueAt: NOW, isFree: true, staysInLine: true },
+      { status: "queued", dueAt: NOW, isFree: true, isProbe: false, staysInLine: true },
+    ],
+    [
+      { to: "queued", runAt: NOW, isFree: true, isProbe: true },
+      { status: "queued", dueAt: NOW, isFree: true, isProbe: true, staysInLine: true },
     ],
     [
       { to: "failed", reason: "x" },
-      { status: "failed", dueAt: null, isFree: false, staysInLine: false },
+      { status: "failed", dueAt: null, isFree: false, isProbe: false, staysInLine: false },
     ],
     [
       { to: "failed", reason: "x", blocks: true },
-      { status: "failed", dueAt: null, isFree: false, staysInLine: true },
+      { status: "failed", dueAt: null, isFree: false, isProbe: false, staysInLine: true },
     ],
   ] as const)
     assert.deepEqual(afterAttempt(next), expected);

@@ -15,7 +15,7 @@ const HOT_PATH = [
   "INSERT INTO events",
   "FROM events WHERE id > (SELECT routed_to FROM tally)",
   "INSERT INTO jobs (event, route, status, due_at)",
-  "FROM jobs WHERE route = ? AND due_at <= ?",
+  "FROM jobs WHERE route = +? AND due_at <= +?",
   "SELECT min(due_at)",
   "SET attempts = attempts + 1",
   "UPDATE jobs SET status = ?",
