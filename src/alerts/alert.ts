@@ -17,7 +17,7 @@ export const ALERTS = {
   AuthserveDiskLow: { severity: "critical", title: "Little disk space", view: "#/" },
   AuthserveOldSecret: { severity: "info", title: "An old secret is in use", view: "#/sources" },
   AuthserveCertificateExpiring: { severity: "warning", title: "The certificate ends", view: "#/alerts" },
-  AuthserveTokenExpiring: { severity: "warning", title: "A token expires", view: "#/alerts" },
+  AuthserveTokenExpiring: { severity: "warning", title: "A token expires", view: "#/tokens" },
   AuthserveNotReady: { severity: "critical", title: "The server is not ready", view: "#/alerts" },
   AuthserveDeliveriesRefused: { severity: "critical", title: "Deliveries are refused", view: "#/alerts" },
   AuthserveStoreRefusesWrites: { severity: "critical", title: "The store refuses writes", view: "#/alerts" },

@@ -13,6 +13,11 @@ suite("what the server has written", () => {
     );
   });
 
+  test("names the token that expires", () => {
+    const summary = spanishAlert("AuthserveTokenExpiring", "the token backup expires in 6 days");
+    assert.equal(summary, "el token backup caduca en 6 days");
+  });
+
   test("keeps a text of a handler", () => {
     assert.equal(spanishOf("no such customer: cus_1"), "no such customer: cus_1");
   });

@@ -32,6 +32,12 @@ const FORMS: [RegExp, string][] = [
   [/^the sender of (\S+) still signs with the old secret (\S+) only$/, "el remitente de $1 aún firma solo con $2"],
   [/^the certificate ends in (.+)$/, "el certificado caduca en $1"],
   [/^the certificate ended (.+) ago$/, "el certificado caducó hace $1"],
+  [/^the token (\S+) expires in (.+)$/, "el token $1 caduca en $2"],
+  [/^the token (\S+) expired (.+) ago$/, "el token $1 caducó hace $2"],
+  [
+    /^make a new one with authserve tokens create, give it to the program, and run authserve tokens revoke (\S+)$/,
+    "crea otro con authserve tokens create, dalo al programa y ejecuta authserve tokens revoke $1",
+  ],
   [/^(.+) is not ready: (.*)$/s, "$1 no está listo: $2"],
   [
     /^(\d+) deliveries were refused within a minute, though they may be genuine: (.+)$/,
