@@ -56,6 +56,29 @@ suite("a command with --server", () => {
     assert.deepEqual(JSON.parse(there.stdout), JSON.parse((await server.run(stats)).stdout));
   });
 
+  test("says why an event waits", async (t) => {
+    const { server } = await startAdmin(t);
+    assert.equal((await server.run(["routes", "pause", "all"])).code, 0);
+    await deliver(server, event("evt_waiting"));
+    await until(async () => (await server.run(["events", "show", "evt_waiting"])).stdout.includes("waits"));
+    const dir = workingDir();
+    writeFileSync(
+      join(dir, "token"),
+      (await server.run(["tokens", "create", "laptop", "--scope", "events:read"])).stdout,
+    );
+    for (const args of [
+      ["events", "show", "evt_waiting", "--utc"],
+      ["events", "show", "evt_waiting", "--json"],
+      ["routes", "list", "--utc"],
+      ["routes", "list", "--json"],
+    ]) {
+      const here = await server.run(args);
+      const there = await authserve([...args, "--server", server.url, "--token-file", "token"], { dir, env: {} });
+      assert.deepEqual([there.code, there.stdout, there.stderr], [here.code, here.stdout, here.stderr], args.join(" "));
+      assert.match(here.stdout + here.stderr, /paused/);
+    }
+  });
+
   test("tells what is wrong, and never shows the token", async (t) => {
     const { server } = await startAdmin(t);
     const dir = workingDir();
