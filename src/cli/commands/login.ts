@@ -1,14 +1,16 @@
 import type { Command } from "commander";
 import { SCOPE_NAMES } from "../../auth/machine-tokens/scopes.ts";
+import { remoteOptions } from "./remote-options.ts";
 
 /** Adds the commands of sessions, failed logins, access tokens and the tokens of programs. */
 export function addLoginCommands(program: Command): void {
   const session = program.command("session").description("Show or end the active session");
-  session
-    .command("show [user-id]")
-    .description("Show the active session of a user")
-    .option("--json", "Print a JSON object")
-    .action(async (userId, options) => (await import("../session.ts")).runSessionShow(userId, options));
+  remoteOptions(
+    session
+      .command("show [user-id]")
+      .description("Show the active session of a user")
+      .option("--json", "Print a JSON object"),
+  ).action(async (userId, options) => (await import("../session.ts")).runSessionShow(userId, options));
   session
     .command("revoke [user-id]")
     .description("End the active session of a user")

@@ -41,6 +41,7 @@ suite("a command with --server", () => {
       ["events", "list", "--source", "unknown"],
       ["routes", "list"],
       ["sources", "list", "--utc"],
+      ["session", "show"],
       ["alerts", "list", "--all", "--utc"],
     ]) {
       for (const json of [[], ["--json"]]) {
