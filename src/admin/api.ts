@@ -163,3 +163,16 @@ export const CONDITIONS = { ...CONDITIONS_OF_JOBS, search: v.optional(text) };
 const NOT_A_CURSOR = "is not a cursor of this request";
 export const listCursor = v.pipe(v.string(), v.regex(LIST_CURSOR, NOT_A_CURSOR));
 export const jobCursor = v.pipe(v.string(), v.regex(JOB_CURSOR, NOT_A_CURSOR));
+
+/** What a route says of an event, by the present configuration. */
+export const RouteVerdict = v.object({
+  route: v.string(),
+  unmet: v.pipe(
+    v.nullable(v.string()),
+    v.description(
+      "`source`, `types` or `when` and the first condition that does not hold; null if it takes the event.",
+    ),
+  ),
+  expected: v.nullable(v.string()),
+  found: v.pipe(v.nullable(v.string()), v.description("The beginning of the value; null if it is missing.")),
+});

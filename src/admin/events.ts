@@ -18,6 +18,7 @@ import {
   limit,
   listCursor,
   queryEndpoint,
+  RouteVerdict,
   text,
   timestamp,
 } from "./api.ts";
@@ -26,7 +27,7 @@ import { JobItem } from "./jobs.ts";
 
 export interface EventParts extends AdminGuard {
   /** What the present routes say of an event. */
-  explainRoutes: (event: EventDetail) => v.InferOutput<typeof VerdictItem>[];
+  explainRoutes: (event: EventDetail) => v.InferOutput<typeof RouteVerdict>[];
   /** The attempts that a route allows. Null if it is not configured. */
   attemptsOf: Surroundings["attemptsOf"];
   events: Pick<
@@ -115,19 +116,6 @@ const RepeatItem = v.object({
   replayedAs: v.nullable(v.string()),
 });
 
-/** What a route says of an event, by the present configuration. */
-const VerdictItem = v.object({
-  route: v.string(),
-  unmet: v.pipe(
-    v.nullable(v.string()),
-    v.description(
-      "`source`, `types` or `when` and the first condition that does not hold; null if it takes the event.",
-    ),
-  ),
-  expected: v.nullable(v.string()),
-  found: v.pipe(v.nullable(v.string()), v.description("The beginning of the value; null if it is missing.")),
-});
-
 export const EventAnswer = v.object({
   ...EventItem.entries,
   address: v.string(),
@@ -139,7 +127,7 @@ export const EventAnswer = v.object({
   jobs: v.array(JobItem),
   conflicts: v.array(ConflictItem),
   repeats: v.array(RepeatItem),
-  routes: v.array(VerdictItem),
+  routes: v.array(RouteVerdict),
   /** Null if it is larger than 1 MiB. */
   payload: v.nullable(v.string()),
   payloadBase64,

@@ -9,6 +9,7 @@ import {
   limit,
   listCursor,
   queryEndpoint,
+  RouteVerdict,
   text,
   time,
   timestamp,
@@ -57,7 +58,7 @@ export const ExplanationAnswer = v.object({
   checks: v.array(v.object({ name: v.string(), ok: v.boolean(), detail: v.string() })),
   answer: v.object({ status: count, code: v.nullable(v.string()), reason: v.nullable(v.string()) }),
   handshake: v.nullable(v.string()),
-  routes: v.array(v.object({ route: v.string(), unmet: v.nullable(v.string()) })),
+  routes: v.array(RouteVerdict),
   verify: v.pipe(v.nullable(v.string()), v.description("A `verify` block that would accept its signature.")),
 });
 

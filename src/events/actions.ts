@@ -21,9 +21,16 @@ export const replaying = (
 });
 
 /** Gives events to the present routes anew, whatever became of them. By id only. */
-export const rerouting = (events: Pick<EventStore, "replay" | "replayAll" | "reroute">, now: () => number): Action => ({
+export const rerouting = (
+  events: Pick<EventStore, "replay" | "replayAll" | "reroute" | "forgetSentBodies">,
+  now: () => number,
+  forgetsBodies = false,
+): Action => ({
   ...replaying(events, now),
-  one: async (event) => Number(await events.reroute(event)),
+  async one(event) {
+    if (forgetsBodies) await events.forgetSentBodies(event);
+    return Number(await events.reroute(event));
+  },
   whyNot: () => "is already queued",
 });
 

@@ -58,7 +58,7 @@ suite("authserve completion", () => {
     ],
     [
       ["events", "list", "--s"],
-      ["--status", "--source", "--since", "--search"],
+      ["--status", "--source", "--since", "--search", "--server"],
     ],
     [
       ["events", "list", "--status", ""],
