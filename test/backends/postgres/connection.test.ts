@@ -29,7 +29,10 @@ suite("the schema on PostgreSQL", needsPostgres(), () => {
     const { postgres } = await tempPostgres(t);
     const bytesSha256 = "ab".repeat(32);
     await createPostgresEventStore(postgres).append([newEvent({ bytesSha256 })]);
-    await postgres.run("DROP TABLE authserve.repeats, authserve.source_refusals, authserve.machine_tokens");
+    const added = ["repeats", "source_refusals", "machine_tokens", "unavailable_routes", "sent_bodies"];
+    await postgres.run(`DROP TABLE ${added.map((table) => `authserve.${table}`)}`);
+    await postgres.run("ALTER TABLE authserve.jobs DROP COLUMN probes");
+    await postgres.run("ALTER TABLE authserve.attempts DROP COLUMN is_probe");
     await postgres.run("UPDATE authserve.schema_version SET version = 1");
     await prepareSchema(postgres);
     assert.equal(await schemaVersion(postgres), SCHEMA);

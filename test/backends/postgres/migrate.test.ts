@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { suite, test } from "node:test";
+import type { ClaimedJob } from "../../../src/events/job.ts";
 import { DEFAULT_RETENTION } from "../../../src/events/retention.ts";
 import type { Postgres } from "../../../src/postgres/connection.ts";
 import { createPostgresEventStore } from "../../../src/postgres/events.ts";
@@ -97,7 +98,9 @@ async function fillAll(database: Database): Promise<void> {
   await settle("failed");
   await events.discard({ eventId: "discarded", source: "default" }, "unwanted", NOW);
   await add("leased");
-  await claim(events, { leaseMs: 10 * 365 * 86_400_000 });
+  const [leased] = (await claim(events, { leaseMs: 10 * 365 * 86_400_000 })).claimed;
+  const sent = { contentType: "text/plain", payload: Buffer.from([0, 255]) };
+  await events.keepSentBody(claimOf(leased as ClaimedJob), sent);
   await add("first", "key", "ordered");
   await add("second", "key", "ordered");
   await events.pauseRoute("ordered", NOW);
@@ -170,6 +173,7 @@ const SAME = {
   discards: "event, route",
   conflicts: "event",
   repeats: "event, number",
+  sent_bodies: "event, route",
   reroutes: "event",
   paused_routes: "route",
   stats_minutes: "at, outcome, source, route",
