@@ -27,6 +27,11 @@ export const LOG_EVENTS = {
     meaning: "At the start the clock was before this version was made, before the newest event, or 30 days after it.",
     fields: [],
   },
+  access_log_error: {
+    level: "warn",
+    meaning: "Decisions of forward-auth could not be written to `access.log`. Logged once for each error.",
+    fields: ["error"],
+  },
   proxy_not_trusted: {
     level: "warn",
     meaning: "A proxy on this machine or its network forwards clients and is not in `TRUSTED_PROXIES`. Logged once.",

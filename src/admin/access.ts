@@ -6,13 +6,14 @@ export interface AccessParts extends AdminGuard {
   readDenials: () => v.InferOutput<typeof DenialItem>[];
 }
 
-const DenialItem = v.object({
+export const DenialItem = v.object({
   at: timestamp,
   method: v.string(),
   host: v.nullable(v.string()),
   path: v.pipe(v.nullable(v.string()), v.description("Without the query, at most 200 characters.")),
   address: v.string(),
   entry: v.pipe(v.nullable(count), v.description("The entry of `access` that decided, from 1. Null: none matched.")),
+  token: v.pipe(v.nullable(v.string()), v.description("The name of the genuine token that it had.")),
   code: v.pipe(v.nullable(v.string()), v.description("Why: an error code.")),
 });
 

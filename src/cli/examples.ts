@@ -126,6 +126,10 @@ export const EXAMPLES: Record<string, readonly (readonly [commandLine: string, w
     ["authserve tokens revoke backup", "Refuse a token from now on"],
     ["authserve tokens revoke --all", "A machine with tokens was lost"],
   ],
+  "access log": [
+    ["authserve access log --decision denied --since 1d", "See who was not let through today"],
+    ["authserve access log --follow --host dav.example.com", "Watch a program that cannot get in"],
+  ],
   "access explain": [
     ["authserve access explain https://app.example.com/public/logo.png", "See whether it passes without a login"],
     [

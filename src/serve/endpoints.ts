@@ -12,6 +12,7 @@ import { hostOf, publicUrlOf } from "../http/listen.ts";
 import type { MetricsParts, Readiness } from "../http/operations.ts";
 import { countAccess } from "../instrument.ts";
 import type { Admission } from "../webhook/intake/admission.ts";
+import { openAccessLog } from "./access-log.ts";
 import { openAdmin, openPage } from "./admin.ts";
 import { readCertificateEnd, readWatchedSources } from "./alerts.ts";
 import { openBrowser } from "./browser.ts";
@@ -57,9 +58,11 @@ export function openEndpoints(wiring: Wiring, needs: EndpointNeeds): Part {
     public: publicUrlOf(settings, listener.url()) ?? listener.url(),
   };
   const denials = createDenials(now);
+  const accessLog = openAccessLog(wiring);
   const count = countAccess(metrics);
   const onAccess: AppParts["onAccess"] = (outcome) => {
     count(outcome);
+    accessLog.add(outcome);
     if (outcome.decision === "denied") denials.add(outcome);
   };
   const judges = deliveries.endpointParts;
@@ -108,5 +111,12 @@ export function openEndpoints(wiring: Wiring, needs: EndpointNeeds): Part {
         checkHost,
       }),
     );
-  return { start: () => apply(config.current), apply };
+  return {
+    start() {
+      accessLog.start();
+      apply(config.current);
+    },
+    apply,
+    stop: accessLog.stop,
+  };
 }

@@ -64,6 +64,7 @@ const VIEWS = [
   "#/add-source?preset=stripe",
   "#/alerts",
   "#/tokens",
+  "#/denied",
   "#/session",
 ];
 

@@ -242,8 +242,8 @@ test("what forward-auth decides is counted by entry, and what it denies is liste
   const items = (denials.json.items as Record<string, unknown>[]).map(({ at: _, ...item }) => item);
   const asked = { address: "198.51.100.7", method: "GET", host: "app.example.com" };
   assert.deepEqual(items, [
-    { entry: null, code: "invalid_token", ...asked, path: "/other" },
-    { entry: 2, code: "access_denied", ...asked, path: "/closed" },
+    { entry: null, code: "invalid_token", token: null, ...asked, path: "/other" },
+    { entry: 2, code: "access_denied", token: null, ...asked, path: "/closed" },
   ]);
 });
 

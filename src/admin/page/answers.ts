@@ -1,4 +1,5 @@
 import type { InferOutput } from "valibot";
+import type { DenialItem } from "../access.ts";
 import type { AlertItem } from "../alerts.ts";
 import type { EventAnswer, EventsAnswer, TakenAnswer } from "../events.ts";
 import type { ExplanationAnswer, HeldAnswer, HeldPage, RemovedAnswer, ReverifiedAnswer } from "../held.ts";
@@ -40,6 +41,7 @@ export type Alert = InferOutput<typeof AlertItem>;
 export type Session = InferOutput<typeof SessionAnswer>;
 export type Token = InferOutput<typeof TokensAnswer>["items"][number];
 export type CreatedToken = InferOutput<typeof CreatedAnswer>;
+export type Denial = InferOutput<typeof DenialItem>;
 export type Taken = InferOutput<typeof TakenAnswer>;
 
 /** Selects events, as the query of their list does. */

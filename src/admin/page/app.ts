@@ -9,6 +9,7 @@ import { t } from "./texts/texts.ts";
 import { AddSource } from "./views/add-source.ts";
 import { Alerts } from "./views/alerts.ts";
 import { DeadLetters } from "./views/dead-letters.ts";
+import { Denied } from "./views/denied.ts";
 import { EventView } from "./views/event.ts";
 import { Events } from "./views/events.ts";
 import { Explain } from "./views/explain.ts";
@@ -34,6 +35,7 @@ const VIEWS: Record<string, () => VNode> = {
   "add-source": AddSource,
   alerts: Alerts,
   tokens: Tokens,
+  denied: Denied,
   session: Session,
 };
 

@@ -3,6 +3,7 @@ import type {
   Alert,
   BulkAction,
   CreatedToken,
+  Denial,
   Draft,
   ErrorsPage,
   EventDetail,
@@ -118,5 +119,7 @@ export const readTokens = (signal?: AbortSignal) => get<{ items: Token[] }>("tok
 export const createToken = (body: { name: string; scopes: string[]; expiresInMs: number | null }) =>
   post<CreatedToken>("tokens", body);
 export const revokeToken = (name: string) => post<{ revoked: number }>("tokens/revoke", { names: [name] });
+
+export const readDenials = (signal?: AbortSignal) => get<{ items: Denial[] }>("access/denials", {}, signal);
 
 export const revokeSession = () => post<{ revoked: boolean }>("session/revoke", {});

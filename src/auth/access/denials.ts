@@ -8,12 +8,16 @@ export interface AccessOutcome {
   entry: number | null;
   /** Why it was denied. */
   code: string | null;
+  /** The id of the user whose session let it pass. Null without one. */
+  user: string | null;
+  /** The name of the genuine token of a program. Null without one. */
+  token: string | null;
   asked: AccessRequest;
   address: string;
 }
 
 /** A request that was denied. The time is Unix milliseconds. */
-export interface Denial extends Pick<AccessOutcome, "entry" | "code" | "address"> {
+export interface Denial extends Pick<AccessOutcome, "entry" | "code" | "address" | "token"> {
   at: number;
   method: string;
   /** Null if no trusted proxy named it. */
@@ -29,9 +33,9 @@ const MAX_PATH_LENGTH = 200;
 export function createDenials(now: () => number) {
   const denials: Denial[] = [];
   return {
-    add({ entry, code, address, asked: { place, method } }: AccessOutcome): void {
+    add({ entry, code, address, token, asked: { place, method } }: AccessOutcome): void {
       const path = place?.path.slice(0, MAX_PATH_LENGTH) ?? null;
-      denials.unshift({ at: now(), entry, code, address, method, host: place?.host ?? null, path });
+      denials.unshift({ at: now(), entry, code, address, token, method, host: place?.host ?? null, path });
       denials.length = Math.min(denials.length, KEPT);
     },
     /** The newest first. */

@@ -147,8 +147,9 @@ function verifyHandler(parts: VerifyParts, style: RedirectStyle): RequestHandler
   }
 
   /** The answer for a live session. On a page that needs one, it may lead over the renewal. */
-  async function passSession({ request }: RequestContext, mayLead: boolean): Promise<Reply> {
+  async function passSession({ request }: RequestContext, mayLead: boolean, asker: Asker): Promise<Reply> {
     const { claims, isByCookie } = await authenticateRequest(request, cookie, authenticate);
+    asker.user = claims.sub;
     const headers = identity({ id: claims.sub, email: claims.email });
     if (!isByCookie) return passed(headers);
     const original = originalRequest(request, trustedProxies);
@@ -162,26 +163,29 @@ function verifyHandler(parts: VerifyParts, style: RedirectStyle): RequestHandler
     return renewed === null ? passed(headers) : passed({ ...headers, "Set-Cookie": renewed });
   }
 
-  /** The answer for who has what is needed. Throws the error for anybody else. */
-  async function pass(context: RequestContext, needed: Needed, host: string | null): Promise<Reply> {
+  /** The answer for who has what is needed. Throws the error for anybody else. `asker` gets who that is. */
+  async function pass(context: RequestContext, needed: Needed, host: string | null, asker: Asker): Promise<Reply> {
     if (!needed.session && !needed.token) throw new AppError("access_denied");
     const token = await machineTokenOf(context, machineTokens, withBasic);
-    if (token === null && needed.session) return passSession(context, !needed.isOpen);
+    asker.token = token?.name ?? null;
+    if (token === null && needed.session) return passSession(context, !needed.isOpen, asker);
     if (token !== null && needed.token) return passProgram(token, host);
     throw token === null ? missingToken() : new AppError("access_denied");
   }
 
   async function answer(context: RequestContext, needed: Needed, host: string | null): Promise<Answer> {
+    const asker: Asker = { user: null, token: null };
     try {
-      return { reply: await pass(context, needed, host), decision: "allowed", code: null };
+      const reply = await pass(context, needed, host, asker);
+      return { reply, decision: "allowed", code: null, ...asker };
     } catch (error) {
       if (!(error instanceof AppError)) throw error;
       // Whoever is not known, or cannot be looked up, is nobody there.
-      if (needed.isOpen) return { reply: passed(NOBODY), decision: "allowed", code: null };
+      if (needed.isOpen) return { reply: passed(NOBODY), decision: "allowed", code: null, ...asker };
       if (error.code === "store_unavailable") throw error;
       const reply = refuse(context, error.code === "too_many_wrong_tokens" ? withStatus401(error) : error, needed);
       const isDenied = error.status === 403 || hasMachineToken(context.request, withBasic);
-      return { reply, decision: isDenied ? "denied" : "login", code: error.code };
+      return { reply, decision: isDenied ? "denied" : "login", code: error.code, ...asker };
     }
   }
 
@@ -195,9 +199,12 @@ function verifyHandler(parts: VerifyParts, style: RedirectStyle): RequestHandler
 }
 
 /** An answer, and what became of the request. */
-interface Answer extends Pick<AccessOutcome, "decision" | "code"> {
+interface Answer extends Asker, Pick<AccessOutcome, "decision" | "code"> {
   reply: Reply;
 }
+
+/** Who asks, as far as it is known. */
+type Asker = Pick<AccessOutcome, "user" | "token">;
 
 // Git, WebDAV and others send a password only when they are asked for one. Beside Bearer they would not: libcurl
 // prefers it, also without a token.

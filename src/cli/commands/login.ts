@@ -1,4 +1,4 @@
-import type { Command } from "commander";
+import { type Command, Option } from "commander";
 import { SCOPE_NAMES } from "../../auth/machine-tokens/scopes.ts";
 import { remoteOptions } from "./remote-options.ts";
 
@@ -44,9 +44,19 @@ export function addLoginCommands(program: Command): void {
     .option("--json", "Print a JSON object")
     .action(async (options) => (await import("../token.ts")).runTokenExplain(options));
 
-  program
-    .command("access")
-    .description("Explain who passes forward-auth")
+  const access = program.command("access").description("Explain and show who passes forward-auth");
+  access
+    .command("log")
+    .description("Show the last answers of forward-auth, if ACCESS_LOG is on")
+    .addOption(new Option("--decision <decision>", "Only these").choices(["allowed", "denied", "login"]))
+    .option("--host <host>", "Only requests for this host")
+    .option("--since <time>", "Only since this time: 1h, 7d, or ISO 8601 (UTC by default)")
+    .option("--limit <count>", "Maximum number of answers", "50")
+    .option("--follow", "Keep printing new ones")
+    .option("--utc", "Show exact times instead of relative ones")
+    .option("--json", "Print a JSON array, or with --follow one JSON object per line")
+    .action(async (options) => (await import("../access-log.ts")).runAccessLog(options));
+  access
     .command("explain <url>")
     .description("Show which entry of access decides for a request without a session, and exit 1 unless it passes")
     .option("--method <method>", "Method of the request", "GET")

@@ -4,6 +4,7 @@ import {
   duration,
   email,
   MAX_AGE,
+  oneOf,
   origins,
   passwordHash,
   publicUrl,
@@ -75,6 +76,12 @@ export const BROWSERS = {
     meaning:
       "Origins that a login may lead back to, besides `PUBLIC_URL` and https origins within `COOKIE_DOMAIN`. Other targets lead to the start page.",
     example: "https://app.example.net",
+  },
+  ACCESS_LOG: {
+    schema: v.optional(oneOf("on", "off"), "off"),
+    meaning:
+      "`on` writes each answer of `/auth/verify` to `access.log` in `DATA_DIR`, for `authserve access log`: time, host, path without query, method, address, decision, and who asked. The newest 10 to 20 MiB are kept.",
+    example: "on",
   },
   SESSION_MAX_AGE: {
     schema: v.optional(duration(1000, "7d", MAX_AGE), "7d"),

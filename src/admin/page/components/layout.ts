@@ -22,7 +22,7 @@ const LINKS = [
 ] as const;
 
 /** Views that belong to another one. */
-const PARENTS: Record<string, string> = { "add-source": "sources", explain: "refused" };
+const PARENTS: Record<string, string> = { "add-source": "sources", explain: "refused", denied: "tokens" };
 
 type Name = (typeof LINKS)[number]["name"];
 

@@ -32,6 +32,7 @@ export const EN = {
     sources: "Sources",
     alerts: "Alerts",
     tokens: "Tokens",
+    denied: "Denied requests",
     session: "Session",
   },
   states: {
@@ -523,6 +524,20 @@ export const EN = {
     revoke: "Revoke",
     revokeTitle: (name: string) => `Revoke the token ${name}?`,
     revokeEffect: "Its program is refused.",
+  },
+  denied: {
+    intro: "What forward-auth of this server has denied since its start: the newest 100 requests.",
+    none: "Nothing was denied",
+    at: "Time",
+    request: "Request",
+    unknown: "(no trusted proxy named it)",
+    entry: (number: number) => `by entry ${number} of access`,
+    reasons: {
+      access_denied: "Nobody with such a pass may enter",
+      insufficient_scope: "The token has not the scope for this host",
+      invalid_token: "The token is unknown, expired or revoked",
+      too_many_wrong_tokens: "Too many wrong tokens from this address",
+    } as Record<string, string>,
   },
   session: {
     user: "Logged in as",

@@ -47,6 +47,7 @@ export const ES: Texts = {
     sources: "Fuentes",
     alerts: "Alertas",
     tokens: "Tokens",
+    denied: "Peticiones denegadas",
     session: "Sesión",
   },
   states: {
@@ -544,6 +545,20 @@ export const ES: Texts = {
     revoke: "Revocar",
     revokeTitle: (name) => `¿Revocar el token ${name}?`,
     revokeEffect: "Su programa se rechaza.",
+  },
+  denied: {
+    intro: "Lo que forward-auth de este servidor ha denegado desde su inicio: las 100 peticiones más recientes.",
+    none: "No se ha denegado nada",
+    at: "Hora",
+    request: "Petición",
+    unknown: "(ningún proxy de confianza la nombró)",
+    entry: (number) => `por la entrada ${number} de access`,
+    reasons: {
+      access_denied: "Nadie con ese pase puede entrar",
+      insufficient_scope: "El token no tiene el permiso para este host",
+      invalid_token: "El token es desconocido, ha caducado o está revocado",
+      too_many_wrong_tokens: "Demasiados tokens incorrectos desde esta dirección",
+    },
   },
   session: {
     user: "Sesión de",

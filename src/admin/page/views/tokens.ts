@@ -8,6 +8,7 @@ import { table } from "../components/table.ts";
 import { ago, until } from "../components/time.ts";
 import { readTokens, revokeToken } from "../endpoints.ts";
 import { html } from "../html.ts";
+import { hashOf } from "../place.ts";
 import { useResource } from "../resource.ts";
 import { t } from "../texts/texts.ts";
 import { createTokenDialog } from "./create-token-dialog.ts";
@@ -21,7 +22,7 @@ export function Tokens(): VNode {
   return html`${heading(t.views.tokens)}
     <div class="actions"><button type="button" onClick=${() => {
       isCreating.value = true;
-    }}>${t.tokens.create}</button></div>
+    }}>${t.tokens.create}</button><a class="button" href=${hashOf(["denied"])}>${t.views.denied}</a></div>
     ${created.value !== null && createdValue(created.value)}
     ${shown(tokens, ({ items }) =>
       listOf(items, (token) => {

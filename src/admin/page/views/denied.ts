@@ -1,0 +1,40 @@
+import type { VNode } from "preact";
+import type { Denial } from "../answers.ts";
+import { heading } from "../components/heading.ts";
+import { emptyState, shown } from "../components/states.ts";
+import { table } from "../components/table.ts";
+import { ago } from "../components/time.ts";
+import { readDenials } from "../endpoints.ts";
+import { html } from "../html.ts";
+import { useResource } from "../resource.ts";
+import { t } from "../texts/texts.ts";
+
+/** The requests that forward-auth has denied. */
+export function Denied(): VNode {
+  const denials = useResource("denials", readDenials, 10_000);
+  return html`${heading(t.views.denied)}
+    <p class="soft">${t.denied.intro}</p>
+    ${shown(denials, ({ items }) => (items.length === 0 ? emptyState(t.denied.none) : listOf(items)))}`;
+}
+
+const listOf = (items: readonly Denial[]): VNode =>
+  table({
+    caption: t.views.denied,
+    rows: items,
+    // The newest is the first, and several may have one time.
+    keyOf: (denial) => String(items.length - items.indexOf(denial)),
+    columns: [
+      { label: t.denied.at, cell: ({ at }) => ago(at), isHeader: true },
+      {
+        label: t.denied.request,
+        kind: "grow",
+        cell: ({ method, host, path }) => html`<code>${method} ${host ?? t.denied.unknown}${path}</code>`,
+      },
+      { label: t.event.address, cell: ({ address, token }) => html`<code>${address}</code> ${token}` },
+      {
+        label: t.refused.reason,
+        cell: ({ code, entry }) =>
+          html`${t.denied.reasons[code ?? ""]} <code class="soft">${code}</code> ${entry !== null && html`<span class="soft">${t.denied.entry(entry)}</span>`}`,
+      },
+    ],
+  });
