@@ -26,9 +26,12 @@ import type { RedisOptions, RedisServers } from "./redis/client.ts";
 import type { RedisConnection, RedisFacts } from "./redis/connection.ts";
 import { openForCommand, openForServer } from "./sqlite/open.ts";
 import type { StoreChecks } from "./storage/faults.ts";
+import type { CatchUpStore } from "./webhook/catch-up/store.ts";
 import type { HeldStore } from "./webhook/held/held-store.ts";
 import type { SourceStore } from "./webhook/intake/source-store.ts";
 import { withBoundTimes } from "./webhook/intake/source-times.ts";
+import type { OutageStore } from "./webhook/outages/store.ts";
+import type { SubscriptionStore } from "./webhook/subscriptions/store.ts";
 
 /**
  * The stores: in PostgreSQL if the settings name one, else in SQLite. With Redis, sessions and the throttle are there.
@@ -41,6 +44,9 @@ export interface Stores {
   alerts: AlertStore;
   held: HeldStore;
   tokens: TokenStore;
+  outages: OutageStore;
+  catchUps: CatchUpStore;
+  subscriptions: SubscriptionStore;
   /** What servers that share the database know of each other. Null with SQLite, which has one server. */
   shared: SharedStores | null;
   /** The clock of the stores, in Unix milliseconds. */

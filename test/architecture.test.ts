@@ -20,6 +20,10 @@ const PORTS = [
   "webhook/intake/source-store.ts",
   "webhook/intake/source-times.ts",
   "webhook/held/held-store.ts",
+  "webhook/outages/store.ts",
+  "webhook/outages/outage.ts",
+  "webhook/catch-up/store.ts",
+  "webhook/subscriptions/store.ts",
   "nodes/store.ts",
   "alerts/store.ts",
   "alerts/alert.ts",
@@ -82,6 +86,10 @@ const PACKAGES: Record<string, RegExp> = {
 /** What the file of a provider may import: what describes providers, and the one that it is another name of. */
 const OF_PROVIDERS = [
   "webhook/provider.ts",
+  "webhook/catch-up/github.ts",
+  "webhook/catch-up/gitlab.ts",
+  "webhook/catch-up/paypal.ts",
+  "webhook/catch-up/stripe.ts",
   "webhook/handshakes/described.ts",
   "webhook/handshakes/handshake.ts",
   "webhook/signature/schemes.ts",

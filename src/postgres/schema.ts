@@ -242,6 +242,23 @@ const STEPS: readonly string[] = [
     event bigint, route text COLLATE "C", content_type text NOT NULL, body bytea NOT NULL, PRIMARY KEY (event, route)
   );
   `,
+  `
+  -- One row: when a server took deliveries last.
+  CREATE TABLE authserve.heartbeats (name text COLLATE "C" PRIMARY KEY, at bigint NOT NULL);
+  -- The times in which deliveries could not be taken, and why.
+  CREATE TABLE authserve.outages (
+    kind text COLLATE "C", from_at bigint, to_at bigint NOT NULL, PRIMARY KEY (kind, from_at)
+  );
+  -- How far each source has caught up with its provider: JSON.
+  CREATE TABLE authserve.catch_ups (source text COLLATE "C" PRIMARY KEY, state text NOT NULL);
+  -- What a catch-up has found missing: the name that the provider has for it, when it was due, how often it was asked for.
+  CREATE TABLE authserve.catch_up_items (
+    source text COLLATE "C", item text COLLATE "C", at bigint NOT NULL, tries bigint NOT NULL, changed_at bigint NOT NULL,
+    is_done boolean NOT NULL, PRIMARY KEY (source, item)
+  );
+  -- The subscription of each source that is renewed: JSON.
+  CREATE TABLE authserve.subscriptions (source text COLLATE "C" PRIMARY KEY, record text NOT NULL);
+  `,
 ];
 
 /**

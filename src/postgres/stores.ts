@@ -5,17 +5,23 @@ import type { ThrottleStore } from "../auth/throttle/store.ts";
 import type { EventStore } from "../events/store.ts";
 import type { Leases, NodeStore } from "../nodes/store.ts";
 import { checksOf, type StoreChecks } from "../storage/faults.ts";
+import type { CatchUpStore } from "../webhook/catch-up/store.ts";
 import type { HeldStore } from "../webhook/held/held-store.ts";
 import type { SourceStore } from "../webhook/intake/source-store.ts";
+import type { OutageStore } from "../webhook/outages/store.ts";
+import type { SubscriptionStore } from "../webhook/subscriptions/store.ts";
 import { createPostgresAlertStore } from "./alerts.ts";
+import { createPostgresCatchUpStore } from "./catch-ups.ts";
 import type { DatabaseClock } from "./clock.ts";
 import type { Postgres } from "./connection.ts";
 import { createPostgresEventStore } from "./events.ts";
 import { createPostgresHeldStore } from "./held.ts";
 import { createPostgresTokenStore } from "./machine-tokens.ts";
 import { createPostgresLeases, createPostgresNodeStore } from "./nodes.ts";
+import { createPostgresOutageStore } from "./outage-store.ts";
 import { createPostgresSessionStore } from "./sessions.ts";
 import { createPostgresSourceStore } from "./source-counts.ts";
+import { createPostgresSubscriptionStore } from "./subscriptions.ts";
 import { createPostgresThrottleStore } from "./throttle.ts";
 import { createTrial, PARTS } from "./trial.ts";
 
@@ -28,6 +34,9 @@ export interface PostgresStores {
   alerts: AlertStore;
   held: HeldStore;
   tokens: TokenStore;
+  outages: OutageStore;
+  catchUps: CatchUpStore;
+  subscriptions: SubscriptionStore;
   nodes: NodeStore;
   leases: Leases;
   checks: StoreChecks;
@@ -52,6 +61,9 @@ export function storesOn(postgres: Postgres, clock: DatabaseClock, server?: stri
     alerts: createPostgresAlertStore(postgres),
     held: createPostgresHeldStore(postgres),
     tokens: createPostgresTokenStore(postgres),
+    outages: createPostgresOutageStore(postgres),
+    catchUps: createPostgresCatchUpStore(postgres),
+    subscriptions: createPostgresSubscriptionStore(postgres),
     nodes: createPostgresNodeStore(postgres),
     leases: createPostgresLeases(postgres),
     checks: checksOf(PARTS, trial.run),

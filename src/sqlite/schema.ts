@@ -220,6 +220,23 @@ const STEPS: readonly string[] = [
     PRIMARY KEY (event, route)
   ) STRICT;
   `,
+  `
+  -- One row: when a server took deliveries last.
+  CREATE TABLE heartbeats (name TEXT PRIMARY KEY, at INTEGER NOT NULL) STRICT, WITHOUT ROWID;
+  -- The times in which deliveries could not be taken, and why.
+  CREATE TABLE outages (
+    kind TEXT, from_at INTEGER, to_at INTEGER NOT NULL, PRIMARY KEY (kind, from_at)
+  ) STRICT, WITHOUT ROWID;
+  -- How far each source has caught up with its provider: JSON.
+  CREATE TABLE catch_ups (source TEXT PRIMARY KEY, state TEXT NOT NULL) STRICT, WITHOUT ROWID;
+  -- What a catch-up has found missing: the provider's name of it, when it was due, how often it was asked for.
+  CREATE TABLE catch_up_items (
+    source TEXT, item TEXT, at INTEGER NOT NULL, tries INTEGER NOT NULL, changed_at INTEGER NOT NULL,
+    is_done INTEGER NOT NULL, PRIMARY KEY (source, item)
+  ) STRICT, WITHOUT ROWID;
+  -- The subscription of each source that is renewed: JSON.
+  CREATE TABLE subscriptions (source TEXT PRIMARY KEY, record TEXT NOT NULL) STRICT, WITHOUT ROWID;
+  `,
 ];
 
 /** The oldest supported schema. Schemas 1 to 14 are from before the first release. */

@@ -5,19 +5,25 @@ import type { FailureStore, ThrottleStore } from "../auth/throttle/store.ts";
 import type { EventStore, NewEvent } from "../events/store.ts";
 import { withWakeUps } from "../events/wake-ups.ts";
 import { checksOf, type StoreChecks } from "../storage/faults.ts";
+import type { CatchUpStore } from "../webhook/catch-up/store.ts";
 import type { HeldStore } from "../webhook/held/held-store.ts";
 import type { SourceStore } from "../webhook/intake/source-store.ts";
+import type { OutageStore } from "../webhook/outages/store.ts";
+import type { SubscriptionStore } from "../webhook/subscriptions/store.ts";
 import { sqliteAlerts } from "./alerts.ts";
 import { asAsync, translatingErrors } from "./async-store.ts";
+import { sqliteCatchUps } from "./catch-ups.ts";
 import { packEvents, unpackPoints } from "./codec.ts";
 import type { Database } from "./database.ts";
 import { sqliteEvents } from "./events.ts";
 import { sqliteHeld } from "./held.ts";
 import { withAttemptsInFlight } from "./login-attempts.ts";
 import { sqliteTokens } from "./machine-tokens.ts";
+import { sqliteOutages } from "./outage-store.ts";
 import type { ReadThread } from "./read-thread-client.ts";
 import { createSqliteSessionStore } from "./sessions.ts";
 import { sqliteSources } from "./source-counts.ts";
+import { sqliteSubscriptions } from "./subscriptions.ts";
 import type { StorageServices } from "./thread.ts";
 import type { ThreadClient } from "./thread-client.ts";
 import { createSqliteThrottleStore, sqliteFailures } from "./throttle.ts";
@@ -32,6 +38,9 @@ export interface SqliteStores {
   alerts: AlertStore;
   held: HeldStore;
   tokens: TokenStore;
+  outages: OutageStore;
+  catchUps: CatchUpStore;
+  subscriptions: SubscriptionStore;
 }
 
 /** The stores on an open database, which `close` closes. `reader` is the one of {@link sqliteEvents}. */
@@ -47,6 +56,9 @@ export function localStores(database: Database, reader?: Database): SqliteStores
     alerts: asAsync<AlertStore>(sqliteAlerts(database)),
     held: asAsync<HeldStore>(sqliteHeld(database)),
     tokens: asAsync<TokenStore>(sqliteTokens(database)),
+    outages: asAsync<OutageStore>(sqliteOutages(database)),
+    catchUps: asAsync<CatchUpStore>(sqliteCatchUps(database)),
+    subscriptions: asAsync<SubscriptionStore>(sqliteSubscriptions(database)),
   };
 }
 
@@ -122,6 +134,9 @@ export function storesOnThreads(
     throttle: withAttemptsInFlight(translatingErrors(failures), onThread<FailureStore>("throttle", asAsync(failures))),
     sources: onThread("sources", asAsync<SourceStore>(sqliteSources(reader))),
     held: onThread("held", asAsync<HeldStore>(sqliteHeld(reader))),
+    outages: onThread("outages", asAsync<OutageStore>(sqliteOutages(reader))),
+    catchUps: onThread("catchUps", asAsync<CatchUpStore>(sqliteCatchUps(reader))),
+    subscriptions: onThread("subscriptions", asAsync<SubscriptionStore>(sqliteSubscriptions(reader))),
     alerts: { ...onThread("alerts", alerts), read: alerts.read, nextMessages: alerts.nextMessages },
     tokens: { ...onThread("tokens", tokens), list: tokens.list, find: tokens.find },
     checks: checksOf(PARTS, () => thread.call("trial", "run", [])),

@@ -3,15 +3,18 @@ import { AppError, describeError } from "../errors.ts";
 import { repeat } from "../lib/repeat.ts";
 import { type RunCall, serveCalls } from "../lib/thread-rpc.ts";
 import { sqliteAlerts } from "./alerts.ts";
+import { sqliteCatchUps } from "./catch-ups.ts";
 import { type PackedEvents, unpackEvents } from "./codec.ts";
 import { openDatabase, openReader } from "./database.ts";
 import { sqliteEvents } from "./events.ts";
 import { sqliteHeld } from "./held.ts";
 import { sqliteTokens } from "./machine-tokens.ts";
 import { assertInPlace, isLogGone, type OpenFiles, watchLogLength } from "./open-files.ts";
+import { sqliteOutages } from "./outage-store.ts";
 import { reserveBeside } from "./reserve.ts";
 import { sqliteSessions } from "./sessions.ts";
 import { sqliteSources } from "./source-counts.ts";
+import { sqliteSubscriptions } from "./subscriptions.ts";
 import { sqliteFailures } from "./throttle.ts";
 import { tryServer } from "./trial.ts";
 import { monitorWrites } from "./writes.ts";
@@ -80,6 +83,9 @@ function openServices({ dataDir, files, minFreeBytes }: StorageThreadData, ended
     sources: sqliteSources(database),
     alerts: sqliteAlerts(database),
     tokens: sqliteTokens(database),
+    outages: sqliteOutages(database),
+    catchUps: sqliteCatchUps(database),
+    subscriptions: sqliteSubscriptions(database),
     held: {
       ...held,
       hold(batch: Parameters<typeof held.hold>[0]) {

@@ -5,6 +5,7 @@ import { databaseFile, openDatabase } from "../../src/sqlite/database.ts";
 import { sqliteEvents } from "../../src/sqlite/events.ts";
 import { sqliteTokens } from "../../src/sqlite/machine-tokens.ts";
 import { APPLICATION_ID } from "../../src/sqlite/maintenance/inspect.ts";
+import { sqliteOutages } from "../../src/sqlite/outage-store.ts";
 import { SCHEMA, stepsFrom } from "../../src/sqlite/schema.ts";
 import { statementWith, tempDatabase } from "../helpers/database.ts";
 import { newEvent } from "../helpers/events.ts";
@@ -74,6 +75,7 @@ test("a file of schema 15 keeps its events, repeats are kept beside them, and di
   events.append([newEvent({ eventId: "e-2", bytesSha256: digest })]);
   assert.equal(events.get("e-1")[0]?.repeats[0]?.eventId, "e-2");
   assert.deepEqual(sqliteTokens(database).list(), []);
+  assert.equal(sqliteOutages(database).beat(1), null);
   const { processed, discarded } = events.backlog();
   assert.deepEqual([processed, discarded], [0, 1]);
 });

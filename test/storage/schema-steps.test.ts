@@ -15,6 +15,7 @@ suite("the steps of the schemas", () => {
       "12497c359ecbb308",
       "9f76ccdec351a577",
       "2ad839fd1a41ba8f",
+      "5587f85f556a2fc4",
     ]);
     assert.deepEqual(POSTGRES, [
       "f024e019f20f64a2",
@@ -23,6 +24,7 @@ suite("the steps of the schemas", () => {
       "b975e80ab3cb738b",
       "b0a88edb22cc6095",
       "d7b5189b4ee0ae85",
+      "4b9d6a1c2d1e0636",
     ]);
   });
 

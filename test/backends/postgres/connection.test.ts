@@ -29,7 +29,8 @@ suite("the schema on PostgreSQL", needsPostgres(), () => {
     const { postgres } = await tempPostgres(t);
     const bytesSha256 = "ab".repeat(32);
     await createPostgresEventStore(postgres).append([newEvent({ bytesSha256 })]);
-    const added = ["repeats", "source_refusals", "machine_tokens", "unavailable_routes", "sent_bodies"];
+    const old = ["repeats", "source_refusals", "machine_tokens", "unavailable_routes", "sent_bodies"];
+    const added = [...old, "heartbeats", "outages", "catch_ups", "catch_up_items", "subscriptions"];
     await postgres.run(`DROP TABLE ${added.map((table) => `authserve.${table}`)}`);
     await postgres.run("ALTER TABLE authserve.jobs DROP COLUMN probes");
     await postgres.run("ALTER TABLE authserve.attempts DROP COLUMN is_probe");

@@ -74,7 +74,7 @@ const HELD = {
 
 /** Makes rows of each kind in each table. */
 async function fillAll(database: Database): Promise<void> {
-  const { events, sessions, throttle, sources, alerts, held, tokens } = localStores(database);
+  const { events, sessions, throttle, sources, alerts, held, tokens, catchUps, subscriptions } = localStores(database);
   const add = async (eventId: string, orderingKey: string | null = null, route = "default") => {
     await events.append([newEvent({ eventId })]);
     const added = numbersOf(await events.pending(1));
@@ -117,6 +117,12 @@ async function fillAll(database: Database): Promise<void> {
     cursor = (await events.purge({ retention, now: NOW + 500, limit: 100, ...(cursor && { cursor }) })).next;
   }
 
+  const caughtUp = { coveredUntil: NOW, oldestOpen: null, ranAt: NOW, error: null, notBefore: null };
+  await catchUps.saveState("shop", caughtUp);
+  await catchUps.claim("shop", { item: "ñ", at: NOW }, { now: NOW, most: 3, restMs: 1 });
+  await catchUps.finish("shop", "ñ", NOW);
+  const ends = { id: "ñ", resource: null, startedAt: NOW, expiresAt: NOW, triedAt: NOW, error: null };
+  await subscriptions.save("mail", ends);
   await alerts.save(alertChanges({ changed: [alertRecord()] }));
   await alerts.addSilence({ id: "s-1", name: null, labels: { é: "ñ" }, reason: null, until: NOW }, 1);
   await tokens.create(newTokenOf("ci"));
@@ -188,6 +194,9 @@ const SAME = {
   source_counts: "source",
   source_refusals: "source, reason",
   source_secrets: "source, name",
+  catch_ups: "source",
+  catch_up_items: "source, item",
+  subscriptions: "source",
   supersessions: "user_id, sid",
   known_addresses: "bucket",
 };

@@ -1,0 +1,36 @@
+import { MINUTE_MS } from "../../lib/durations.ts";
+/**
+ * Why deliveries could not be taken. `stopped`: no server ran, or it was suspended. `store`: the store did not answer
+ * or refused writes. `disk`: too little space was free. `queue`: too many deliveries waited, or old events did.
+ */
+export type OutageKind = "stopped" | "store" | "disk" | "queue";
+
+/** A time in which deliveries could not be taken, in Unix milliseconds. */
+export interface Outage {
+  kind: OutageKind;
+  from: number;
+  to: number;
+}
+
+/** Refusals of the same kind that are no further apart are one outage. */
+const JOINED_WITHIN_MS = MINUTE_MS;
+
+/** An outage with another time of the same kind; null if they are too far apart to be one. */
+export function joined(outage: Outage, { kind, from, to }: Outage): Outage | null {
+  if (kind !== outage.kind) return null;
+  if (from > outage.to + JOINED_WITHIN_MS || to < outage.from - JOINED_WITHIN_MS) return null;
+  return { kind, from: Math.min(from, outage.from), to: Math.max(to, outage.to) };
+}
+
+/** Outages in order, those of several servers at one time as one. */
+export function merged(outages: readonly Outage[]): Outage[] {
+  const result: Outage[] = [];
+  for (const outage of outages.toSorted((one, other) => one.from - other.from)) {
+    const index = result.findLastIndex((known) => joined(known, outage) !== null);
+    const known = result[index];
+    // A restart soon after another is an outage of its own.
+    if (known === undefined || (outage.kind === "stopped" && outage.from > known.to)) result.push(outage);
+    else result[index] = joined(known, outage) ?? outage;
+  }
+  return result;
+}

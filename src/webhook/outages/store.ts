@@ -1,0 +1,14 @@
+import type { Outage } from "./outage.ts";
+
+/** Keeps when deliveries could not be taken, over a restart. Each method is one transaction. */
+export interface OutageStore {
+  /**
+   * Records that a server takes deliveries at a time, in Unix milliseconds. Returns the time before it, of any server;
+   * null at the first call.
+   */
+  beat(at: number): Promise<number | null>;
+  /** Keeps an outage. One of the same kind and beginning is prolonged. Forgets those that ended before a time. */
+  record(outage: Outage, forgetBefore: number): Promise<void>;
+  /** The outages that had not ended at a time, the oldest first. */
+  list(since: number): Promise<Outage[]>;
+}
