@@ -119,6 +119,7 @@ const RepeatItem = v.object({
 export const EventAnswer = v.object({
   ...EventItem.entries,
   address: v.string(),
+  origin: v.pipe(v.picklist(["delivery", "api"]), v.description("`api`: from the provider's API, signed by nobody.")),
   secret: v.string(),
   contentType: v.string(),
   headers: v.record(v.string(), v.string()),

@@ -1,4 +1,5 @@
 import { SettingsError } from "../errors.ts";
+import { originOf } from "../events/captured.ts";
 import type { AttemptRecord } from "../events/job.ts";
 import { detailJson, malformedOf, payloadJson, payloadText, type Surroundings } from "../events/json.ts";
 import type { Conflict, EventDetail, JobDetail, Repeat } from "../events/store.ts";
@@ -99,7 +100,8 @@ function printDetail(event: EventDetail, { routes, around }: Known, times: Times
   printFact("source", printable(event.source));
   printFact("status", styled(STATUS_STYLE[status], status));
   printFact("received", `${time(event.receivedAt)} from ${printable(event.address)}`);
-  printFact("secret", printable(event.secret));
+  if (originOf(event.secret) === "api") printFact("origin", "the API of the provider: nobody signed it");
+  else printFact("secret", printable(event.secret));
   for (const job of event.jobs) printJob(job, around, times);
   const taken = new Set(event.jobs.map(({ route }) => route));
   for (const verdict of routes ?? []) if (!taken.has(verdict.route)) printVerdict(verdict);

@@ -1,6 +1,7 @@
 import { isUtf8 } from "node:buffer";
 import { bodyFault } from "../lib/body-fault.ts";
 import { isoTime } from "../lib/iso-time.ts";
+import { originOf } from "./captured.ts";
 import type { Chart, OUTCOMES } from "./stats.ts";
 import type { EventDetail, EventSummary, JobDetail, OpenJob, UnavailableRoute } from "./store.ts";
 import { type Waiting, waitingOf } from "./waiting.ts";
@@ -38,6 +39,7 @@ export function detailJson(event: EventDetail, around: Surroundings) {
   return {
     ...summaryJson(event),
     address: event.address,
+    origin: originOf(event.secret),
     secret: event.secret,
     contentType: event.contentType,
     headers: event.headers,

@@ -18,7 +18,9 @@ export interface NewEvent {
    * many ms are a duplicate; 0: never. A new event whose id is taken is then stored as `ID~2`, `ID~3` and so on.
    */
   sameWithinMs: number | null;
-  /** Where the secret that verified the signature is set, e.g. `env:NAME`. */
+  /**
+   * Where the secret that verified the signature is set, e.g. `env:NAME`; or that nobody signed it, see captured.ts.
+   */
   secret: string;
   contentType: string;
   payload: Uint8Array;
@@ -46,6 +48,8 @@ export interface PendingEvent {
   source: string;
   type: string;
   receivedAt: number;
+  /** It was read from the API of its provider, and not delivered. */
+  isCaptured?: true;
 }
 
 /** The payload of an event as it was received, with its `Content-Type` and its stored headers as JSON. */

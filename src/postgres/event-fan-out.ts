@@ -1,3 +1,4 @@
+import { pendingOf } from "../events/captured.ts";
 import { MAX_PAYLOAD_BYTES } from "../events/limits.ts";
 import type { EventPayload, EventStore, PendingEvent } from "../events/store.ts";
 import type { Postgres } from "./connection.ts";
@@ -16,7 +17,11 @@ FROM (SELECT event FROM authserve.${table} ORDER BY event LIMIT $1) AS first,
   LATERAL (SELECT * FROM authserve.events WHERE id = event LIMIT 1) AS found
 ORDER BY id`;
 
-const PENDING = waitingEvents("unrouted");
+/** Those before fan-out, each with its secret: limit. */
+const PENDING = `
+SELECT waiting.*, secret FROM (${waitingEvents("unrouted")}) AS waiting
+LEFT JOIN LATERAL (SELECT secret FROM authserve.contents WHERE event = waiting.id LIMIT 1) AS content ON true
+ORDER BY waiting.id`;
 
 /** The payloads of the first of these events, as many as fit, at least one: events, bytes. */
 const PAYLOADS = `
@@ -67,7 +72,10 @@ export function eventFanOut(
   tally: EventTally,
 ): Pick<EventStore, "pending" | "payloads" | "addJobs"> {
   return {
-    pending: (limit) => postgres.rows<PendingEvent>(PENDING, [limit]),
+    async pending(limit) {
+      const rows = await postgres.rows<PendingEvent & { secret: string | null }>(PENDING, [limit]);
+      return rows.map(pendingOf);
+    },
     async payloads(events) {
       const values = [integers(events), MAX_PAYLOAD_BYTES];
       const rows = await postgres.rows<EventPayload | { payload: null }>(PAYLOADS, values);

@@ -1,3 +1,4 @@
+import { pendingOf } from "../events/captured.ts";
 import type { NewJob } from "../events/job.ts";
 import { MAX_PAYLOAD_BYTES } from "../events/limits.ts";
 import type { Origin } from "../events/moves.ts";
@@ -16,9 +17,9 @@ type FanOutPort = Pick<EventStore, "pending" | "payloads" | "addJobs">;
  * `reader` is the connection that reads payloads.
  */
 export function eventFanOut(database: Database, reader: Database): SyncPort<FanOutPort> {
-  const pending = database.prepare<unknown[], PendingEvent>(`
-    SELECT id, source, type, received_at AS receivedAt FROM events WHERE id > (SELECT routed_to FROM tally)
-    ORDER BY id LIMIT +?`);
+  const pending = database.prepare<unknown[], PendingEvent & { secret: string | null }>(`
+    SELECT id, source, type, received_at AS receivedAt, (SELECT secret FROM contents WHERE event = id) AS secret
+    FROM events WHERE id > (SELECT routed_to FROM tally) ORDER BY id LIMIT +?`);
   const readEvent = eventReader(reader);
   const routedTo = database.prepare(ROUTED_TO).pluck();
   const addJob = database.prepare("INSERT INTO jobs (event, route, status, due_at) VALUES (?, ?, 'queued', ?)");
@@ -60,7 +61,7 @@ export function eventFanOut(database: Database, reader: Database): SyncPort<FanO
   }
 
   return {
-    pending: (limit) => pending.all(limit),
+    pending: (limit) => pending.all(limit).map(pendingOf),
     payloads(events) {
       const payloads: (EventPayload | null)[] = [];
       let bytes = 0;

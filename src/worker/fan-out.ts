@@ -16,6 +16,8 @@ interface FanOutOptions {
   store: Pick<EventStore, "pending" | "payloads" | "addJobs" | "rerouted" | "addRerouted">;
   /** The routing of the present routes. */
   routing: () => Routing;
+  /** Whether the events of a source that nobody signed take routes. A forced replay gives them to routes anyway. */
+  routesCaptured?(source: string): boolean;
   pollIntervalMs: number;
   now: () => number;
   /** Milliseconds of a clock that is never set. */
@@ -29,7 +31,7 @@ const MAX_UNROUTED_KINDS = 1000;
 
 /** Creates the fan-out of a worker. */
 export function createFanOut(options: FanOutOptions): FanOut {
-  const { store, routing, pollIntervalMs, now, monotonic, onUnrouted } = options;
+  const { store, routing, routesCaptured = () => false, pollIntervalMs, now, monotonic, onUnrouted } = options;
   const unroutedKinds = new Set<string>();
   let hasNewEvents = true;
   let mayHaveRerouted = true;
@@ -37,7 +39,7 @@ export function createFanOut(options: FanOutOptions): FanOut {
 
   async function addJobs(limit: number): Promise<Set<string>> {
     const events = await store.pending(limit);
-    const { routed, jobs } = await route(events);
+    const { routed, jobs } = await route(events, (event) => !event.isCaptured || routesCaptured(event.source));
     if (routed.length === 0) return new Set();
     await store.addJobs(idsOf(routed), jobs);
     tellUnrouted(routed, jobs);
@@ -48,7 +50,7 @@ export function createFanOut(options: FanOutOptions): FanOut {
   function tellUnrouted(events: readonly PendingEvent[], jobs: readonly NewJob[]): void {
     if (!onUnrouted) return;
     const taken = new Set(jobs.map(({ event }) => event));
-    for (const event of events.filter(({ id }) => !taken.has(id))) {
+    for (const event of events.filter(({ id, isCaptured }) => !isCaptured && !taken.has(id))) {
       const kind = JSON.stringify([event.source, event.type]);
       if (unroutedKinds.has(kind) || unroutedKinds.size >= MAX_UNROUTED_KINDS) continue;
       unroutedKinds.add(kind);
@@ -66,10 +68,14 @@ export function createFanOut(options: FanOutOptions): FanOut {
   }
 
   /** The jobs of the first of these events, as many as have their payloads in one answer of the store. */
-  async function route(events: readonly PendingEvent[]): Promise<{ routed: PendingEvent[]; jobs: NewJob[] }> {
+  async function route(
+    events: readonly PendingEvent[],
+    takesRoutes: (event: PendingEvent) => boolean = () => true,
+  ): Promise<{ routed: PendingEvent[]; jobs: NewJob[] }> {
     const { jobsOf, readsPayload } = routing();
     const routed = await withPayloads(events, readsPayload);
     const jobs = routed.flatMap(({ event, payload }) => {
+      if (!takesRoutes(event)) return [];
       // If the clock was set back since, the event counts as received now.
       const receivedAt = Math.min(event.receivedAt, now());
       return jobsOf(event, payload).map(({ delayMs, ...job }) => ({

@@ -34,6 +34,8 @@ export interface WorkerOptions {
   >;
   /** Reads what routes choose by. */
   openPayload: OpenPayload;
+  /** Whether the events of a source that nobody signed take routes. */
+  routesCaptured?: (source: string) => boolean;
   pollIntervalMs: number;
   /** Lifetime of a lease, which is renewed after a third of it. */
   leaseMs?: number;
@@ -85,7 +87,13 @@ export function createWorker(options: WorkerOptions): Worker {
     random = Math.random,
     leaseMs = DEFAULT_LEASE_MS,
   } = options;
-  const { share = () => 1, mustYield = () => false, onSettled = () => {}, onExpired = () => {} } = options;
+  const {
+    routesCaptured = () => false,
+    share = () => 1,
+    mustYield = () => false,
+    onSettled = () => {},
+    onExpired = () => {},
+  } = options;
   const settler = createSettler({
     store,
     log,
@@ -97,6 +105,7 @@ export function createWorker(options: WorkerOptions): Worker {
   const fanOut = createFanOut({
     store,
     routing: () => routing,
+    routesCaptured,
     pollIntervalMs,
     now,
     monotonic,

@@ -43,6 +43,17 @@ export function valueContract(adapter: string, open: OpenEventStore): void {
       }
     });
 
+    test("an event that was read from an API is told apart before fan-out", async (t) => {
+      const store = await open(t);
+      await store.append([newEvent(), newEvent({ eventId: "e-2", secret: "api:api.example" })]);
+      const events = await store.pending(10);
+      assert.deepEqual(
+        events.map(({ isCaptured }) => isCaptured),
+        [undefined, true],
+      );
+      assert.deepEqual(Object.keys(events[0] ?? {}), ["id", "source", "type", "receivedAt"]);
+    });
+
     test("times before 1970, and far ahead, are kept and selected as others are", async (t) => {
       const store = await open(t);
       const times = { early: EARLY, zero: 0, now: NOW, far: FAR };

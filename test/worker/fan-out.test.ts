@@ -11,7 +11,7 @@ function opened(
   routesOf = (_: { type: string }): string[] => ["default"],
   payloads: string[] = [],
 ) {
-  const waiting = receivedAt.map((at, index) => ({
+  const waiting: PendingEvent[] = receivedAt.map((at, index) => ({
     id: index + 1,
     source: "s",
     type: `t${index + 1}`,
@@ -57,6 +57,7 @@ function opened(
   const fanOut = createFanOut({
     store,
     routing: () => routing,
+    routesCaptured: (source) => source === "asked",
     pollIntervalMs: 100,
     now: () => clock.now,
     monotonic: () => clock.now,
@@ -157,5 +158,22 @@ suite("fan-out", () => {
     clock.fails = false;
     await fanOut.run(1);
     assert.equal(jobs.length, 1);
+  });
+
+  test("gives an event that nobody signed to routes only if its source asks for that, or in a forced replay", async () => {
+    const { fanOut, jobs, rerouted, unrouted, waiting } = opened([1, 2, 3]);
+    for (const [index, source] of ["s", "asked"].entries())
+      Object.assign(waiting[index] ?? {}, { isCaptured: true, source });
+    const [first] = waiting;
+    await fanOut.run(10);
+    assert.deepEqual(
+      jobs.map(({ event }) => event),
+      [2, 3],
+    );
+    assert.deepEqual(unrouted, []);
+    if (first) rerouted.push(first);
+    fanOut.notify("jobs");
+    await fanOut.run(10);
+    assert.equal(jobs.at(-1)?.event, 1);
   });
 });
