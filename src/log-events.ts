@@ -132,6 +132,31 @@ export const LOG_EVENTS = {
     meaning: "The number of live servers on the PostgreSQL database has changed. `rate` of a route is divided by it.",
     fields: ["nodes"],
   },
+  catch_up_done: {
+    level: "info",
+    meaning: "A source has looked at what its provider has, and got what was missed, in numbers of events.",
+    fields: ["source", "listed", "seen", "redelivered", "captured", "failed", "left"],
+  },
+  catch_up_error: {
+    level: "warn",
+    meaning: "The catch-up of a source, or of all, was broken off. The next run goes on.",
+    fields: ["source", "listed", "seen", "redelivered", "captured", "failed", "left", "error"],
+  },
+  subscription_renewed: {
+    level: "info",
+    meaning: "The subscription of a source was renewed, or made again.",
+    fields: ["source", "expiresAt"],
+  },
+  subscription_error: {
+    level: "warn",
+    meaning: "The subscription of a source, or of all, could not be renewed. It is tried again after five minutes.",
+    fields: ["source", "error"],
+  },
+  outage_noticed: {
+    level: "info",
+    meaning: "No delivery could be taken since the heartbeat before: the server was stopped or suspended.",
+    fields: ["seconds"],
+  },
   heartbeat_error: {
     level: "warn",
     meaning:

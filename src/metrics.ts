@@ -71,6 +71,10 @@ interface MetricNeeds {
   sources(): Promise<
     { name: string; expectEveryMs: number | null; lastReceivedAt: number | null; oldSecret: string | null }[]
   >;
+  /** The times of the last day in which deliveries of sources were missed that their providers may not repeat. */
+  missed(): Promise<{ source: string; from: number; to: number }[]>;
+  /** The subscriptions that end, and whether each is at risk. */
+  subscriptions(): Promise<{ source: string; isAtRisk: boolean }[]>;
   /** The parts of `/readyz`, each with why it is not ready, or null if it is. */
   readiness(): Promise<{ name: string; error: string | null }[]>;
   /** Why the last commit of deliveries failed; null if it did not. */
@@ -202,6 +206,14 @@ export function createMetrics(): Metrics {
     "source_old_secret_in_use",
     "1 while the sender of a source signs with an old secret only, else 0.",
   );
+  const missedFor = sourceGauge(
+    "source_missed_seconds",
+    "The longest time of the last day in which deliveries of a source were missed that its provider may not repeat. Absent after a catch-up.",
+  );
+  const subscriptionAtRisk = sourceGauge(
+    "source_subscription_at_risk",
+    "1 while the subscription of a source ends soon or its renewal fails, else 0. Absent without one.",
+  );
   const certificateEnd = unsetGauge(
     "certificate_not_after_timestamp_seconds",
     "Unix time when the TLS certificate ends. Absent without one.",
@@ -246,15 +258,19 @@ export function createMetrics(): Metrics {
     const readRoutes = orUnknown(() => needs.events.routes());
     const readSources = orUnknown(() => needs.sources());
     const readTokens = orUnknown(() => needs.tokens());
+    const readMissed = orUnknown(() => needs.missed());
+    const readSubscriptions = orUnknown(() => needs.subscriptions());
     queueLimit.set(needs.queueLimit);
     return {
       // biome-ignore lint/complexity/noExcessiveCognitiveComplexity: a list of gauges, each with what it is if unknown
       async render() {
-        const [backlog, routes, watched, tokens, parts] = await Promise.all([
+        const [backlog, routes, watched, tokens, missed, subscriptions, parts] = await Promise.all([
           readBacklog(),
           readRoutes(),
           readSources(),
           readTokens(),
+          readMissed(),
+          readSubscriptions(),
           needs.readiness(),
         ]);
         for (const { name: part, error } of parts) ready.set({ part }, error === null ? 1 : 0);
@@ -273,6 +289,9 @@ export function createMetrics(): Metrics {
         tokenEnd.reset();
         for (const { name: token, expiresAt } of tokens ?? [])
           if (expiresAt !== null) tokenEnd.set({ token }, expiresAt / 1000);
+        for (const one of [missedFor, subscriptionAtRisk]) one.reset();
+        for (const { source, seconds } of longestMissed(missed ?? [])) missedFor.set({ source }, seconds);
+        for (const { source, isAtRisk } of subscriptions ?? []) subscriptionAtRisk.set({ source }, isAtRisk ? 1 : 0);
         const certificateEndsAt = needs.certificateEndsAt();
         if (typeof certificateEndsAt === "number") certificateEnd.set(certificateEndsAt / 1000);
         queued.set(backlog?.queued ?? Number.NaN);
@@ -373,4 +392,13 @@ function openRegistry() {
     },
     histogram: (name: string, help: string, buckets: number[]) => new Histogram({ ...named(name, help), buckets }),
   };
+}
+
+/** The longest missed time of each source. */
+function longestMissed(missed: readonly { source: string; from: number; to: number }[]) {
+  const bySource = Map.groupBy(missed, ({ source }) => source);
+  return [...bySource].map(([source, times]) => ({
+    source,
+    seconds: Math.max(...times.map(({ from, to }) => (to - from) / 1000)),
+  }));
 }

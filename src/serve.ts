@@ -10,15 +10,18 @@ import type { Log } from "./log.ts";
 import { createMetrics } from "./metrics.ts";
 import { openAlerts } from "./serve/alerts.ts";
 import { openCaptures } from "./serve/captures.ts";
+import { openCatchUp } from "./serve/catch-up.ts";
 import type { Configuration, Wiring } from "./serve/configuration.ts";
 import { openAdmission, openDeliveries } from "./serve/deliveries.ts";
 import { openAddresses, openKeySets } from "./serve/documents.ts";
 import { openEndpoints } from "./serve/endpoints.ts";
 import { openListener } from "./serve/listener.ts";
 import { openLogin } from "./serve/login.ts";
+import { openOutages } from "./serve/outages.ts";
 import { createParts, type Part, type Parts } from "./serve/parts.ts";
 import { openReadiness } from "./serve/readiness.ts";
 import { openSharing } from "./serve/sharing.ts";
+import { openSubscriptions } from "./serve/subscriptions.ts";
 import { openPurger, openWorker } from "./serve/worker.ts";
 import { openServerStores } from "./stores.ts";
 import type { Intake } from "./webhook/intake/intake.ts";
@@ -85,7 +88,8 @@ async function start(configuration: Configuration, log: Log, parts: Parts): Prom
   await parts.start(addressLists, keySets, admission);
 
   const readiness = openReadiness(wiring, admission);
-  const deliveries = openDeliveries(wiring, { admission, addressLists, keySets });
+  const outages = openOutages(wiring, admission);
+  const deliveries = openDeliveries(wiring, { admission, addressLists, keySets, outages });
   const { intake } = deliveries;
   const sharing = openSharing(wiring);
   const worker = openWorker(wiring, { intake, share: sharing.share });
@@ -111,6 +115,8 @@ async function start(configuration: Configuration, log: Log, parts: Parts): Prom
   });
   await parts.start(worker, purger, alerts);
   await parts.start(deliveries);
+  const isAsking = () => sharing.isOnDuty("asking");
+  await parts.start(outages, openCatchUp(wiring, isAsking), openSubscriptions(wiring, isAsking));
   const unwatch = config.watch((file, fault) => {
     metrics.configReloadSuccessful.set(fault === null ? 1 : 0);
     instance.update({ configFault: fault });

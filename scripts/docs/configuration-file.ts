@@ -61,7 +61,7 @@ export function configurationFilePage(): string {
   const route = routes?.items;
   if (!source || !route || !alerts || !access) throw new Error("the schema lacks a key");
   const { notify, ...rules } = alerts.properties ?? {};
-  const { verify } = source.properties ?? {};
+  const { verify, catchUp, renew } = source.properties ?? {};
   const { timestamp } = verify?.properties ?? {};
   const { http, exec, module, retry } = route.properties ?? {};
   return page(
@@ -78,6 +78,12 @@ export function configurationFilePage(): string {
     "A `token` has `header` and `prefix` only, and `basic` has neither.",
     "## timestamp",
     membersOf(timestamp),
+    "## catchUp",
+    membersOf(catchUp),
+    "See [what each provider needs](../catch-up.md#get-what-was-missed).",
+    "## renew",
+    membersOf(renew),
+    "See [subscriptions](../catch-up.md#keep-subscriptions-alive).",
     "## A route",
     membersOf(route),
     "A route has exactly one of `http`, `to`, `exec`, `module` and `log`. `whenStuck` needs `orderBy`, and `giveUpOn` needs `http` or `to`.",

@@ -4,6 +4,7 @@ import { type AlertParts, alertEndpoints } from "./alerts.ts";
 import { type EventParts, eventEndpoints } from "./events.ts";
 import { type HeldParts, heldEndpoints } from "./held.ts";
 import { type JobParts, jobEndpoints } from "./jobs.ts";
+import { type OutageParts, outageEndpoints } from "./outages.ts";
 import { type SessionParts, sessionEndpoints } from "./session.ts";
 import { type SetupParts, setupEndpoints } from "./setup.ts";
 import { type SourceParts, sourceEndpoints } from "./sources.ts";
@@ -18,6 +19,7 @@ export type AdminParts = StatusParts &
   HeldParts &
   SetupParts &
   AlertParts &
+  OutageParts &
   SessionParts &
   TokenParts &
   AccessParts;
@@ -32,6 +34,7 @@ export function adminEndpoints(parts: AdminParts): Endpoint[] {
     ...heldEndpoints(parts),
     ...setupEndpoints(parts),
     ...alertEndpoints(parts),
+    ...outageEndpoints(parts),
     ...sessionEndpoints(parts),
     ...tokenEndpoints(parts),
     ...accessEndpoints(parts),

@@ -19,6 +19,8 @@ export interface AlertRules {
   refused: { above: number } | null;
   writes: { afterMs: number } | null;
   unreadable: { above: number } | null;
+  outage: { longerThanMs: number } | null;
+  subscription: { withinMs: number } | null;
 }
 
 export const DEFAULT_RULES = {
@@ -33,6 +35,8 @@ export const DEFAULT_RULES = {
   refused: { above: 0 },
   writes: { afterMs: 15_000 },
   unreadable: { above: 0 },
+  outage: { longerThanMs: 5 * MINUTE_MS },
+  subscription: { withinMs: DAY_MS },
 } satisfies AlertRules;
 
 /** What is watched of a source. Times are Unix milliseconds. */
@@ -43,6 +47,26 @@ export interface WatchedSource {
   lastReceivedAt: number | null;
   /** The old secret that the sender still signs with, by name. Null if it uses the newest one. */
   oldSecret: string | null;
+}
+
+/** A time in which deliveries of a source were missed that its provider may not repeat. Times are Unix milliseconds. */
+export interface MissedTime {
+  source: string;
+  from: number;
+  to: number;
+  /** Why, as a sentence about the time. */
+  reason: string;
+  remedy: string;
+}
+
+/** The subscription of a source at its provider. Times are Unix milliseconds. */
+export interface WatchedSubscription {
+  source: string;
+  expiresAt: number;
+  /** How long a renewed subscription lasts; null if it is not renewed here. */
+  lifeMs: number | null;
+  /** Why the last renewal failed; null if it did not. */
+  error: string | null;
 }
 
 /** What was measured. Null is unknown: alerts about it stay as they are. */
@@ -65,6 +89,9 @@ export interface Facts {
   refused: Readonly<Record<string, number>>;
   /** Why the store has refused the last write; null if it took it. */
   writeError: string | null;
+  /** What was missed within the last day, and is at risk. */
+  missed: readonly MissedTime[] | null;
+  subscriptions: readonly WatchedSubscription[] | null;
 }
 
 /** What is wrong, and what is unknown. */
@@ -85,6 +112,8 @@ export function findingsOf(facts: Facts, rules: AlertRules, samples: Samples): F
   if (facts.attempts === null) unknown.add("AuthserveFailureRate");
   if (facts.sources === null) unknown.add("AuthserveSourceSilent").add("AuthserveOldSecret");
   if (facts.tokens === null) unknown.add("AuthserveTokenExpiring");
+  if (facts.missed === null) unknown.add("AuthserveOutage");
+  if (facts.subscriptions === null) unknown.add("AuthserveSubscriptionEnds");
   if (facts.disk === null && rules.disk !== null) unknown.add("AuthserveDiskLow");
   if (facts.certificateEndsAt === "unknown" && rules.certificate !== null) unknown.add("AuthserveCertificateExpiring");
   const growing = rules.queue === null ? false : facts.backlog && isGrowing(samples, rules.queue.growingForMs);
@@ -103,6 +132,8 @@ export function findingsOf(facts: Facts, rules: AlertRules, samples: Samples): F
     ...refusedDeliveries(facts, rules),
     ...refusedWrites(facts, rules),
     ...unreadableEvents(facts, rules),
+    ...missedTimes(facts, rules),
+    ...subscriptions(facts, rules),
   ];
   return { conditions, unknown };
 }
@@ -269,4 +300,46 @@ function unreadableEvents({ backlog }: Facts, { unreadable }: AlertRules): Condi
   if (unreadable === null || backlog === null || backlog.unreadable <= unreadable.above) return [];
   const summary = `${backlog.unreadable} dead letters have events that cannot be read`;
   return [{ name: "AuthserveUnreadableEvents", labels: {}, summary, remedy: "authserve doctor" }];
+}
+
+function missedTimes({ missed }: Facts, { outage }: AlertRules): Condition[] {
+  if (outage === null) return [];
+  const long = (missed ?? []).filter(({ from, to }) => to - from > outage.longerThanMs);
+  const longest = Map.groupBy(long, ({ source }) => source);
+  return [...longest].map(([source, times]): Condition => {
+    const { from, to, reason, remedy } = times.toSorted(
+      (one, other) => other.to - other.from - (one.to - one.from),
+    )[0] as MissedTime;
+    const summary = `no delivery of ${source} could be taken for ${durationText(to - from)}, and its provider may not repeat them: ${reason}`;
+    return { name: "AuthserveOutage", labels: { source }, summary, remedy };
+  });
+}
+
+/** Whether a subscription may end: its renewal fails or is late, or nobody renews it and it ends soon. */
+export function isSubscriptionAtRisk(
+  { expiresAt, lifeMs, error }: WatchedSubscription,
+  withinMs: number,
+  now: number,
+): boolean {
+  return error !== null || expiresAt - now < (lifeMs === null ? withinMs : lifeMs / 3);
+}
+
+function subscriptions({ subscriptions: all, now }: Facts, { subscription }: AlertRules): Condition[] {
+  if (subscription === null) return [];
+  const atRisk = (all ?? []).filter((one) => isSubscriptionAtRisk(one, subscription.withinMs, now));
+  return atRisk.map(({ source, expiresAt, lifeMs, error }): Condition => {
+    const end =
+      expiresAt > now ? `ends in ${durationText(expiresAt - now)}` : `ended ${durationText(now - expiresAt)} ago`;
+    const why = error === null ? "" : `, and was not renewed: ${error}`;
+    const remedy =
+      lifeMs === null
+        ? "renew it at the provider, and set expiresAt"
+        : "correct renew of the source, or its credential";
+    return {
+      name: "AuthserveSubscriptionEnds",
+      labels: { source },
+      summary: `the subscription of ${source} ${end}${why}`,
+      remedy,
+    };
+  });
 }

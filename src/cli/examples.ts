@@ -140,6 +140,8 @@ export const EXAMPLES: Record<string, readonly (readonly [commandLine: string, w
   "selftest sessions": [["authserve selftest sessions --rounds 2000", "Run more races"]],
   "selftest crash": [["authserve selftest crash --rounds 1000", "Kill more often"]],
   reload: [["authserve reload", "Use the changed file and its secrets, or see what is wrong"]],
+  "sources catch-up": [["authserve sources catch-up github --since 1d --dry-run", "Count what was missed in a day"]],
+  outages: [["authserve outages --since 7d", "See when deliveries were missed in the last week"]],
   ready: [["authserve ready --timeout 30s", "Wait for the server in a script"]],
   backup: [
     ["authserve backup backup.db", "Write a backup"],

@@ -7,7 +7,9 @@ interface OutgoingRequest {
   isLocal: boolean;
   timeoutMs: number;
   signal?: AbortSignal;
-  /** The body of a POST, JSON unless the headers say otherwise. Without it, the request is a GET. */
+  /** The method. Default: POST with a body, else GET. */
+  method?: string;
+  /** The body, JSON unless the headers say otherwise. */
   body?: string | Uint8Array;
   headers?: Record<string, string>;
   /** Of a longer response only the beginning is read. */
@@ -34,12 +36,13 @@ export function sendRequest({
   timeoutMs,
   signal = NEVER,
   body,
+  method = body === undefined ? "GET" : "POST",
   headers,
   maxBytes = MAX_RESPONSE_BYTES,
 }: OutgoingRequest): Promise<Response> {
   return new Promise((resolve, reject) => {
     const options = {
-      method: body === undefined ? "GET" : "POST",
+      method,
       headers: { ...(body !== undefined && { "content-type": "application/json" }), ...headers },
       signal: AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]),
     };

@@ -16,6 +16,8 @@ import { readPage } from "../platform/checkout.ts";
 import type { Admission } from "../webhook/intake/admission.ts";
 import { overviewOf } from "../webhook/intake/source-overview.ts";
 import { openStored } from "../webhook/intake/stored-content.ts";
+import { readOutages } from "../webhook/outages/read.ts";
+import { outageJson } from "../webhook/outages/report.ts";
 import { rotationFindings } from "../webhook/secrets/rotation.ts";
 import { conditionTexts } from "../worker/conditions.ts";
 import { retryDelaysMs } from "../worker/decide.ts";
@@ -146,6 +148,10 @@ export function openAdmin(
     },
     held: openHeld(wiring, judges),
     setup: openSourceSetup(wiring, addresses),
+    async readOutages(since) {
+      const reports = await readOutages(stores, sourcesOf(settings, config.current), { since, now: now() });
+      return reports.map(outageJson);
+    },
     readAlerts: async () => listAlerts(await alerts.read(), now()),
     alerts: {
       async silence({ name: text, ...silence }) {

@@ -9,6 +9,7 @@ import { type Admission, createAdmission } from "../webhook/intake/admission.ts"
 import { createIntake, type Intake } from "../webhook/intake/intake.ts";
 import { createOwnRefusals } from "../webhook/intake/own-refusals.ts";
 import { countedReason, createSourceCounter } from "../webhook/intake/source-counter.ts";
+import type { OutageWatch } from "../webhook/outages/watch.ts";
 import { keepReceivedSecret } from "../webhook/secrets/received-secrets.ts";
 import { createRetirement } from "../webhook/secrets/retirement.ts";
 import type { KeySets } from "../webhook/signature/key-sets.ts";
@@ -19,6 +20,7 @@ interface DeliveryNeeds {
   admission: Pick<Admission, "pausedBy">;
   addressLists: Pick<AddressLists, "find">;
   keySets: Pick<KeySets, "withKeys" | "renew" | "isMissing">;
+  outages: Pick<OutageWatch, "refused">;
 }
 
 /** The receipt of deliveries. Its stop stores what was counted and held. */
@@ -35,7 +37,7 @@ export interface Deliveries extends Part {
 /** Creates the receipt of deliveries. */
 export function openDeliveries(
   { settings, config, stores, metrics, log }: Wiring,
-  { admission, addressLists, keySets }: DeliveryNeeds,
+  { admission, addressLists, keySets, outages }: DeliveryNeeds,
 ): Deliveries {
   const { now } = stores;
   const sources = () => sourcesOf(settings, config.current);
@@ -75,6 +77,7 @@ export function openDeliveries(
       onRefused(source, code, reason) {
         countRefusal(code, reason);
         ownRefusals.add(code);
+        outages.refused(code);
         counter.refused(source, countedReason(code, reason));
       },
     },

@@ -1,3 +1,4 @@
+import { DEFAULT_RULES, isSubscriptionAtRisk } from "../alerts/rules.ts";
 import { type AppParts, listEndpoints } from "../app.ts";
 import { createDenials } from "../auth/access/denials.ts";
 import { createAccess } from "../auth/access/rules.ts";
@@ -5,6 +6,7 @@ import { createAuthenticate } from "../auth/authenticate.ts";
 import { createRequestGuard, createScopeGuard, machineTokenOf } from "../auth/browser/guard.ts";
 import type { Login } from "../auth/login.ts";
 import { createMachineTokens, insufficientScope } from "../auth/machine-tokens/machine-tokens.ts";
+import { DEFAULT_ALERTS } from "../config/file/alerts.ts";
 import type { ConfigFile } from "../config/file/config-file.ts";
 import { sourcesOf } from "../config/sources.ts";
 import { createHostCheck, knownHosts } from "../http/known-hosts.ts";
@@ -14,7 +16,7 @@ import { countAccess } from "../instrument.ts";
 import type { Admission } from "../webhook/intake/admission.ts";
 import { openAccessLog } from "./access-log.ts";
 import { openAdmin, openPage } from "./admin.ts";
-import { readCertificateEnd, readWatchedSources } from "./alerts.ts";
+import { readCertificateEnd, readMissed, readSubscriptions, readWatchedSources } from "./alerts.ts";
 import { openBrowser } from "./browser.ts";
 import type { Wiring } from "./configuration.ts";
 import type { Deliveries } from "./deliveries.ts";
@@ -81,6 +83,12 @@ export function openEndpoints(wiring: Wiring, needs: EndpointNeeds): Part {
     logBytes,
     admission,
     sources: () => readWatchedSources(wiring),
+    missed: () => readMissed(wiring),
+    async subscriptions() {
+      const { withinMs } = (config.current?.alerts ?? DEFAULT_ALERTS).rules.subscription ?? DEFAULT_RULES.subscription;
+      const watched = await readSubscriptions(wiring);
+      return watched.map((one) => ({ source: one.source, isAtRisk: isSubscriptionAtRisk(one, withinMs, now()) }));
+    },
     readiness,
     appendError: deliveries.appendError,
     tokens: () => tokens.list(),

@@ -1,4 +1,5 @@
 import type { Coding } from "../lib/content-coding.ts";
+import type { CatchUpAdapter } from "./catch-up/adapter.ts";
 import type { Handshake } from "./handshakes/handshake.ts";
 import { FORM } from "./intake/content.ts";
 import type { Template } from "./samples/template.ts";
@@ -61,6 +62,8 @@ export interface Provider {
   refusedStatus?: 401;
   /** Whether it refuses answers that have a body. */
   needsEmptyAnswers?: true;
+  /** How what was missed is listed and got, if its API can. */
+  catchUp?: CatchUpAdapter;
   /** What it does with its deliveries, as far as somebody has published it. */
   facts?: ProviderFacts;
   evidence: Evidence;
@@ -121,7 +124,7 @@ export interface Fact<T> {
   source: string;
 }
 
-type ProviderFacts = { readonly [Name in keyof FactValues]?: Fact<FactValues[Name]> };
+export type ProviderFacts = { readonly [Name in keyof FactValues]?: Fact<FactValues[Name]> };
 
 /** Facts that one page says. */
 export function says(source: string, values: Partial<FactValues>): ProviderFacts {

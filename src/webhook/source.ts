@@ -1,10 +1,12 @@
 import type { BlockList } from "node:net";
 import type { Coding } from "../lib/content-coding.ts";
 import type { AddressList } from "./addresses/address-lists.ts";
+import type { CatchUpSettings } from "./catch-up/adapter.ts";
 import type { HeldBounds } from "./held/held-store.ts";
 import type { PublicKey } from "./signature/public-key.ts";
 import type { IdPlace, Scheme } from "./signature/schemes.ts";
 import type { Options } from "./signature/signed-text.ts";
+import type { RenewSettings } from "./subscriptions/renewal.ts";
 
 /**
  * What makes a duplicate. `bytes`: a known signed id, or without one the same bytes. `id`: a known id, signed or not,
@@ -57,6 +59,12 @@ export interface Source {
   /** `watch` only logs deliveries from other addresses. */
   addressMode: "enforce" | "watch";
   bodyLimitBytes: number;
+  /** How it catches up with its provider. Undefined: not at all. */
+  catchUp?: CatchUpSettings;
+  /** How its subscription is kept alive. Undefined: not at all. */
+  renew?: RenewSettings;
+  /** When its subscription ends, in Unix milliseconds, if nobody renews it here. */
+  expiresAt?: number;
   /** The longest usual time between two deliveries, in milliseconds. Longer silence is an alert. */
   expectEveryMs?: number;
   /**

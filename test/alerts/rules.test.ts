@@ -1,7 +1,14 @@
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
 import type { AlertName } from "../../src/alerts/alert.ts";
-import { type AlertRules, DEFAULT_RULES, type Facts, findingsOf, type WatchedSource } from "../../src/alerts/rules.ts";
+import {
+  type AlertRules,
+  DEFAULT_RULES,
+  type Facts,
+  findingsOf,
+  type WatchedSource,
+  type WatchedSubscription,
+} from "../../src/alerts/rules.ts";
 import type { Samples } from "../../src/alerts/samples.ts";
 
 // The beginning of a minute.
@@ -23,6 +30,8 @@ const facts = (changes: Partial<Facts> = {}): Facts => ({
   parts: [],
   refused: {},
   writeError: null,
+  missed: [],
+  subscriptions: [],
   ...changes,
 });
 
@@ -31,6 +40,23 @@ const source = (changes: Partial<WatchedSource> = {}): WatchedSource => ({
   expectEveryMs: null,
   lastReceivedAt: null,
   oldSecret: null,
+  ...changes,
+});
+
+/** A time of so many minutes in which deliveries of a source were missed. */
+const missed = (minutes: number, name = "code") => ({
+  source: name,
+  from: NOW - DAY,
+  to: NOW - DAY + minutes * MINUTE,
+  reason: "the server did not run",
+  remedy: `authserve sources catch-up ${name}`,
+});
+
+const subscription = (changes: Partial<WatchedSubscription> = {}): WatchedSubscription => ({
+  source: "mail",
+  expiresAt: NOW + 30 * DAY,
+  lifeMs: null,
+  error: null,
   ...changes,
 });
 
@@ -71,6 +97,7 @@ suite("an alert fires beyond its bound and not at it, with the defaults:", () =>
   const certificate = (leftMs: number) => ({ certificateEndsAt: NOW + leftMs });
   const disk = (freeBytes: number) => ({ disk: { freeBytes, minFreeBytes: GIB, isPaused: false } });
   const queued = (ageMs: number) => ({ backlog: { queued: 1, oldestQueuedAt: NOW - ageMs, unreadable: 0 } });
+  const ends = (changes: Partial<WatchedSubscription>) => ({ subscriptions: [subscription(changes)] });
   const silent = (silentMs: number) => ({
     sources: [source({ expectEveryMs: 10 * MINUTE, lastReceivedAt: NOW - silentMs })],
   });
@@ -88,6 +115,13 @@ suite("an alert fires beyond its bound and not at it, with the defaults:", () =>
     ["AuthserveOldSecret", { sources: [source({ oldSecret: "env:OLD" })] }, { sources: [source()] }],
     ["AuthserveCertificateExpiring", certificate(14 * DAY - 1), certificate(14 * DAY)],
     ["AuthserveTokenExpiring", token(7 * DAY - 1), token(7 * DAY)],
+    ["AuthserveOutage", { missed: [missed(6)] }, { missed: [missed(5)] }],
+    ["AuthserveSubscriptionEnds", ends({ expiresAt: NOW + DAY - 1 }), ends({ expiresAt: NOW + DAY })],
+    [
+      "AuthserveSubscriptionEnds",
+      ends({ expiresAt: NOW + 59 * MINUTE, lifeMs: 180 * MINUTE }),
+      ends({ expiresAt: NOW + 60 * MINUTE, lifeMs: 180 * MINUTE }),
+    ],
   ] satisfies [AlertName, Partial<Facts>, Partial<Facts>][]) {
     test(name, () => {
       assert.deepEqual(namesOf(beyond), [name]);
@@ -169,6 +203,8 @@ suite("a rule that is off finds nothing:", () => {
     disk: { freeBytes: 0, minFreeBytes: GIB, isPaused: true },
     certificateEndsAt: NOW - 1,
     tokens: [{ name: "ci", expiresAt: NOW - 1 }],
+    missed: [missed(6)],
+    subscriptions: [subscription({ expiresAt: NOW })],
   };
   for (const [rule, ...names] of [
     ["failureRate", "AuthserveFailureRate"],
@@ -178,6 +214,8 @@ suite("a rule that is off finds nothing:", () => {
     ["oldSecret", "AuthserveOldSecret"],
     ["certificate", "AuthserveCertificateExpiring"],
     ["tokens", "AuthserveTokenExpiring"],
+    ["outage", "AuthserveOutage"],
+    ["subscription", "AuthserveSubscriptionEnds"],
   ] satisfies [keyof AlertRules, ...AlertName[]][]) {
     test(rule, () => {
       const all = namesOf(BAD, {}, GROWN);
@@ -317,16 +355,51 @@ suite("in an outage", () => {
   });
 
   test("what the store does not tell is unknown", () => {
-    const { conditions, unknown } = find({ backlog: null, routes: null, attempts: null, sources: null });
+    const { conditions, unknown } = find({
+      backlog: null,
+      routes: null,
+      attempts: null,
+      sources: null,
+      missed: null,
+      subscriptions: null,
+    });
     assert.deepEqual(conditions, []);
     assert.deepEqual([...unknown].sort(), [
       "AuthserveDeadLetters",
       "AuthserveFailureRate",
       "AuthserveOldSecret",
+      "AuthserveOutage",
       "AuthserveQueueGrowing",
       "AuthserveQueueOld",
       "AuthserveSourceSilent",
+      "AuthserveSubscriptionEnds",
       "AuthserveUnreadableEvents",
     ]);
+  });
+});
+
+suite("what was missed, and what ends", () => {
+  test("is told with what to do, for each source, of the longest time", () => {
+    const { conditions } = find({ missed: [missed(10), missed(30), missed(20, "shop")] });
+    assert.deepEqual(
+      conditions.map(({ labels, remedy }) => [labels, remedy]),
+      [
+        [{ source: "code" }, "authserve sources catch-up code"],
+        [{ source: "shop" }, "authserve sources catch-up shop"],
+      ],
+    );
+    assert.match(
+      conditions[0]?.summary ?? "",
+      /^no delivery of code could be taken for 30 min, .*: the server did not run$/,
+    );
+  });
+
+  test("says why a renewal fails, long before the end", () => {
+    const failing = subscription({ expiresAt: NOW + 2 * DAY, lifeMs: 2 * DAY, error: "the answer was 401" });
+    const [condition] = find({ subscriptions: [failing] }).conditions;
+    assert.match(
+      condition?.summary ?? "",
+      /^the subscription of mail ends in 2 days, and was not renewed: the answer was 401$/,
+    );
   });
 });

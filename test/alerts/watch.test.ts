@@ -60,6 +60,8 @@ function open(t: TestContext, first = config({}, chat("chat"))) {
         parts: [],
         refused: {},
         writeError: null,
+        missed: [],
+        subscriptions: [],
       };
     },
     delivery: {

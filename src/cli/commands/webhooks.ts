@@ -48,6 +48,13 @@ export function addWebhookCommands(program: Command): void {
     .option("--out <folder>", "Folder to write the files to (default: the current one)")
     .option("--json", "Print a JSON array")
     .action(async (name, options) => (await import("../sources-capture.ts")).runSourcesCapture(name, options));
+  sources
+    .command("catch-up <name>")
+    .description("Get from the provider's API what a source has missed, with the catchUp of the configuration file")
+    .option("--since <time>", "Look back to this time: 1h, 7d, or ISO 8601 (default: since the last run)")
+    .option("--dry-run", "Only count it")
+    .option("--json", "Print a JSON object")
+    .action(async (name, options) => (await import("../sources-catch-up.ts")).runSourcesCatchUp(name, options));
   const routes = program.command("routes").description("Show the routes that process events, and pause them");
   remoteOptions(
     routes

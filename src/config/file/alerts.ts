@@ -30,8 +30,20 @@ const rule = <const Entries extends v.ObjectEntries>(meaning: string, entries: E
     v.description(`${meaning} \`off\`, or a map.`),
   );
 
-const { failureRate, queue, deadLetters, oldSecret, certificate, tokens, notReady, refused, writes, unreadable } =
-  DEFAULT_RULES;
+const {
+  failureRate,
+  queue,
+  deadLetters,
+  oldSecret,
+  certificate,
+  tokens,
+  notReady,
+  refused,
+  writes,
+  unreadable,
+  outage,
+  subscription,
+} = DEFAULT_RULES;
 
 /** `alerts` as it is written in the file. */
 export const AlertsSchema = v.strictObject(
@@ -85,6 +97,12 @@ export const AlertsSchema = v.strictObject(
     unreadable: rule("Events that cannot be read.", {
       above: number(0, unreadable.above, "Fires when more dead letters cannot be read."),
     }),
+    outage: rule("A time in which deliveries were missed that the provider may not repeat.", {
+      longerThan: period(outage.longerThanMs, "Fires for a day after a longer one, or until the source has caught up."),
+    }),
+    subscription: rule("A subscription at a provider that ends.", {
+      within: period(subscription.withinMs, "Fires when one with `expiresAt` ends sooner, or when a renewal fails."),
+    }),
   },
   "expected a map such as { deadLetters: { above: 0 } }",
 );
@@ -115,6 +133,8 @@ function rulesOf(entry: AlertsEntry): AlertRules {
     refused: unlessOff(entry.refused, ({ above }) => ({ above })),
     writes: unlessOff(entry.writes, ({ after: afterMs }) => ({ afterMs })),
     unreadable: unlessOff(entry.unreadable, ({ above }) => ({ above })),
+    outage: unlessOff(entry.outage, ({ longerThan: longerThanMs }) => ({ longerThanMs })),
+    subscription: unlessOff(entry.subscription, ({ within: withinMs }) => ({ withinMs })),
   };
 }
 

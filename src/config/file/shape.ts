@@ -127,6 +127,7 @@ export function keyText(path: Path): string {
 function lengthOfSecretPath([top, , key, below]: Path): number | null {
   if (top === "sources" && key === "secrets") return typeof below === "number" ? 4 : 3;
   if (top === "sources" && key === "handshake") return below === undefined ? 3 : 4;
+  if (top === "sources" && (key === "catchUp" || key === "renew") && below === "token") return 4;
   if (top === "alerts" && (below === "secret" || below === "token")) return 4;
   if (top === "routes" && key === "http" && below === "headers") return 5;
   return top === "routes" && key === "http" && below === "secret" ? 4 : null;
@@ -139,7 +140,14 @@ function lengthOfSecretPath([top, , key, below]: Path): number | null {
 function isPrivate(path: Path): boolean {
   const [top, , key, below] = path;
   if (top === "alerts") return path[1] === "notify" && below !== "name";
-  if (top === "sources") return key === "keys" || key === "options" || (key === "verify" && below === "roots");
+  if (top === "sources")
+    return (
+      key === "keys" ||
+      key === "options" ||
+      key === "catchUp" ||
+      key === "renew" ||
+      (key === "verify" && below === "roots")
+    );
   if (top !== "routes") return false;
   return (
     path.length <= 2 ||

@@ -2,6 +2,7 @@ import * as v from "valibot";
 import { CODINGS } from "../../lib/content-coding.ts";
 import { defined } from "../../lib/defined.ts";
 import { NAMED_JSON } from "../../lib/header-value.ts";
+import { parseIsoTime } from "../../lib/iso-time.ts";
 import { nearest } from "../../lib/nearest.ts";
 import { DEFAULT_SOURCE_NAME } from "../../webhook/default-source.ts";
 import { handshakeOf } from "../../webhook/handshakes/kinds.ts";
@@ -15,10 +16,12 @@ import { DELIVERY_METHODS, type Dedupe, type HandshakeSettings, pathsOf, type So
 import { diskSize, duration, integer, MAX_AGE, oneOf, parsed, path, size } from "../fields.ts";
 import { formatDuration, formatSize, parseDurationMs } from "../units.ts";
 import { ADDRESS_KEYS, readAllowedAddresses } from "./addresses.ts";
+import { CatchUpSchema, readCatchUp } from "./catch-up.ts";
 import { key, keyOr, listOf, numberOrText, TEXT, textLike } from "./fields.ts";
 import { HandshakeSchema, readHandshake } from "./handshake.ts";
 import { KEY_KEYS, type KeyEntry, readKeys, readOptions } from "./keys.ts";
 import { type Context, pathOfDefaultSource, type Reading } from "./reading.ts";
+import { RenewSchema, readRenew } from "./renew.ts";
 import { checkSharedSecrets, readSecrets } from "./source-secrets.ts";
 import { readVerify, TOLERANCE, VerifySchema } from "./verify.ts";
 import type { Path } from "./yaml-document.ts";
@@ -53,6 +56,8 @@ const mediaRange = v.pipe(
   ),
   v.toLowerCase(),
 );
+
+const timeText = parsed(parseIsoTime, "expected a time, e.g. 2026-12-31T12:00:00Z");
 
 const bodyLimit = numberOrText(size, "expected a size from 1 byte to 64m, e.g. 1m");
 
@@ -129,6 +134,12 @@ export const SourceSchema = v.strictObject(
       HandshakeSchema,
       "Answers the handshake by which the provider checks the URL: `true`, `{ token: env:NAME }` where it has a token, or `{ type: … }` without a preset. Default: no answer.",
     ),
+    catchUp: key(
+      CatchUpSchema,
+      "Gets from the provider's API what was missed: GitHub, GitLab, Stripe, PayPal, Svix and who signs as it does.",
+    ),
+    expiresAt: key(timeText, "When the subscription at the provider ends. An alert fires before."),
+    renew: key(RenewSchema, "Renews the subscription: Microsoft Graph and Google channels."),
     expectEvery: key(
       duration(1000, "24h", MAX_AGE),
       "The longest usual time between two deliveries. After that and a fifth of it without one, an alert fires.",
@@ -180,6 +191,8 @@ function readSource(name: string, entry: SourceEntry, reading: Reading): Source 
   const options = readOptions(entry, reading);
   const allowed = readAllowedAddresses(entry, reading);
   const handshake = readHandshake(entry, reading);
+  const catchUp = readCatchUp(entry, schemes, reading);
+  const renew = readRenew(entry, reading);
   checkMethods(entry, handshake, reading);
   checkNeeds(entry, schemes, reading);
   checkClaims(entry, reading);
@@ -193,6 +206,9 @@ function readSource(name: string, entry: SourceEntry, reading: Reading): Source 
     ...(Object.keys(options).length > 0 && { options }),
     ...allowed,
     ...(handshake && { handshake }),
+    ...(catchUp && { catchUp }),
+    ...(renew && { renew }),
+    ...defined({ expiresAt: entry.expiresAt }),
   };
 }
 

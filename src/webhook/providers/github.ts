@@ -1,4 +1,5 @@
 import { randomUUID } from "node:crypto";
+import { github as catchUp } from "../catch-up/github.ts";
 import { JSON_OR_FORM, provider, says } from "../provider.ts";
 import { hex, isoSeconds, seconds } from "../samples/template.ts";
 import { hmacOfBody } from "../signature/signing.ts";
@@ -10,10 +11,15 @@ export default provider({
   id: ["header:x-github-delivery"],
   type: ["header:x-github-event"],
   contentTypes: JSON_OR_FORM,
+  catchUp,
   facts: {
     ...says("https://docs.github.com/en/webhooks/using-webhooks/handling-failed-webhook-deliveries", {
       answerSeconds: 10,
       repeats: "manual",
+    }),
+    // GitHub Enterprise Server keeps them for 7 days.
+    ...says("https://docs.github.com/en/webhooks/testing-and-troubleshooting-webhooks/redelivering-webhooks", {
+      keepsDays: 3,
     }),
     ...says("https://docs.github.com/en/webhooks/using-webhooks/best-practices-for-using-webhooks", {
       answer: "any 2xx",

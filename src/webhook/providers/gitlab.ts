@@ -1,3 +1,4 @@
+import { gitlab as catchUp } from "../catch-up/gitlab.ts";
 import { provider, says } from "../provider.ts";
 import { standardWebhooks } from "../signature/signing.ts";
 
@@ -14,6 +15,7 @@ export default provider({
     why: "A repeat keeps its idempotency key.",
     source: "https://gitlab.com/gitlab-org/gitlab/-/merge_requests/160952",
   },
+  catchUp,
   facts: {
     ...says(
       "https://github.com/hookdeck/webhook-skills/blob/f8a48018583392f7ec4346d7325e90291b528e3a/skills/gitlab-webhooks/references/overview.md",

@@ -1,4 +1,5 @@
 import { crc32 } from "node:zlib";
+import { paypal as catchUp } from "../catch-up/paypal.ts";
 import { provider, says } from "../provider.ts";
 import { keySignature } from "../signature/signing.ts";
 
@@ -17,6 +18,7 @@ export default provider({
   covers: "part",
   id: ["body:id"],
   type: ["body:event_type"],
+  catchUp,
   facts: says("https://developer.paypal.com/api/rest/webhooks/", {
     answer: "any 2xx",
     repeats: "automatic",

@@ -1,4 +1,5 @@
 import { randomUUID } from "node:crypto";
+import { stripe as catchUp } from "../catch-up/stripe.ts";
 import { provider, says } from "../provider.ts";
 import { base62, seconds } from "../samples/template.ts";
 import { timestampedPairs } from "../signature/signing.ts";
@@ -10,6 +11,7 @@ export default provider({
   id: ["body:id"],
   type: ["body:type"],
   isEnvelope: true,
+  catchUp,
   facts: {
     ...says("https://docs.stripe.com/webhooks", {
       sameBytes: false,

@@ -75,8 +75,19 @@ test("the built-in alerts are there with the same severity, and two that only Pr
 });
 
 test("the thresholds are the defaults of the built-in alerts", () => {
-  const { failureRate, queue, deadLetters, disk, oldSecret, certificate, notReady, refused, writes, unreadable } =
-    DEFAULT_RULES;
+  const {
+    failureRate,
+    queue,
+    deadLetters,
+    disk,
+    oldSecret,
+    certificate,
+    notReady,
+    refused,
+    writes,
+    unreadable,
+    outage,
+  } = DEFAULT_RULES;
   for (const [name, after] of [
     ["AuthserveNotReady", notReady?.afterMs],
     ["AuthserveStoreRefusesWrites", writes?.afterMs],
@@ -92,6 +103,7 @@ test("the thresholds are the defaults of the built-in alerts", () => {
     ["AuthserveDiskLow", "< 2 * authserve_disk_min_free_bytes"],
     ["AuthserveDeliveriesRefused", `> ${refused?.above}\n`, "[1m]"],
     ["AuthserveUnreadableEvents", `> ${unreadable?.above}`],
+    ["AuthserveOutage", `> ${(outage?.longerThanMs ?? 0) / 1000}`],
     ["AuthserveCertificateExpiring", `< ${(certificate?.withinMs ?? 0) / 86_400_000} * 86400`],
   ] as const) {
     const { expr = "" } = alerts.get(name) ?? {};

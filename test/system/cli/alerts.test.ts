@@ -183,7 +183,7 @@ suite("alerts silence", { concurrency: 2 }, () => {
 
   for (const [args, message] of [
     [["AuthserveDeadLetter"], /There is no such alert\n {2}hint: did you mean AuthserveDeadLetters\?\n/],
-    [["nothing"], /There is no such alert\n {2}hint: name one of AuthserveFailureRate, .*AuthserveUnreadableEvents\n/],
+    [["nothing"], /There is no such alert\n {2}hint: name one of AuthserveFailureRate, .*AuthserveSubscriptionEnds\n/],
     [["--label", "stripe"], /--label is not usable\n {2}hint: give a label and its value, e\.g\. source=stripe\n/],
     [["--for", "soon"], /--for is not usable\n {2}hint: give a duration of at most 365d, e\.g\. 2h\n/],
     [["--for", "0s"], /--for is not usable/],

@@ -1,0 +1,60 @@
+import { readEnvironment } from "../config/env-file.ts";
+import { readSources } from "../config/sources.ts";
+import { OperatorError } from "../errors.ts";
+import { catchUpRunOf } from "../serve/catch-up.ts";
+import { catchUpOf } from "../webhook/catch-up/adapters.ts";
+import { type CatchUpResult, runCatchUp } from "../webhook/catch-up/run.ts";
+import { findSource } from "./find-source.ts";
+import { parseTime } from "./option-values.ts";
+import { counted, printData, printJson, say } from "./output.ts";
+import { probeServer } from "./running-server.ts";
+import { withStores } from "./stores.ts";
+
+interface CatchUpOptions {
+  since?: string;
+  dryRun?: boolean;
+  json?: boolean;
+}
+
+// The server is on this machine.
+const PROBE_MS = 10_000;
+
+/** Gets what a source has missed from its provider. The exit code is 1 if the run was broken off. */
+export async function runSourcesCatchUp(name: string, options: CatchUpOptions): Promise<void> {
+  const { since, dryRun = false, json } = options;
+  const source = findSource(readSources(readEnvironment()), name);
+  const adapter = catchUpOf(source);
+  if (source.catchUp === undefined) {
+    const remedy =
+      adapter === undefined
+        ? "ask for missed deliveries at the provider: its API cannot be asked"
+        : `set catchUp of ${name} in authserve.yaml, with token: ${adapter.token}`;
+    throw new OperatorError({ found: `The source ${name} has no catchUp`, remedy });
+  }
+  await withStores(async (stores) => {
+    const { settings, now } = stores;
+    // What is asked for would not arrive, and would count as a try.
+    if (!dryRun && !adapter?.onlyLists && settings.DATABASE_URL === undefined)
+      await probeServer(settings.DATA_DIR, PROBE_MS);
+    const stopped = new AbortController();
+    const run = catchUpRunOf(source, stores, stopped.signal);
+    if (run === null) return;
+    const from = since === undefined ? {} : { since: parseTime("--since", since, now()) };
+    const result = await runCatchUp({ ...run, ...from, isDryRun: dryRun });
+    if (json) printJson(result);
+    else printResult(result, dryRun);
+    if (result.error !== null) process.exitCode = 1;
+  });
+}
+
+function printResult(
+  { listed, seen, redelivered, captured, failed, left, error }: CatchUpResult,
+  isDry: boolean,
+): void {
+  const would = isDry ? "would be " : "";
+  printData(`${counted(listed, "event")} at the provider, ${seen} of them stored or delivered`);
+  printData(`${redelivered} ${would}asked for, ${captured} ${would}stored from the API`);
+  if (failed > 0) printData(`${failed} do not come: see the provider's log for why`);
+  if (left > 0) printData(`${left} left to a later run, or to the provider's own repeats`);
+  if (error !== null) say(`The run was broken off: ${error}. The next one goes on.`);
+}

@@ -1,0 +1,18 @@
+import { providerOf } from "../providers/index.ts";
+import { headersOf, type Scheme } from "../signature/schemes.ts";
+import type { CatchUpAdapter } from "./adapter.ts";
+import { svix } from "./svix.ts";
+
+const OF_SVIX = ["svix-signature", "webhook-signature"];
+
+/** How a source can catch up: as its provider, or as Svix, which many providers use. Undefined if it cannot. */
+export function catchUpOf({
+  preset,
+  schemes,
+}: {
+  preset: string | null;
+  schemes: readonly Scheme[];
+}): CatchUpAdapter | undefined {
+  const signsAsSvix = schemes.some((scheme) => headersOf(scheme).some((name) => OF_SVIX.includes(name)));
+  return providerOf(preset)?.catchUp ?? (signsAsSvix ? svix : undefined);
+}

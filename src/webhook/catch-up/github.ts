@@ -1,0 +1,63 @@
+import { createSign } from "node:crypto";
+import { DAY_MS } from "../../lib/durations.ts";
+import type { CatchUpAdapter } from "./adapter.ts";
+import { linkOf, listOf, textAt, timeOf } from "./adapter.ts";
+
+const VERSION = { accept: "application/vnd.github+json", "x-github-api-version": "2022-11-28" };
+
+/**
+ * GitHub lists every attempt of a webhook, and repeats one when asked. The attempts of an event share a `guid`, which
+ * is also the id of the delivery. It keeps them for 3 days, an Enterprise Server for 7.
+ */
+export const github: CatchUpAdapter = {
+  hosts: ["api.github.com"],
+  hook: {
+    pattern: /^\/(?:api\/v3\/)?(?:repos\/[^/]+\/[^/]+\/hooks\/\d+|orgs\/[^/]+\/hooks\/\d+|app\/hook)$/,
+    example: "https://api.github.com/repos/OWNER/REPO/hooks/1",
+  },
+  token: "a token with the permission to write webhooks, or with app: the private key of the app",
+  keepsMs: 7 * DAY_MS,
+  docs: "https://docs.github.com/en/rest/repos/webhooks",
+  async open({ hook, token, app }, _send, now) {
+    const headers = { ...VERSION, authorization: `Bearer ${app === null ? token : appToken(app, token, now)}` };
+    // The deliveries of an app are beside the resource of its webhook.
+    const deliveries = `${hook}/deliveries`;
+    return {
+      firstPage: () => ({ url: `${deliveries}?per_page=100`, headers }),
+      readPage({ json, headers: answered }) {
+        const next = linkOf(answered.link, "next");
+        return { listed: listOf(json).map(listedOf), next: next === null ? null : { url: next, headers } };
+      },
+      redeliver: ({ id }) => ({ url: `${deliveries}/${id}/attempts`, body: "", headers }),
+    };
+  },
+};
+
+function listedOf(delivery: unknown) {
+  const guid = textAt(delivery, "guid") ?? "";
+  const status = Number(textAt(delivery, "status_code"));
+  return {
+    item: guid,
+    id: textAt(delivery, "id") ?? "",
+    at: timeOf(textAt(delivery, "delivered_at")),
+    outcome: status >= 200 && status < 300 ? ("delivered" as const) : ("failed" as const),
+    eventId: guid,
+  };
+}
+
+const APP_TOKEN_SECONDS = 9 * 60;
+// The clock of this machine may be ahead of GitHub's.
+const BACKDATED_SECONDS = 60;
+
+/**
+ * The token of a GitHub App, which it makes with its private key
+ * (https://docs.github.com/en/apps/creating-github-apps/authenticating-with-a-github-app/generating-a-json-web-token-jwt-for-a-github-app).
+ */
+function appToken(app: string, key: string, now: number): string {
+  const seconds = Math.floor(now / 1000);
+  const claims = { iat: seconds - BACKDATED_SECONDS, exp: seconds + APP_TOKEN_SECONDS, iss: app };
+  const signed = [{ alg: "RS256", typ: "JWT" }, claims]
+    .map((part) => Buffer.from(JSON.stringify(part)).toString("base64url"))
+    .join(".");
+  return `${signed}.${createSign("RSA-SHA256").update(signed).sign(key, "base64url")}`;
+}

@@ -1,0 +1,56 @@
+import { DAY_MS } from "../../lib/durations.ts";
+import type { CatchUpAdapter, ListedAttempt } from "./adapter.ts";
+import { listOf, memberOf, textAt, timeOf } from "./adapter.ts";
+
+const MAX_PER_PAGE = 50;
+
+/**
+ * PayPal lists the events of an app without whether they were delivered. It repeats one to a webhook when asked, but
+ * not while it still repeats it by itself.
+ */
+export const paypal: CatchUpAdapter = {
+  hosts: ["api-m.paypal.com", "api-m.sandbox.paypal.com"],
+  hook: {
+    pattern: /^\/v1\/notifications\/webhooks\/\w+$/,
+    example: "https://api-m.paypal.com/v1/notifications/webhooks/WEBHOOK_ID",
+  },
+  token: "the client id of the app, a colon, and its secret",
+  // The dashboard's range, which is the only one that PayPal tells.
+  keepsMs: 30 * DAY_MS,
+  docs: "https://developer.paypal.com/docs/api/webhooks/v1/#webhooks-events",
+  async open({ origin, hook, token }, send) {
+    const basic = Buffer.from(token).toString("base64");
+    const form = { authorization: `Basic ${basic}`, "content-type": "application/x-www-form-urlencoded" };
+    const granted = await send({
+      url: `${origin}/v1/oauth2/token`,
+      headers: form,
+      body: "grant_type=client_credentials",
+    });
+    const headers = { authorization: `Bearer ${textAt(granted.json, "access_token")}` };
+    const webhookId = hook?.split("/").at(-1);
+    const events = `${origin}/v1/notifications/webhooks-events`;
+    return {
+      firstPage(from, to) {
+        const time = (at: number) => encodeURIComponent(new Date(at).toISOString());
+        return { url: `${events}?page_size=${MAX_PER_PAGE}&start_time=${time(from)}&end_time=${time(to)}`, headers };
+      },
+      readPage({ json }) {
+        const links = memberOf(json, "links");
+        const next = (Array.isArray(links) ? links : []).find((link) => textAt(link, "rel") === "next");
+        const href = textAt(next, "href");
+        const listed = listOf(memberOf(json, "events") ?? []).map(listedOf);
+        return { listed, next: href === null ? null : { url: href, headers } };
+      },
+      redeliver: ({ id }) => ({
+        url: `${events}/${encodeURIComponent(id)}/resend`,
+        headers,
+        body: JSON.stringify({ webhook_ids: [webhookId] }),
+      }),
+    };
+  },
+};
+
+function listedOf(event: unknown): ListedAttempt {
+  const id = textAt(event, "id") ?? "";
+  return { item: id, id, at: timeOf(textAt(event, "create_time")), outcome: "unknown", eventId: id };
+}

@@ -1,0 +1,57 @@
+import { catchUpOf } from "../catch-up/adapters.ts";
+import type { CatchUpStore } from "../catch-up/store.ts";
+import { providerOf } from "../providers/index.ts";
+import type { Source } from "../source.ts";
+import { merged, type Outage } from "./outage.ts";
+import { type AffectedSource, effectOn, type OutageReport } from "./report.ts";
+import type { OutageStore } from "./store.ts";
+
+/** What outages are read from. */
+interface OutageStores {
+  outages: Pick<OutageStore, "list">;
+  catchUps: Pick<CatchUpStore, "state" | "missed">;
+}
+
+type ReadSource = Pick<Source, "name" | "preset" | "schemes" | "catchUp">;
+
+/** The outages that had not ended at a time (Unix milliseconds), the oldest first, and what each means for sources. */
+export async function readOutages(
+  stores: OutageStores,
+  sources: readonly ReadSource[],
+  { since, now }: { since: number; now: number },
+): Promise<OutageReport[]> {
+  const outages = merged(await stores.outages.list(since));
+  if (outages.length === 0) return [];
+  const known = await Promise.all(sources.map((source) => knownOf(stores, source)));
+  return Promise.all(
+    outages.map(async (outage) => {
+      const affected = await Promise.all(known.map((source) => withMissed(stores, source, outage)));
+      return { ...outage, sources: affected.map((source) => effectOn(outage, source, now)) };
+    }),
+  );
+}
+
+/** What is known of a source, whatever the outage. */
+type KnownSource = Omit<AffectedSource, "missed"> & { tellsTimes: boolean };
+
+async function knownOf({ catchUps }: OutageStores, source: ReadSource): Promise<KnownSource> {
+  const { name, preset, catchUp } = source;
+  const adapter = catchUpOf(source);
+  const state = catchUp === undefined ? null : await catchUps.state(name);
+  return {
+    name,
+    facts: providerOf(preset)?.facts,
+    catchUp: catchUp ? "configured" : adapter ? "possible" : "none",
+    coveredUntil: state?.coveredUntil ?? null,
+    tellsTimes: !adapter?.hasNoTimes,
+  };
+}
+
+async function withMissed(
+  { catchUps }: OutageStores,
+  { tellsTimes, ...source }: KnownSource,
+  { from, to }: Outage,
+): Promise<AffectedSource> {
+  const isCaughtUp = source.coveredUntil !== null && source.coveredUntil >= to;
+  return { ...source, missed: isCaughtUp && tellsTimes ? await catchUps.missed(source.name, from, to) : null };
+}

@@ -1,0 +1,216 @@
+import type { ApiRequest } from "../../../src/webhook/catch-up/adapter.ts";
+import { answerJson, type DeliveryLog, hasHeader, NOT_FOUND, type StandInAnswer } from "./stand-in.ts";
+
+export const TOKEN = "a-token-of-a-stand-in";
+
+type Api = (request: ApiRequest) => Promise<StandInAnswer>;
+
+const PAGE = 3;
+const UNAUTHORIZED = answerJson({ message: "Bad credentials" }, 401);
+
+/** The items of a page, the newest first, and whether there are more. */
+function page<T>(items: readonly T[], start: number): { items: T[]; hasMore: boolean } {
+  const newest = items.toReversed();
+  return { items: newest.slice(start, start + PAGE), hasMore: newest.length > start + PAGE };
+}
+
+/** GitHub's deliveries of a webhook (https://docs.github.com/en/rest/repos/webhooks). */
+export function githubApi(log: DeliveryLog, hook: string): Api {
+  return async (request) => {
+    const url = new URL(request.url);
+    const path = new URL(hook).pathname;
+    if (!hasHeader(request, "authorization", `Bearer ${TOKEN}`)) return UNAUTHORIZED;
+    if (request.body === undefined && url.pathname === `${path}/deliveries`) {
+      const start = Number(url.searchParams.get("cursor") ?? 0);
+      const { items, hasMore } = page(log.attempts, start);
+      const next = `<${hook}/deliveries?per_page=100&cursor=${start + PAGE}>; rel="next"`;
+      return answerJson(items.map(githubDelivery), 200, hasMore ? { link: next } : {});
+    }
+    const [, number] = /\/deliveries\/9007199254740(\d+)\/attempts$/.exec(url.pathname) ?? [];
+    const attempt = log.attempts.find((one) => one.number === Number(number) - 1000);
+    if (request.body === undefined || attempt === undefined) return NOT_FOUND;
+    await log.redeliver(attempt.event);
+    return answerJson({}, 202);
+  };
+}
+
+/** A number as it is written. TypeScript does not know this function of JavaScript yet. */
+const rawJson = (text: string) => (JSON as unknown as { rawJSON(text: string): unknown }).rawJSON(text);
+
+/** A delivery whose id JavaScript cannot hold. */
+const githubDelivery = ({ number, event, at, isDelivered, isRepeat }: DeliveryLog["attempts"][number]) => ({
+  id: rawJson(`9007199254740${number + 1000}`),
+  guid: event.id,
+  delivered_at: new Date(at).toISOString(),
+  redelivery: isRepeat,
+  duration: 0.27,
+  status: isDelivered ? "OK" : "failed to connect",
+  status_code: isDelivered ? 200 : 502,
+  event: event.type,
+  action: null,
+  installation_id: null,
+  repository_id: 1_296_269,
+  throttled_at: null,
+});
+
+/** GitLab's events of a project webhook, five repeats in a minute (https://docs.gitlab.com/api/project_webhooks/). */
+export function gitlabApi(log: DeliveryLog, hook: string, now: () => number): Api {
+  let repeats: number[] = [];
+  return async (request) => {
+    const url = new URL(request.url);
+    const path = new URL(hook).pathname;
+    if (!hasHeader(request, "private-token", TOKEN)) return UNAUTHORIZED;
+    if (request.body === undefined && url.pathname === `${path}/events`) {
+      const number = Number(url.searchParams.get("page") ?? 1);
+      const { items, hasMore } = page(log.attempts, (number - 1) * PAGE);
+      return answerJson(items.map(gitlabEvent), 200, { "x-next-page": hasMore ? String(number + 1) : "" });
+    }
+    const [, id] = /\/events\/(\d+)\/resend$/.exec(url.pathname) ?? [];
+    const attempt = log.attempts.find(({ number }) => number === Number(id));
+    if (request.body === undefined || attempt === undefined) return NOT_FOUND;
+    repeats = repeats.filter((at) => at > now() - 60_000);
+    if (repeats.length === 5)
+      return answerJson({ message: { error: "This endpoint has been requested too many times" } }, 429);
+    repeats.push(now());
+    const isDelivered = await log.redeliver(attempt.event);
+    return answerJson({ response_status: isDelivered ? 200 : 500 }, 201);
+  };
+}
+
+const gitlabEvent = ({ number, event, isDelivered }: DeliveryLog["attempts"][number]) => ({
+  id: number,
+  url: "https://hooks.example/webhook/gitlab",
+  trigger: "push_hooks",
+  request_headers: {
+    "Content-Type": "application/json",
+    "Idempotency-Key": event.id,
+    "X-Gitlab-Event": "Push Hook",
+    "X-Gitlab-Token": "[REDACTED]",
+  },
+  request_data: JSON.parse(event.body),
+  response_headers: {},
+  response_body: "",
+  execution_duration: 1.09,
+  response_status: isDelivered ? "200" : "internal error",
+});
+
+/** Stripe's events (https://docs.stripe.com/api/events). */
+export function stripeApi(log: DeliveryLog, origin: string, enabledEvents: readonly string[] = ["*"]): Api {
+  return async (request) => {
+    const url = new URL(request.url);
+    if (!hasHeader(request, "authorization", `Bearer ${TOKEN}`)) return UNAUTHORIZED;
+    if (request.body !== undefined || url.origin !== origin) return NOT_FOUND;
+    if (url.pathname.startsWith("/v1/webhook_endpoints/"))
+      return answerJson({ id: "we_1", object: "webhook_endpoint", enabled_events: enabledEvents });
+    if (url.pathname === "/v1/events") {
+      const since = Number(url.searchParams.get("created[gte]")) * 1000;
+      const missing = log.events.filter((event) => event.at >= since && !log.hasArrived(event));
+      const after = url.searchParams.get("starting_after");
+      const start = missing.toReversed().findIndex(({ id }) => id === after) + 1;
+      const { items, hasMore } = page(missing, start);
+      return answerJson({
+        object: "list",
+        url: "/v1/events",
+        has_more: hasMore,
+        data: items.map(({ body }) => JSON.parse(body)),
+      });
+    }
+    const event = log.events.find(({ id }) => url.pathname === `/v1/events/${id}`);
+    return event ? answerJson(JSON.parse(event.body)) : NOT_FOUND;
+  };
+}
+
+/** The body of an event of Stripe. */
+export const stripeEvent = (id: string, at: number, type = "payment_intent.succeeded") =>
+  JSON.stringify({
+    id,
+    object: "event",
+    api_version: "2024-06-20",
+    created: Math.floor(at / 1000),
+    data: { object: { id: `pi_${id}`, object: "payment_intent", amount: 1000 } },
+    livemode: false,
+    pending_webhooks: 1,
+    request: { id: null, idempotency_key: null },
+    type,
+  });
+
+/** PayPal's event notifications (https://developer.paypal.com/docs/api/webhooks/v1/). */
+export function paypalApi(log: DeliveryLog, origin: string): Api {
+  const events = "/v1/notifications/webhooks-events";
+  return async (request) => {
+    const url = new URL(request.url);
+    if (url.pathname === "/v1/oauth2/token") {
+      const isRight = hasHeader(request, "authorization", `Basic ${Buffer.from(TOKEN).toString("base64")}`);
+      return isRight
+        ? answerJson({ access_token: "an-access-token", token_type: "Bearer", expires_in: 32_400 })
+        : UNAUTHORIZED;
+    }
+    if (!hasHeader(request, "authorization", "Bearer an-access-token")) return UNAUTHORIZED;
+    if (request.body === undefined && url.pathname === events) {
+      const from = Date.parse(url.searchParams.get("start_time") ?? "");
+      const start = Number(url.searchParams.get("start") ?? 0);
+      const { items, hasMore } = page(
+        log.events.filter(({ at }) => at >= from),
+        start,
+      );
+      url.searchParams.set("start", String(start + PAGE));
+      const links = hasMore ? [{ href: `${origin}${events}${url.search}`, rel: "next", method: "GET" }] : [];
+      return answerJson({ events: items.map(({ body }) => JSON.parse(body)), count: items.length, links });
+    }
+    const event = log.events.find(({ id }) => url.pathname === `${events}/${id}/resend`);
+    if (request.body === undefined || event === undefined) return NOT_FOUND;
+    await log.redeliver(event);
+    return answerJson(JSON.parse(event.body), 202);
+  };
+}
+
+/** The body of an event of PayPal. */
+export const paypalEvent = (id: string, at: number) =>
+  JSON.stringify({
+    id,
+    create_time: new Date(at).toISOString(),
+    resource_type: "capture",
+    event_version: "1.0",
+    event_type: "PAYMENT.CAPTURE.COMPLETED",
+    summary: "Payment completed",
+    resource_version: "2.0",
+    resource: { id: `capture-${id}` },
+    links: [],
+  });
+
+/** Svix's attempts of an endpoint (https://api.svix.com/docs). */
+export function svixApi(log: DeliveryLog, hook: string): Api {
+  return async (request) => {
+    const url = new URL(request.url);
+    const [app = "", endpoint = ""] = new URL(hook).pathname.split("/endpoint/");
+    if (!hasHeader(request, "authorization", `Bearer ${TOKEN}`)) return UNAUTHORIZED;
+    if (request.body === undefined && url.pathname === `${app}/attempt/endpoint/${endpoint}`) {
+      const after = Date.parse(url.searchParams.get("after") ?? "");
+      const start = Number(url.searchParams.get("iterator") ?? 0);
+      const { items, hasMore } = page(
+        log.attempts.filter(({ at }) => at >= after),
+        start,
+      );
+      const iterator = String(start + PAGE);
+      return answerJson({ data: items.map((one) => svixAttempt(one, endpoint)), done: !hasMore, iterator });
+    }
+    const event = log.events.find(({ id }) => url.pathname === `${app}/msg/${id}/endpoint/${endpoint}/resend`);
+    if (request.body === undefined || event === undefined) return NOT_FOUND;
+    await log.redeliver(event);
+    return answerJson({}, 202);
+  };
+}
+
+const svixAttempt = ({ number, event, at, isDelivered }: DeliveryLog["attempts"][number], endpointId: string) => ({
+  id: `atmpt_${number}`,
+  endpointId,
+  msgId: event.id,
+  response: "",
+  responseDurationMs: 12,
+  responseStatusCode: isDelivered ? 200 : 0,
+  status: isDelivered ? 0 : 2,
+  statusText: isDelivered ? "success" : "fail",
+  timestamp: new Date(at).toISOString(),
+  triggerType: 0,
+  url: "https://hooks.example/webhook/svix",
+});

@@ -1,0 +1,102 @@
+import assert from "node:assert/strict";
+import { createHmac } from "node:crypto";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { type TestContext, test } from "node:test";
+import { post } from "../helpers/client.ts";
+import { type Server, startServer } from "../helpers/server.ts";
+import { githubApi, stripeApi, stripeEvent, TOKEN } from "../helpers/stand-ins/providers.ts";
+import { servedApi } from "../helpers/stand-ins/served.ts";
+import { createDeliveryLog, type ProviderEvent } from "../helpers/stand-ins/stand-in.ts";
+import { list, show } from "../helpers/stored-events.ts";
+import { until } from "../helpers/until.ts";
+import { workingDir } from "../helpers/working-dir.ts";
+
+const SECRET = "a secret of the stand-ins, which sign with it";
+
+/** Stand-ins for GitHub and Stripe that deliver to the server which runs; and its folder. */
+async function open(t: TestContext, every: string) {
+  const dir = workingDir();
+  const current: { server: Server | null } = { server: null };
+
+  /** Delivers as GitHub does. */
+  async function deliver({ id, type, body }: ProviderEvent): Promise<boolean> {
+    if (current.server === null) return false;
+    const signature = createHmac("sha256", SECRET).update(body).digest("hex");
+    const headers = { "x-github-delivery": id, "x-github-event": type, "x-hub-signature-256": `sha256=${signature}` };
+    return (await post(current.server, "/webhook/code", body, headers)).status === 200;
+  }
+
+  const code = createDeliveryLog({ deliver, now: Date.now });
+  const pay = createDeliveryLog({ deliver: () => false, now: Date.now });
+  const apis: { code?: ReturnType<typeof githubApi>; pay?: ReturnType<typeof stripeApi> } = {};
+  const codeOrigin = await servedApi(t, (request) => apis.code?.(request) as never);
+  const payOrigin = await servedApi(t, (request) => apis.pay?.(request) as never);
+  const hook = `${codeOrigin}/repos/o/r/hooks/1`;
+  apis.code = githubApi(code, hook);
+  apis.pay = stripeApi(pay, payOrigin);
+  writeFileSync(
+    join(dir, "authserve.yaml"),
+    `sources:
+  code: { preset: github, secrets: [env:SECRET], catchUp: { token: env:TOKEN, hook: "${hook}", host: "${codeOrigin}"${every} } }
+  pay: { preset: stripe, secrets: [env:SECRET], catchUp: { token: env:TOKEN, host: "${payOrigin}", window: 30d } }
+`,
+  );
+  let count = 0;
+  return {
+    pay,
+    async start(): Promise<Server> {
+      const server = await startServer({ dir, env: { SECRET, TOKEN } });
+      current.server = server;
+      return server;
+    },
+    async stop(): Promise<void> {
+      await current.server?.stop();
+      current.server = null;
+    },
+    emit: () => code.emit({ id: `guid-${++count}`, at: Date.now(), type: "push", body: `{"n":${count}}` }),
+  };
+}
+
+test("what came while the server was away is stored after a catch-up by command, and shown with its outage", async (t) => {
+  const { pay, start, stop, emit } = await open(t, "");
+  await start();
+  await emit();
+  await stop();
+  await emit();
+  await emit();
+  await using server = await start();
+  const dry = await server.run(["sources", "catch-up", "code", "--dry-run", "--json"]);
+  assert.deepEqual([dry.code, JSON.parse(dry.stdout).redelivered], [0, 2]);
+  const { code, stdout, stderr } = await server.run(["sources", "catch-up", "code", "--json"]);
+  assert.equal(code, 0, stderr);
+  const nothing = { captured: 0, failed: 0, left: 0, error: null };
+  assert.deepEqual(JSON.parse(stdout), { listed: 3, seen: 1, redelivered: 2, ...nothing });
+  assert.deepEqual((await list(server)).map(({ eventId }) => eventId).sort(), ["guid-1", "guid-2", "guid-3"]);
+
+  const [outage] = JSON.parse((await server.run(["outages", "--json"])).stdout);
+  const source = outage.sources.find(({ name }: { name: string }) => name === "code");
+  assert.deepEqual([outage.kind, source.missed, source.atRisk], ["stopped", 2, false]);
+
+  const at = Date.now() - 5 * 86_400_000;
+  await pay.emit({ id: "evt_1", at, type: "invoice.paid", body: stripeEvent("evt_1", at, "invoice.paid") });
+  const captured = await server.run(["sources", "catch-up", "pay", "--json"]);
+  assert.equal(JSON.parse(captured.stdout).captured, 1, captured.stderr);
+  const event = await until(async () => {
+    const shown = (await show(server, "evt_1")) as unknown as Record<string, unknown>;
+    return shown.status === "unrouted" ? shown : null;
+  });
+  assert.deepEqual([event.origin, event.jobs], ["api", []]);
+  for (const text of [server.stderr(), captured.stderr, stderr]) assert.ok(!text.includes(TOKEN));
+});
+
+test("a source that has every catches up soon after the start", async (t) => {
+  const { start, stop, emit } = await open(t, ", every: 1h");
+  await start();
+  await stop();
+  await emit();
+  await using server = await start();
+  const line = await server.logged("catch_up_done");
+  assert.deepEqual([line.source, line.redelivered], ["code", 1]);
+  await until(async () => (await list(server)).length === 1);
+});

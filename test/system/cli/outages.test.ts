@@ -1,0 +1,53 @@
+import assert from "node:assert/strict";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { test } from "node:test";
+import { openDatabase } from "../../../src/sqlite/database.ts";
+import { localStores } from "../../../src/sqlite/stores.ts";
+import { authserve } from "../../helpers/command.ts";
+import { workingDir } from "../../helpers/working-dir.ts";
+
+const HOUR = 3_600_000;
+const CONFIG = `
+sources:
+  code: { preset: github, secrets: [env:SECRET] }
+  pay: { preset: stripe, secrets: [env:SECRET] }
+`;
+
+test("outages are shown with what each means for the sources", async () => {
+  const dir = workingDir();
+  const env = { DATA_DIR: join(dir, "data"), SECRET: "whsec_a-secret-that-is-long-enough-for-this" };
+  writeFileSync(join(dir, "authserve.yaml"), CONFIG);
+  const run = (...args: string[]) => authserve(["outages", ...args], { dir, env });
+  const database = openDatabase(env.DATA_DIR);
+  assert.match((await run()).stderr, /^Deliveries could always be taken in this time\.$/m);
+  const to = Date.now() - HOUR;
+  await localStores(database).outages.record({ kind: "stopped", from: to - 4 * HOUR, to }, 0);
+  database.close();
+
+  const { code, stdout } = await run();
+  assert.equal(code, 0);
+  assert.match(stdout, /: the server did not run for 4 h\n/);
+  assert.match(
+    stdout,
+    /^ {2}code: its provider repeats only when asked, the first one until in 2 d → set catchUp of code, then authserve sources catch-up code$/m,
+  );
+  assert.match(stdout, /^ {2}pay: its provider repeats by itself for 3 days, the first one until in 2 d$/m);
+
+  const [outage, ...others] = JSON.parse((await run("--json")).stdout);
+  assert.deepEqual(others, []);
+  const { sources, ...rest } = outage;
+  assert.deepEqual(rest, {
+    from: new Date(to - 4 * HOUR).toISOString(),
+    to: new Date(to).toISOString(),
+    kind: "stopped",
+  });
+  assert.deepEqual(
+    sources.map(({ name, resends, missed, atRisk }: Record<string, unknown>) => ({ name, resends, missed, atRisk })),
+    [
+      { name: "code", resends: "manual", missed: null, atRisk: true },
+      { name: "pay", resends: "automatic", missed: null, atRisk: false },
+    ],
+  );
+  assert.equal((await run("--since", "30m", "--json")).stdout, "[]\n");
+});

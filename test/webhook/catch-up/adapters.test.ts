@@ -1,0 +1,83 @@
+import assert from "node:assert/strict";
+import { createVerify, generateKeyPairSync } from "node:crypto";
+import { suite, test } from "node:test";
+import type { CatchUpSettings } from "../../../src/webhook/catch-up/adapter.ts";
+import { catchUpOf } from "../../../src/webhook/catch-up/adapters.ts";
+import { isDue } from "../../../src/webhook/catch-up/decide.ts";
+import { github } from "../../../src/webhook/catch-up/github.ts";
+import { stripe } from "../../../src/webhook/catch-up/stripe.ts";
+import { svix } from "../../../src/webhook/catch-up/svix.ts";
+import { providerOf } from "../../../src/webhook/providers/index.ts";
+import { stripeApi, stripeEvent } from "../../helpers/stand-ins/providers.ts";
+import { openReceiver } from "./day.ts";
+
+const NOW = 1_800_000_000_000;
+
+const settings = (changes: Partial<CatchUpSettings>): CatchUpSettings => ({
+  origin: "https://api.github.com",
+  hook: "https://api.github.com/app/hook",
+  token: "a-token",
+  app: null,
+  everyMs: null,
+  windowMs: 1,
+  maxPerRun: 1,
+  routes: false,
+  ...changes,
+});
+
+const unsent = () => Promise.reject(new Error("nothing is to be sent"));
+
+suite("how a source catches up", () => {
+  test("is as its provider does, as Svix if it signs so, or not at all", () => {
+    const of = (preset: string) => catchUpOf({ preset, schemes: providerOf(preset)?.schemes ?? [] })?.docs;
+    assert.equal(of("github"), github.docs);
+    assert.equal(of("svix"), svix.docs);
+    assert.equal(of("clerk"), svix.docs);
+    assert.equal(of("shopify"), undefined);
+    assert.equal(catchUpOf({ preset: null, schemes: [] }), undefined);
+  });
+
+  test("with GitHub may be as an app, which signs its token with its key for ten minutes at most", async () => {
+    const { publicKey, privateKey } = generateKeyPairSync("rsa", { modulusLength: 2048 });
+    const token = privateKey.export({ type: "pkcs8", format: "pem" }).toString();
+    const session = await github.open(settings({ token, app: "12345" }), unsent, NOW);
+    const { url, headers } = session.firstPage(0, NOW);
+    assert.equal(url, "https://api.github.com/app/hook/deliveries?per_page=100");
+    const [header = "", claims = "", signature = ""] = (headers?.authorization ?? "").replace("Bearer ", "").split(".");
+    assert.ok(createVerify("RSA-SHA256").update(`${header}.${claims}`).verify(publicKey, signature, "base64url"));
+    const { iss, iat, exp } = JSON.parse(Buffer.from(claims, "base64url").toString());
+    assert.equal(iss, "12345");
+    assert.ok(iat < NOW / 1000 && exp > NOW / 1000 && exp - iat <= 600);
+  });
+
+  test("with Stripe leaves out the types that the endpoint does not get", async (t) => {
+    const { clock, state, sender } = openReceiver(t);
+    const origin = "https://api.stripe.com";
+    const types = ["invoice.paid", "charge.failed"];
+    const { run, emit } = sender({
+      name: "stripe",
+      adapter: stripe,
+      origin,
+      hook: `${origin}/v1/webhook_endpoints/we_1`,
+      api: (log) => stripeApi(log, origin, ["invoice.paid"]),
+      bodyOf: (id, at) => stripeEvent(id, at, types.shift()),
+    });
+    state.isUp = false;
+    await emit();
+    await emit();
+    clock.now += 1000;
+    assert.equal((await run()).listed, 1);
+  });
+});
+
+test("a source catches up at its interval, soon after a start, and not before the provider takes requests", () => {
+  const state = { ranAt: NOW, notBefore: null };
+  const due = (now: number, isAfterStart = false, changes = {}) =>
+    isDue({ ...state, ...changes }, { everyMs: 3_600_000, isAfterStart, now });
+  assert.equal(isDue(null, { everyMs: 1, isAfterStart: false, now: NOW }), true);
+  assert.deepEqual([due(NOW + 3_599_999), due(NOW + 3_600_000)], [false, true]);
+  assert.deepEqual([due(NOW + 59_999, true), due(NOW + 60_000, true)], [false, true]);
+  assert.equal(due(NOW - 1), true);
+  const limited = { notBefore: NOW + 7_200_000 };
+  assert.deepEqual([due(NOW + 3_600_000, true, limited), due(NOW + 7_200_000, false, limited)], [false, true]);
+});

@@ -1,0 +1,147 @@
+import assert from "node:assert/strict";
+import { suite, type TestContext, test } from "node:test";
+import { originOf } from "../../../src/events/captured.ts";
+import { HOUR, openReceiver, START } from "./day.ts";
+import { SENDERS } from "./senders.ts";
+
+/** Lets a sender send an event an hour, while the receiver is up or not. */
+async function hours(receiver: ReturnType<typeof openReceiver>, sender: { emit(): Promise<unknown> }, count: number) {
+  for (let hour = 0; hour < count; hour++) {
+    await sender.emit();
+    receiver.clock.now += HOUR;
+  }
+}
+
+/** A receiver that was up for 2 hours, away for 4, and is up again for 1. */
+async function openAfterOutage(t: TestContext, name: keyof typeof SENDERS, changes = {}) {
+  const receiver = openReceiver(t);
+  const sender = receiver.sender({ ...SENDERS[name], ...changes });
+  await hours(receiver, sender, 2);
+  receiver.state.isUp = false;
+  await hours(receiver, sender, 4);
+  receiver.state.isUp = true;
+  await hours(receiver, sender, 1);
+  return { receiver, sender };
+}
+
+const NOTHING = { listed: 0, seen: 0, redelivered: 0, captured: 0, failed: 0, left: 0, error: null };
+
+suite("a catch-up gets what was missed, each once:", () => {
+  for (const name of ["github", "gitlab", "svix", "paypal"] as const) {
+    test(`${name} delivers again`, async (t) => {
+      const { receiver, sender } = await openAfterOutage(t, name);
+      assert.equal(await sender.stored(), 3);
+      assert.deepEqual(await sender.run({ isDryRun: true }), { ...NOTHING, listed: 7, seen: 3, redelivered: 4 });
+      assert.equal(await sender.stored(), 3);
+      assert.deepEqual(await sender.run(), { ...NOTHING, listed: 7, seen: 3, redelivered: 4 });
+      assert.equal(await sender.stored(), 7);
+      receiver.clock.now += 1000;
+      const again = await sender.run();
+      assert.deepEqual([again.redelivered, again.left, again.seen], [0, 0, again.listed]);
+      assert.equal(sender.log.attempts.length, 11);
+    });
+  }
+
+  test("stripe only lists, and what it has given up is stored, as signed by nobody", async (t) => {
+    const { receiver, sender } = await openAfterOutage(t, "stripe");
+    assert.deepEqual(await sender.run(), { ...NOTHING, listed: 4, left: 4 });
+    receiver.clock.now = START + 5 * 24 * HOUR;
+    assert.deepEqual(await sender.run(), { ...NOTHING, listed: 4, captured: 4 });
+    assert.equal(await sender.stored(), 7);
+    const [event] = await receiver.events.get("stripe_0003", "stripe");
+    assert.deepEqual(
+      [event?.secret, event?.type, originOf(event?.secret ?? "")],
+      ["api:api.stripe.com", "payment_intent.succeeded", "api"],
+    );
+    assert.equal(Buffer.from(event?.payload ?? []).toString(), sender.log.events[2]?.body);
+    assert.deepEqual(await sender.run({ since: START }), { ...NOTHING, listed: 4, seen: 4 });
+    const [unrouted] = (await receiver.events.pending(10)).filter(({ isCaptured }) => isCaptured);
+    assert.equal(unrouted?.source, "stripe");
+  });
+
+  test("with routes, what stripe lists is stored at once", async (t) => {
+    const { sender } = await openAfterOutage(t, "stripe", { settings: { routes: true, windowMs: 72 * HOUR } });
+    assert.equal((await sender.run()).captured, 4);
+  });
+});
+
+suite("a catch-up", () => {
+  test("asks for an event three times at most, with a rest between", async (t) => {
+    const { receiver, sender } = await openAfterOutage(t, "github");
+    receiver.state.isUp = false;
+    const results = [];
+    for (let n = 0; n < 5; n++) {
+      results.push(await sender.run());
+      receiver.clock.now += n === 0 ? 60_000 : HOUR;
+    }
+    assert.deepEqual(
+      results.map(({ redelivered, left, failed }) => [redelivered, left, failed]),
+      [
+        [4, 0, 0],
+        [0, 4, 0],
+        [4, 0, 0],
+        [4, 0, 0],
+        [0, 0, 4],
+      ],
+    );
+  });
+
+  test("goes on where it was broken off, and asks for nothing twice", async (t) => {
+    const { receiver, sender } = await openAfterOutage(t, "github");
+    let requests = 0;
+    const broken = await sender.run({ goesOn: async () => ++requests <= 6 });
+    assert.equal(broken.error, "broken off");
+    assert.ok(broken.redelivered > 0 && broken.redelivered < 4);
+    assert.equal((await receiver.catchUps.state("github"))?.coveredUntil, null);
+    const { redelivered, error } = await sender.run();
+    assert.deepEqual([broken.redelivered + redelivered, error], [4, null]);
+    assert.equal(await sender.stored(), 7);
+    assert.equal(sender.log.attempts.length, 11);
+  });
+
+  test("asks for at most so many events in one run, the oldest first", async (t) => {
+    const { sender } = await openAfterOutage(t, "github", { settings: { maxPerRun: 3 } });
+    assert.deepEqual(await sender.run(), { ...NOTHING, listed: 7, seen: 3, redelivered: 3, left: 1 });
+    assert.equal(sender.log.hasArrived(sender.log.events[2] as never), true);
+    assert.deepEqual(await sender.run(), { ...NOTHING, listed: 5, seen: 4, redelivered: 1 });
+  });
+
+  test("looks back to the end of the run before, with an overlap, and to what has not come yet", async (t) => {
+    const { receiver, sender } = await openAfterOutage(t, "github");
+    await sender.run();
+    await hours(receiver, sender, 3);
+    assert.equal((await sender.run()).listed, 5 + 3);
+    receiver.clock.now += 1000;
+    assert.equal((await sender.run()).listed, 0);
+    receiver.clock.now += HOUR;
+    await sender.emit();
+    assert.equal((await sender.run()).listed, 1);
+    assert.equal((await sender.run({ since: START })).listed, 11);
+  });
+
+  test("waits where the provider limits the rate", async (t) => {
+    const receiver = openReceiver(t);
+    const sender = receiver.sender(SENDERS.gitlab);
+    receiver.state.isUp = false;
+    await hours(receiver, sender, 12);
+    receiver.state.isUp = true;
+    assert.equal((await sender.run()).redelivered, 12);
+    assert.deepEqual(sender.waits, [60_000, 60_000]);
+    assert.equal(await sender.stored(), 12);
+  });
+
+  test("ends at a wrong credential, says so without it, and covers nothing", async (t) => {
+    const { receiver, sender } = await openAfterOutage(t, "github", { settings: { token: "a-wrong-secret" } });
+    const { error, redelivered } = await sender.run();
+    assert.equal(error, "GET /repos/octocat/hello/hooks/1/deliveries: the answer was 401");
+    assert.equal(redelivered, 0);
+    assert.equal((await receiver.catchUps.state("github"))?.coveredUntil, null);
+  });
+
+  test("leaves out an event that the provider refuses to repeat, and goes on with the others", async (t) => {
+    const { sender } = await openAfterOutage(t, "svix");
+    sender.log.events.splice(2, 1);
+    const { failed, redelivered, error } = await sender.run();
+    assert.deepEqual([failed, redelivered, error], [1, 3, null]);
+  });
+});
