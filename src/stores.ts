@@ -2,6 +2,7 @@ import { hostname } from "node:os";
 import { resolve } from "node:path";
 import type { AlertStore } from "./alerts/store.ts";
 import { revokeOnCredentialChange } from "./auth/credential-change.ts";
+import type { FactorStore } from "./auth/factors/store.ts";
 import type { TokenStore } from "./auth/machine-tokens/store.ts";
 import type { SessionStore } from "./auth/sessions.ts";
 import type { ThrottleStore } from "./auth/throttle/store.ts";
@@ -47,6 +48,7 @@ export interface Stores {
   outages: OutageStore;
   catchUps: CatchUpStore;
   subscriptions: SubscriptionStore;
+  factors: FactorStore;
   /** What servers that share the database know of each other. Null with SQLite, which has one server. */
   shared: SharedStores | null;
   /** The clock of the stores, in Unix milliseconds. */

@@ -17,6 +17,7 @@ const PORTS = [
   "auth/sessions.ts",
   "auth/throttle/store.ts",
   "auth/machine-tokens/store.ts",
+  "auth/factors/store.ts",
   "webhook/intake/source-store.ts",
   "webhook/intake/source-times.ts",
   "webhook/held/held-store.ts",
@@ -80,6 +81,10 @@ const PACKAGES: Record<string, RegExp> = {
   "@preact/signals": /^admin\/page\//,
   htm: /^admin\/page\//,
   uplot: /^admin\/page\//,
+  "@simplewebauthn/server": /^auth\/factors\/passkeys\.ts$/,
+  "@simplewebauthn/browser": /^auth\/browser\/script\//,
+  otplib: /^auth\/factors\/totp\.ts$/,
+  uqr: /^auth\/factors\/qr-code\.ts$/,
   tldts: /^config\/server-settings\.ts$/,
 };
 

@@ -259,6 +259,24 @@ const STEPS: readonly string[] = [
   -- The subscription of each source that is renewed: JSON.
   CREATE TABLE authserve.subscriptions (source text COLLATE "C" PRIMARY KEY, record text NOT NULL);
   `,
+  `
+  -- The second factors of the user. "data" is what verifies one, as JSON.
+  CREATE TABLE authserve.login_factors (
+    id text COLLATE "C" PRIMARY KEY, kind text NOT NULL, name text NOT NULL, data text NOT NULL,
+    counter bigint NOT NULL, created_at bigint NOT NULL, last_used_at bigint
+  );
+  -- The recovery codes that are left, as digests.
+  CREATE TABLE authserve.recovery_codes (digest text COLLATE "C" PRIMARY KEY);
+  -- Codes and challenges that were used, until they are worth nothing anyway.
+  CREATE TABLE authserve.spent_codes (id text COLLATE "C" PRIMARY KEY, expires_at bigint NOT NULL);
+  CREATE TABLE authserve.logins (
+    sid text COLLATE "C" PRIMARY KEY, at bigint NOT NULL, network text NOT NULL, user_agent text, method text NOT NULL
+  );
+  -- The networks of logins. One was new at "new_at", when "sid" was opened.
+  CREATE TABLE authserve.login_networks (
+    network text COLLATE "C" PRIMARY KEY, last_at bigint NOT NULL, new_at bigint, sid text NOT NULL
+  );
+  `,
 ];
 
 /**

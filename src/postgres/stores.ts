@@ -1,4 +1,5 @@
 import type { AlertStore } from "../alerts/store.ts";
+import type { FactorStore } from "../auth/factors/store.ts";
 import type { TokenStore } from "../auth/machine-tokens/store.ts";
 import type { SessionStore } from "../auth/sessions.ts";
 import type { ThrottleStore } from "../auth/throttle/store.ts";
@@ -15,6 +16,7 @@ import { createPostgresCatchUpStore } from "./catch-ups.ts";
 import type { DatabaseClock } from "./clock.ts";
 import type { Postgres } from "./connection.ts";
 import { createPostgresEventStore } from "./events.ts";
+import { createPostgresFactorStore } from "./factors.ts";
 import { createPostgresHeldStore } from "./held.ts";
 import { createPostgresTokenStore } from "./machine-tokens.ts";
 import { createPostgresLeases, createPostgresNodeStore } from "./nodes.ts";
@@ -37,6 +39,7 @@ export interface PostgresStores {
   outages: OutageStore;
   catchUps: CatchUpStore;
   subscriptions: SubscriptionStore;
+  factors: FactorStore;
   nodes: NodeStore;
   leases: Leases;
   checks: StoreChecks;
@@ -64,6 +67,7 @@ export function storesOn(postgres: Postgres, clock: DatabaseClock, server?: stri
     outages: createPostgresOutageStore(postgres),
     catchUps: createPostgresCatchUpStore(postgres),
     subscriptions: createPostgresSubscriptionStore(postgres),
+    factors: createPostgresFactorStore(postgres),
     nodes: createPostgresNodeStore(postgres),
     leases: createPostgresLeases(postgres),
     checks: checksOf(PARTS, trial.run),

@@ -237,6 +237,24 @@ const STEPS: readonly string[] = [
   -- The subscription of each source that is renewed: JSON.
   CREATE TABLE subscriptions (source TEXT PRIMARY KEY, record TEXT NOT NULL) STRICT, WITHOUT ROWID;
   `,
+  `
+  -- The second factors of the user. "data" is what verifies one, as JSON.
+  CREATE TABLE login_factors (
+    id TEXT PRIMARY KEY, kind TEXT NOT NULL, name TEXT NOT NULL, data TEXT NOT NULL, counter INTEGER NOT NULL,
+    created_at INTEGER NOT NULL, last_used_at INTEGER
+  ) STRICT, WITHOUT ROWID;
+  -- The recovery codes that are left, as digests.
+  CREATE TABLE recovery_codes (digest TEXT PRIMARY KEY) STRICT, WITHOUT ROWID;
+  -- Codes and challenges that were used, until they are worth nothing anyway.
+  CREATE TABLE spent_codes (id TEXT PRIMARY KEY, expires_at INTEGER NOT NULL) STRICT, WITHOUT ROWID;
+  CREATE TABLE logins (
+    sid TEXT PRIMARY KEY, at INTEGER NOT NULL, network TEXT NOT NULL, user_agent TEXT, method TEXT NOT NULL
+  ) STRICT, WITHOUT ROWID;
+  -- The networks of logins. One was new at "new_at", when "sid" was opened.
+  CREATE TABLE login_networks (
+    network TEXT PRIMARY KEY, last_at INTEGER NOT NULL, new_at INTEGER, sid TEXT NOT NULL
+  ) STRICT, WITHOUT ROWID;
+  `,
 ];
 
 /** The oldest supported schema. Schemas 1 to 14 are from before the first release. */

@@ -1,4 +1,5 @@
 import type { AlertStore } from "../alerts/store.ts";
+import type { FactorStore } from "../auth/factors/store.ts";
 import type { TokenStore } from "../auth/machine-tokens/store.ts";
 import type { SessionStore } from "../auth/sessions.ts";
 import type { FailureStore, ThrottleStore } from "../auth/throttle/store.ts";
@@ -16,6 +17,7 @@ import { sqliteCatchUps } from "./catch-ups.ts";
 import { packEvents, unpackPoints } from "./codec.ts";
 import type { Database } from "./database.ts";
 import { sqliteEvents } from "./events.ts";
+import { sqliteFactors } from "./factors.ts";
 import { sqliteHeld } from "./held.ts";
 import { withAttemptsInFlight } from "./login-attempts.ts";
 import { sqliteTokens } from "./machine-tokens.ts";
@@ -41,6 +43,7 @@ export interface SqliteStores {
   outages: OutageStore;
   catchUps: CatchUpStore;
   subscriptions: SubscriptionStore;
+  factors: FactorStore;
 }
 
 /** The stores on an open database, which `close` closes. `reader` is the one of {@link sqliteEvents}. */
@@ -59,6 +62,7 @@ export function localStores(database: Database, reader?: Database): SqliteStores
     outages: asAsync<OutageStore>(sqliteOutages(database)),
     catchUps: asAsync<CatchUpStore>(sqliteCatchUps(database)),
     subscriptions: asAsync<SubscriptionStore>(sqliteSubscriptions(database)),
+    factors: asAsync<FactorStore>(sqliteFactors(database)),
   };
 }
 
@@ -94,6 +98,7 @@ export function storesOnThreads(
   const failures = sqliteFailures(reader);
   const alerts = asAsync<AlertStore>(sqliteAlerts(reader));
   const tokens = asAsync<TokenStore>(sqliteTokens(reader));
+  const factors = asAsync<FactorStore>(sqliteFactors(reader));
   return {
     events: withWakeUps({
       ...onThread("events", events),
@@ -139,6 +144,13 @@ export function storesOnThreads(
     subscriptions: onThread("subscriptions", asAsync<SubscriptionStore>(sqliteSubscriptions(reader))),
     alerts: { ...onThread("alerts", alerts), read: alerts.read, nextMessages: alerts.nextMessages },
     tokens: { ...onThread("tokens", tokens), list: tokens.list, find: tokens.find },
+    factors: {
+      ...onThread("factors", factors),
+      list: factors.list,
+      recoveryCodesLeft: factors.recoveryCodesLeft,
+      logins: factors.logins,
+      loginsFromNewNetworks: factors.loginsFromNewNetworks,
+    },
     checks: checksOf(PARTS, () => thread.call("trial", "run", [])),
   };
 }

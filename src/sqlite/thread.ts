@@ -7,6 +7,7 @@ import { sqliteCatchUps } from "./catch-ups.ts";
 import { type PackedEvents, unpackEvents } from "./codec.ts";
 import { openDatabase, openReader } from "./database.ts";
 import { sqliteEvents } from "./events.ts";
+import { sqliteFactors } from "./factors.ts";
 import { sqliteHeld } from "./held.ts";
 import { sqliteTokens } from "./machine-tokens.ts";
 import { assertInPlace, isLogGone, type OpenFiles, watchLogLength } from "./open-files.ts";
@@ -86,6 +87,7 @@ function openServices({ dataDir, files, minFreeBytes }: StorageThreadData, ended
     outages: sqliteOutages(database),
     catchUps: sqliteCatchUps(database),
     subscriptions: sqliteSubscriptions(database),
+    factors: sqliteFactors(database),
     held: {
       ...held,
       hold(batch: Parameters<typeof held.hold>[0]) {

@@ -2,7 +2,16 @@ import { AppError } from "../errors.ts";
 import { coalesce } from "../lib/coalesce.ts";
 
 /** A part of the stores, with tables of its own. */
-export type StorePart = "events" | "sessions" | "throttle" | "sources" | "held" | "alerts" | "tokens" | "nodes";
+export type StorePart =
+  | "events"
+  | "sessions"
+  | "throttle"
+  | "sources"
+  | "held"
+  | "alerts"
+  | "tokens"
+  | "factors"
+  | "nodes";
 
 /** Why a part of the stores cannot be written now, and what to do. */
 export interface StoreFault {

@@ -56,6 +56,7 @@ const alerts = table("alerts");
 const sessions = table("sessions");
 const throttle = table("throttle");
 const tokens = table("tokens");
+const factors = table("factors");
 const nodes = table("nodes");
 
 const LARGE = { isLarge: true } as const;
@@ -147,6 +148,11 @@ export const TABLES: readonly StoredTable[] = [
     text: "name digest scopes last_network",
     integer: "created_at expires_at last_used_at",
   }),
+  factors("login_factors", "id", { text: "id kind name data", integer: "counter created_at last_used_at" }),
+  factors("recovery_codes", "digest", { text: "digest" }),
+  factors("spent_codes", "id", { text: "id", integer: "expires_at" }),
+  factors("logins", "sid", { text: "sid network user_agent method", integer: "at" }),
+  factors("login_networks", "network", { text: "network sid", integer: "last_at new_at" }),
   throttle("login_failures", "id", { integer: "id at", text: "bucket" }, { ...SQLITE, ...LARGE }),
   throttle("login_buckets", "bucket", { text: "bucket" }, POSTGRES),
   throttle(

@@ -3,6 +3,7 @@ import { test } from "node:test";
 import Sqlite from "better-sqlite3";
 import { databaseFile, openDatabase } from "../../src/sqlite/database.ts";
 import { sqliteEvents } from "../../src/sqlite/events.ts";
+import { sqliteFactors } from "../../src/sqlite/factors.ts";
 import { sqliteTokens } from "../../src/sqlite/machine-tokens.ts";
 import { APPLICATION_ID } from "../../src/sqlite/maintenance/inspect.ts";
 import { sqliteOutages } from "../../src/sqlite/outage-store.ts";
@@ -76,6 +77,7 @@ test("a file of schema 15 keeps its events, repeats are kept beside them, and di
   assert.equal(events.get("e-1")[0]?.repeats[0]?.eventId, "e-2");
   assert.deepEqual(sqliteTokens(database).list(), []);
   assert.equal(sqliteOutages(database).beat(1), null);
+  assert.deepEqual(sqliteFactors(database).list(), []);
   const { processed, discarded } = events.backlog();
   assert.deepEqual([processed, discarded], [0, 1]);
 });

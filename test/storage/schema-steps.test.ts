@@ -16,6 +16,7 @@ suite("the steps of the schemas", () => {
       "9f76ccdec351a577",
       "2ad839fd1a41ba8f",
       "5587f85f556a2fc4",
+      "1305b6404370f851",
     ]);
     assert.deepEqual(POSTGRES, [
       "f024e019f20f64a2",
@@ -25,6 +26,7 @@ suite("the steps of the schemas", () => {
       "b0a88edb22cc6095",
       "d7b5189b4ee0ae85",
       "4b9d6a1c2d1e0636",
+      "2907b8b6c438e116",
     ]);
   });
 

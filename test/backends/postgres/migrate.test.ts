@@ -13,6 +13,7 @@ import { createPostgresThrottleStore } from "../../../src/postgres/throttle.ts";
 import { type Database, databaseFile, openDatabase } from "../../../src/sqlite/database.ts";
 import { localStores } from "../../../src/sqlite/stores.ts";
 import { alertChanges, alertRecord } from "../../contract/alert-store.ts";
+import { loginOf, newFactorOf } from "../../contract/factor-store.ts";
 import { newTokenOf } from "../../contract/token-store.ts";
 import { needsPostgres } from "../../helpers/back-end.ts";
 import { authserve, type Command, EXECUTABLE, startProgram } from "../../helpers/command.ts";
@@ -74,7 +75,8 @@ const HELD = {
 
 /** Makes rows of each kind in each table. */
 async function fillAll(database: Database): Promise<void> {
-  const { events, sessions, throttle, sources, alerts, held, tokens, catchUps, subscriptions } = localStores(database);
+  const { events, sessions, throttle, sources, alerts, held, tokens, catchUps, subscriptions, factors } =
+    localStores(database);
   const add = async (eventId: string, orderingKey: string | null = null, route = "default") => {
     await events.append([newEvent({ eventId })]);
     const added = numbersOf(await events.pending(1));
@@ -128,6 +130,13 @@ async function fillAll(database: Database): Promise<void> {
   await tokens.create(newTokenOf("ci"));
   await tokens.create(newTokenOf("used", { expiresAt: null }));
   await tokens.use("used", NOW, "192.0.2.0/24");
+  await factors.add(newFactorOf("totp"));
+  await factors.add(newFactorOf("key", { kind: "passkey" }));
+  await factors.use("key", 2 ** 32 - 1, NOW);
+  await factors.setRecoveryCodes(["digest"]);
+  await factors.spend("challenge", NOW + 1, NOW);
+  await factors.addLogin(loginOf("s-1", { userAgent: null }));
+  await factors.addLogin(loginOf("s-2", { network: "2001:db8::/48" }));
   const delivery = { ...HELD, body: Buffer.from([0, 255]) };
   await held.hold([{ delivery, bounds: { count: 1, bytes: 100, forMs: 1000 } }]);
   await sources.add(
@@ -189,6 +198,11 @@ const SAME = {
   alerts: "id",
   alert_silences: "id",
   machine_tokens: "name",
+  login_factors: "id",
+  recovery_codes: "digest",
+  spent_codes: "id",
+  logins: "sid",
+  login_networks: "network",
   held: "id",
   held_tally: "source",
   source_counts: "source",

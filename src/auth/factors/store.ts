@@ -1,0 +1,88 @@
+/** What proves a login besides the password. A passkey proves it alone. */
+type FactorKind = "passkey" | "totp";
+
+/** A new factor. */
+export interface NewFactor {
+  id: string;
+  kind: FactorKind;
+  /** The name that the user gave it. */
+  name: string;
+  /** What verifies it, as JSON: the public key of a passkey, or the secret of TOTP. */
+  data: string;
+  /** The signature counter of a passkey; 0 if it has none. */
+  counter: number;
+  /** Unix milliseconds. */
+  createdAt: number;
+}
+
+/** A factor as it is stored. */
+export interface FactorRecord extends NewFactor {
+  /** Unix milliseconds. Null: not yet. */
+  lastUsedAt: number | null;
+}
+
+/** How a login was proved. */
+type LoginMethod = "password" | "totp" | "recovery_code" | "passkey";
+
+/** A login that succeeded. */
+export interface LoginRecord {
+  /** The session that it opened. */
+  sid: string;
+  /** Unix milliseconds. */
+  at: number;
+  /** An IPv4 /24 or an IPv6 /48. */
+  network: string;
+  /** The product name of the user agent. */
+  userAgent: string | null;
+  method: LoginMethod;
+}
+
+/** Most factors of the user. */
+export const MAX_FACTORS = 20;
+
+/** How many logins are kept. */
+export const KEPT_LOGINS = 50;
+
+/** For how long a network is known after a login from it. */
+export const KNOWN_NETWORK_MS = 30 * 86_400_000;
+
+/**
+ * Stores the second factors of the one user, and the recent logins. Each method is one atomic step. Every method throws
+ * `store_unavailable` if the store does not answer.
+ */
+export interface FactorStore {
+  /** The factors, the oldest first. */
+  list(): Promise<FactorRecord[]>;
+  /**
+   * Adds a factor. Returns false, and changes nothing, if there is one with this id, or if there are
+   * {@link MAX_FACTORS}.
+   */
+  add(factor: NewFactor): Promise<boolean>;
+  /**
+   * Removes the factors with these ids, or all. Returns the ids of those that were there. The recovery codes go with
+   * the last factor.
+   */
+  remove(ids: readonly string[] | "all"): Promise<string[]>;
+  /**
+   * Writes that a factor was used, with its new counter. Returns false, and changes nothing, if the factor is gone or
+   * the counter has not grown. A factor without a counter always has 0.
+   */
+  use(id: string, counter: number, at: number): Promise<boolean>;
+  /** Replaces the recovery codes, given as digests. */
+  setRecoveryCodes(digests: readonly string[]): Promise<void>;
+  /** Uses up a recovery code. Returns false if there is none with this digest. */
+  spendRecoveryCode(digest: string): Promise<boolean>;
+  /** How many recovery codes are left. */
+  recoveryCodesLeft(): Promise<number>;
+  /** Uses up what works once, until `expiresAt`. Returns false if it was used before. */
+  spend(id: string, expiresAt: number, now: number): Promise<boolean>;
+  /**
+   * Writes a login. Its network is new if nobody logged in from there for {@link KNOWN_NETWORK_MS}, unless this is the
+   * first login of all.
+   */
+  addLogin(login: LoginRecord): Promise<void>;
+  /** The newest {@link KEPT_LOGINS} logins, the newest first. */
+  logins(): Promise<LoginRecord[]>;
+  /** The first login from each network that became new at or after a time, the newest first. */
+  loginsFromNewNetworks(since: number): Promise<Pick<LoginRecord, "sid" | "at" | "network">[]>;
+}
