@@ -4,7 +4,7 @@ import { readSources } from "../config/sources.ts";
 import { isoTime } from "../lib/iso-time.ts";
 import { admitHeld } from "../webhook/held/admit.ts";
 import type { HeldFilter, HeldStore, HeldSummary } from "../webhook/held/held-store.ts";
-import { createReverify } from "../webhook/held/reverify.ts";
+import { createReverify, REDACTED_REASON } from "../webhook/held/reverify.ts";
 import { findSource, requireFiltered } from "./find-source.ts";
 import { parseTime, wholeNumber } from "./option-values.ts";
 import { counted, printJson, say } from "./output.ts";
@@ -61,17 +61,23 @@ export function runEventsReverify({ source: name, since, dryRun = false, json }:
   const reverify = createReverify(source);
   return withStores(async ({ held, events, now }) => {
     const totals = { genuine: 0, admitted: 0, duplicates: 0, refused: 0 };
+    let redacted = 0;
     for await (const page of pagesOf(held, filterOf(name, since, now()))) {
       for await (const part of partsOf(held, page)) {
         const { genuine, admitted, duplicates, refused } = await admitHeld({ events, held }, part, reverify, dryRun);
         totals.genuine += genuine;
         totals.refused += refused.length;
+        redacted += refused.filter(({ reason }) => reason === REDACTED_REASON).length;
         totals.duplicates += duplicates;
         totals.admitted += admitted;
       }
       if (!dryRun) await delay(PAUSE_MS);
     }
     report(totals, { dryRun, json });
+    if (redacted > 0)
+      say(
+        `${redacted} of them were redacted when they came. Nothing verifies them any more: let the sender repeat them.`,
+      );
   });
 }
 

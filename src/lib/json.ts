@@ -67,7 +67,8 @@ function faultOfStructure(json: string): string | null {
   return null;
 }
 
-function endOfString(json: string, start: number): number {
+/** The place of the quotation mark that ends the string that begins here, in a text that is JSON. */
+export function endOfString(json: string, start: number): number {
   let at = start + 1;
   for (;;) {
     const code = json.charCodeAt(at);
@@ -77,13 +78,14 @@ function endOfString(json: string, start: number): number {
 }
 
 /** Whether the string that ends here is a member name: only a name is followed by a colon. */
-function isName(json: string, end: number): boolean {
+export function isName(json: string, end: number): boolean {
   let at = end + 1;
   while (json.charCodeAt(at) <= 0x20) at++;
   return json.charCodeAt(at) === COLON;
 }
 
-function nameIn(quoted: string): string {
+/** The name that is written in quotation marks. */
+export function nameIn(quoted: string): string {
   return quoted.includes("\\") ? (JSON.parse(quoted) as string) : quoted.slice(1, -1);
 }
 

@@ -22,6 +22,8 @@ import {
 } from "../webhook/capture.ts";
 import { pathOfSource } from "../webhook/endpoints.ts";
 import { writeRawRequest } from "../webhook/held/raw-request.ts";
+import { redacted } from "../webhook/intake/redact.ts";
+import type { Source } from "../webhook/source.ts";
 import type { Wiring } from "./configuration.ts";
 import type { Part } from "./parts.ts";
 
@@ -74,7 +76,7 @@ export function openCaptures({ settings, config, stores, log }: Wiring, server: 
       response.once("close", () => {
         const body = bodyOf();
         const facts = { ...arrival, status: response.headersSent ? response.statusCode : null };
-        if (body !== null) keep(keepRequest(join(capture.dir, name), request, facts, body));
+        if (body !== null) keep(keepRequest(join(capture.dir, name), redactedRequest(source, request, body), facts));
         else {
           capture.count = 0;
           keep(writeWhole(join(capture.dir, STATE_FILE), "full" satisfies CaptureState));
@@ -167,13 +169,23 @@ function roomIn(capture: Capture, limitBytes: number): (chunk: Buffer) => Buffer
   };
 }
 
+type CapturedRequest = Parameters<typeof writeRawRequest>[0];
+
+/** A request as it is kept. Of a body that a source cannot redact, nothing is. */
+function redactedRequest(source: Source, request: IncomingMessage, body: Buffer): Omit<CapturedRequest, "method"> {
+  const { url: target = "", rawHeaders, headers } = request;
+  if (source.redact === undefined) return { target, rawHeaders, body };
+  const kept = redacted(source, body, headers["content-type"] ?? "");
+  if (kept === null) return { target: pathOf(target), rawHeaders, body: Buffer.alloc(0) };
+  return { target, rawHeaders: rawHeaders.map(kept.header), body: kept.bytes };
+}
+
 async function keepRequest(
   file: string,
-  { url: target = "", rawHeaders }: IncomingMessage,
+  request: Omit<CapturedRequest, "method">,
   facts: CapturedFacts,
-  body: Buffer,
 ): Promise<void> {
-  const bytes = writeRawRequest({ method: facts.method, target, rawHeaders, body });
+  const bytes = writeRawRequest({ method: facts.method, ...request });
   await writeWhole(file, writeCaptured(facts, bytes));
 }
 

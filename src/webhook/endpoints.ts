@@ -22,7 +22,7 @@ import {
   validationOf,
 } from "./handshakes/endpoints.ts";
 import { withoutCredentials } from "./held/held-credentials.ts";
-import { type Holding, isKept } from "./held/holding.ts";
+import { type Holding, isKept, redactedHeld } from "./held/holding.ts";
 import { FORM } from "./intake/content.ts";
 import { eventOf, requirePayload } from "./intake/delivered-event.ts";
 import type { Intake } from "./intake/intake.ts";
@@ -288,8 +288,10 @@ function refusalOf(source: Source, parts: DeliveryParts) {
       if (answer) return answer;
       if (isKept(source, reason)) {
         const { method, origin } = sent;
-        const kept = { method, origin, mediaType, ...withoutCredentials(source, sent), body: bytes };
-        await parts.hold(source, { source: source.name, reason, address: context.address, receivedAt, ...kept });
+        const delivery = { method, origin, mediaType, ...withoutCredentials(source, sent), body: bytes };
+        const kept = redactedHeld(source, delivery);
+        if (kept)
+          await parts.hold(source, { source: source.name, reason, address: context.address, receivedAt, ...kept });
       }
       throw notGenuine(reason);
     },

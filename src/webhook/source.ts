@@ -1,5 +1,6 @@
 import type { BlockList } from "node:net";
 import type { Coding } from "../lib/content-coding.ts";
+import type { RedactedPaths } from "../lib/redact-json.ts";
 import type { AddressList } from "./addresses/address-lists.ts";
 import type { CatchUpSettings } from "./catch-up/adapter.ts";
 import type { HeldBounds } from "./held/held-store.ts";
@@ -71,6 +72,8 @@ export interface Source {
    * An old secret that has not verified a delivery for so long is retired: it is no longer accepted. Undefined: never.
    */
   retireMs?: number;
+  /** The members of JSON that are replaced before anything is stored. Undefined: none. */
+  redact?: RedactedPaths;
   /** How many deliveries that were refused for their signature are kept. Undefined: none. */
   keepRejected?: HeldBounds;
   /** The handshake of the provider, if the source answers it. */

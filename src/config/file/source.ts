@@ -1,18 +1,27 @@
 import * as v from "valibot";
 import { CODINGS } from "../../lib/content-coding.ts";
 import { defined } from "../../lib/defined.ts";
-import { NAMED_JSON } from "../../lib/header-value.ts";
+import { isJson, isJsonLines, NAMED_JSON } from "../../lib/header-value.ts";
 import { parseIsoTime } from "../../lib/iso-time.ts";
 import { nearest } from "../../lib/nearest.ts";
+import { namesOfPath } from "../../lib/redact-json.ts";
 import { DEFAULT_SOURCE_NAME } from "../../webhook/default-source.ts";
 import { handshakeOf } from "../../webhook/handshakes/kinds.ts";
 import { DEFAULT_HELD_BOUNDS } from "../../webhook/held/held-store.ts";
+import { redactedPlace } from "../../webhook/intake/redact.ts";
 import type { Provider } from "../../webhook/provider.ts";
 import { PROVIDER_NAMES, providerOf } from "../../webhook/providers/index.ts";
 import { asksForCredentials, type IdPlace, needsOf, type Place, type Scheme } from "../../webhook/signature/schemes.ts";
 import { identityClaimsOf } from "../../webhook/signature/shared-issuers.ts";
 import { coversBody } from "../../webhook/signature/signed-text.ts";
-import { DELIVERY_METHODS, type Dedupe, type HandshakeSettings, pathsOf, type Source } from "../../webhook/source.ts";
+import {
+  DELIVERY_METHODS,
+  type Dedupe,
+  type HandshakeSettings,
+  isInQuery,
+  pathsOf,
+  type Source,
+} from "../../webhook/source.ts";
 import { diskSize, duration, integer, MAX_AGE, oneOf, parsed, path, size } from "../fields.ts";
 import { formatDuration, formatSize, parseDurationMs } from "../units.ts";
 import { ADDRESS_KEYS, readAllowedAddresses } from "./addresses.ts";
@@ -58,6 +67,8 @@ const mediaRange = v.pipe(
 );
 
 const timeText = parsed(parseIsoTime, "expected a time, e.g. 2026-12-31T12:00:00Z");
+
+const REDACTED_PATH = textLike(/^[^.]+(?:\.[^.]+)*$/, "expected names with dots between them, e.g. data.**.email");
 
 const bodyLimit = numberOrText(size, "expected a size from 1 byte to 64m, e.g. 1m");
 
@@ -111,6 +122,10 @@ export const SourceSchema = v.strictObject(
     ),
     bodyLimit: key(bodyLimit, "Largest body. Default: that of the preset, or `WEBHOOK_BODY_LIMIT`."),
     ...ADDRESS_KEYS,
+    redact: key(
+      listOf(REDACTED_PATH, "path", "expected a list such as [data.card]"),
+      "Members of JSON that are replaced by `[redacted]` before anything is stored, such as `data.card`. `*` is any one name, `**` any number of names, as in `data.**.email`. A delivery that is not JSON is refused. See [private payloads](../private-payloads.md).",
+    ),
     keepRejected: key(
       v.strictObject(
         {
@@ -198,9 +213,11 @@ function readSource(name: string, entry: SourceEntry, reading: Reading): Source 
   checkClaims(entry, reading);
   checkAnswer(entry, reading);
   warnOfSource(entry, schemes, reading);
+  const source = sourceOf(name, entry, schemes, reading.context);
+  checkRedact(source, reading);
   if (reading.faults.length > before) return null;
   return {
-    ...sourceOf(name, entry, schemes, reading.context),
+    ...source,
     secrets,
     ...(keys.length > 0 && { keys }),
     ...(Object.keys(options).length > 0 && { options }),
@@ -230,6 +247,20 @@ function checkMethods({ methods = [] }: SourceEntry, handshake: HandshakeSetting
   for (const [index, method] of methods.entries())
     if (taken[method])
       reading.at("methods", index).fault(`found ${method}, by which the handshake comes, expected another method`);
+}
+
+/** Members of JSON can be redacted, but for those that make an event known. */
+function checkRedact(source: Omit<Source, "secrets">, reading: Reading): void {
+  const { redact, contentTypes, methods = ["POST"] } = source;
+  if (redact === undefined) return;
+  const place = reading.at("redact");
+  const mayBeJson = (type: string) => type.includes("*") || isJson(type) || isJsonLines(type);
+  if (!contentTypes.some(mayBeJson))
+    place.fault(`found at a source of ${contentTypes.join(", ")}, expected a source of JSON`, "key");
+  if (methods.every(isInQuery)) place.fault("found at a source of queries, expected a source of JSON", "key");
+  const identity = redactedPlace(redact, source);
+  if (identity !== undefined)
+    place.fault(`found a path that has ${identity}, by which events are known, expected another path`);
 }
 
 /** Some statuses allow no body. */
@@ -356,6 +387,7 @@ function sourceOf(
       expectEveryMs: entry.expectEvery,
       methods: entry.methods,
       retireMs: entry.retire,
+      redact: entry.redact?.map(namesOfPath),
     }),
     ...(asksForCredentials(schemes) ? { refusedStatus: 401 } : defined({ refusedStatus: preset.refusedStatus })),
     ...(preset.needsEmptyAnswers && { needsEmptyAnswers: true }),

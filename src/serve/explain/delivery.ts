@@ -7,6 +7,7 @@ import type { RawRequest } from "../../webhook/held/raw-request.ts";
 import { type Content, openContent } from "../../webhook/intake/content.ts";
 import { type Identity, identify, requirePayload, storedHeadersOf } from "../../webhook/intake/delivered-event.ts";
 import { contentTypeOf, openBody, payloadOfQuery } from "../../webhook/intake/received-body.ts";
+import { redactedHeaders, requireRedacted, wasRedacted } from "../../webhook/intake/redact.ts";
 import { openStored } from "../../webhook/intake/stored-content.ts";
 import type { RefusalReason, Verified } from "../../webhook/signature/bound-scheme.ts";
 import { proposedVerify } from "../../webhook/signature/proposed-verify.ts";
@@ -331,7 +332,9 @@ function identityOf(source: Source, verified: Verified, request: SignedRequest):
   const { headers, content } = request;
   try {
     requirePayload(source, content);
-    return identify({ source, verified, headers, content });
+    const identity = identify({ source, verified, headers, content });
+    requireRedacted(source, content.bytes, identity.contentType ?? content.contentType);
+    return identity;
   } catch (error) {
     if (error instanceof AppError) return error;
     throw error;
@@ -363,8 +366,9 @@ function verdictsOf(
   { headers }: RawRequest,
   routes: readonly Route[],
 ): RouteVerdict[] {
-  const { bytes: payload, contentType } = content;
-  const stored = { payload, contentType: event.contentType ?? contentType, headers: storedHeadersOf(source, headers) };
+  const contentType = event.contentType ?? content.contentType;
+  const kept = requireRedacted(source, content.bytes, contentType);
+  const stored = { payload: kept.bytes, contentType, headers: redactedHeaders(storedHeadersOf(source, headers), kept) };
   return explainRouting(routes, { ...event, source: source.name }, openStored(stored));
 }
 
@@ -414,6 +418,7 @@ function compact(json: string): string {
 
 /** Names the mistake that explains a wrong signature, if it is a usual one. */
 function hintOf(source: Source, request: SignedRequest, now: number): string {
+  if (wasRedacted(request.content.bytes)) return "; the body was redacted, so that nothing verifies it any more";
   const found = mistakes(source, request).find(([, as, changed]) => typeof verify(as, changed, now) === "object");
   return found ? `; it is right for ${found[0]}` : "";
 }

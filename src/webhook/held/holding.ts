@@ -3,6 +3,7 @@ import { createBatcher } from "../../lib/batch.ts";
 import { type Repetition, repeat } from "../../lib/repeat.ts";
 import type { Log } from "../../log.ts";
 import type { Intake } from "../intake/intake.ts";
+import { redacted, redactedHeaders } from "../intake/redact.ts";
 import type { RefusalReason } from "../signature/bound-scheme.ts";
 import type { Source } from "../source.ts";
 import { type HeldBounds, type HeldDelivery, type HeldStore, LEFT_HELD_BOUNDS } from "./held-store.ts";
@@ -10,6 +11,16 @@ import { type HeldBounds, type HeldDelivery, type HeldStore, LEFT_HELD_BOUNDS } 
 /** Whether a source keeps a delivery that is refused for a reason: one that another secret may verify. */
 export function isKept({ keepRejected }: Pick<Source, "keepRejected">, reason: RefusalReason): boolean {
   return keepRejected !== undefined && (reason === "signature_mismatch" || reason === "secret_retired");
+}
+
+/** What a source that redacts keeps of a refused delivery. Null if the body cannot be redacted. */
+export function redactedHeld<Held extends Pick<HeldDelivery, "headers" | "mediaType"> & { body: Buffer }>(
+  source: Pick<Source, "redact">,
+  delivery: Held,
+): Held | null {
+  if (source.redact === undefined) return delivery;
+  const kept = redacted(source, delivery.body, delivery.mediaType);
+  return kept && { ...delivery, headers: redactedHeaders(delivery.headers, kept), body: kept.bytes };
 }
 
 /** Keeps refused deliveries of the sources that ask for it. */

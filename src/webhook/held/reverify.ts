@@ -5,6 +5,7 @@ import { codingIn } from "../../lib/content-coding.ts";
 import { isHandshake } from "../handshakes/kinds.ts";
 import { eventOf, requirePayload } from "../intake/delivered-event.ts";
 import { contentTypeOf, openBody } from "../intake/received-body.ts";
+import { wasRedacted } from "../intake/redact.ts";
 import { createVerifier } from "../signature/signature.ts";
 import type { Source } from "../source.ts";
 import { withCredentials } from "./held-credentials.ts";
@@ -12,6 +13,9 @@ import type { HeldDelivery } from "./held-store.ts";
 
 /** The event of a held delivery, or why there is none. */
 type Reverified = { event: NewEvent } | { refused: string };
+
+/** The reason why a delivery stays held whose members were redacted: nothing can verify it any more. */
+export const REDACTED_REASON = "redacted";
 
 /** Verifies held deliveries with the present secrets of their source, each as of its receipt. */
 export function createReverify(source: Source): (held: HeldDelivery) => Promise<Reverified> {
@@ -26,7 +30,7 @@ export function createReverify(source: Source): (held: HeldDelivery) => Promise<
       const contentType = contentTypeOf(method, headers);
       const opened = await openBody(source, { bytes: Buffer.from(body), coding, contentType });
       const verified = verifier.verify({ method, origin, target, headers, content: opened.signed }, read.candidates);
-      if (typeof verified === "string") return { refused: verified };
+      if (typeof verified === "string") return { refused: wasRedacted(body) ? REDACTED_REASON : verified };
       const content = await opened.content();
       requirePayload(source, content);
       if (isHandshake(source, content, headers)) return { refused: "handshake" };

@@ -12,6 +12,7 @@ import { headersOf, isSigned, type Place } from "../signature/schemes.ts";
 import { hasOtherCuts } from "../signature/signed-text.ts";
 import { isDefault, type Source } from "../source.ts";
 import type { Content } from "./content.ts";
+import { redactedHeaders, requireRedacted } from "./redact.ts";
 import { readSigned } from "./signed-reading.ts";
 
 /** A verified delivery. `receivedAt` is in Unix milliseconds. */
@@ -24,10 +25,17 @@ interface VerifiedDelivery {
   receivedAt: number;
 }
 
-/** The event of a verified delivery. Throws `invalid_payload` if its id or type cannot be stored. */
+/**
+ * The event of a verified delivery. Throws `invalid_payload` if its id or type cannot be stored, or if it cannot be
+ * redacted.
+ */
 export function eventOf({ source, verified, headers, content, address, receivedAt }: VerifiedDelivery): NewEvent {
   const identity = identify({ source, verified, headers, content });
   const { eventId, bytesSha256, sameWithinMs, type } = identity;
+  const contentType =
+    identity.contentType ?? headers["content-type"] ?? (content.mediaType || "application/octet-stream");
+  const kept = requireRedacted(source, content.bytes, contentType);
+  const stored = storedHeadersOf(source, headers);
   return {
     source: source.name,
     eventId,
@@ -35,10 +43,10 @@ export function eventOf({ source, verified, headers, content, address, receivedA
     bytesSha256,
     sameWithinMs,
     secret: verified.secret.name,
-    contentType: identity.contentType ?? headers["content-type"] ?? (content.mediaType || "application/octet-stream"),
-    payload: content.bytes,
+    contentType,
+    payload: kept.bytes,
     address,
-    headers: storedHeadersOf(source, headers),
+    headers: source.redact ? redactedHeaders(stored, kept) : stored,
     receivedAt,
   };
 }

@@ -77,6 +77,19 @@ sorces: {}
     assert.throws(() => readConfigFile({ CONFIG_FILE: dir }), /cannot be read \(EISDIR\)/);
   });
 
+  test("may be a member to redact that events are known by, or that no delivery has", () => {
+    for (const [entry, fault] of [
+      ["preset: stripe, redact: [data.card, id]", /redact: found a path that has body:id, by which events are known/],
+      ['preset: stripe, redact: ["**.type"]', /redact: found a path that has body:type/],
+      ["verify: { header: a }, redact: [id]", /redact: found a path that has body:id/],
+      ["preset: chargify, redact: [Body]", /redact: found at a source of application\/x-www-form-urlencoded/],
+      ["verify: { type: token, query: a }, methods: [GET], redact: [a]", /redact: found at a source of queries/],
+      ["preset: stripe, redact: [data..card]", /redact.*: found .*expected names with dots between them/],
+      ["preset: stripe, redact: []", /redact: .*expected at least one path/],
+    ] as const)
+      assert.match(faultsOf(`{ ${entry}, secrets: [env:SECRET] }`).join(), fault);
+  });
+
   test("of the shape of a source does not hide that a secret is missing", () => {
     assert.deepEqual(
       faults("sources:\n  a: { preset: githup, secrets: [env:NONE] }\n").map((line) => line.split(":")[1]),

@@ -14,6 +14,7 @@ const SECRET = "the secret of the shop";
 const FILE = `sources:
   shop: { verify: { header: x-sig }, secrets: [env:SHOP_SECRET], bodyLimit: 2k }
   chat: { verify: { type: token, path: true }, secrets: [env:SHOP_SECRET] }
+  cards: { verify: { header: x-sig }, secrets: [env:SHOP_SECRET], redact: [card] }
   big: { verify: { header: x-sig }, secrets: [env:SHOP_SECRET], bodyLimit: 1m }
 `;
 
@@ -148,6 +149,21 @@ suite("sources capture", () => {
     assert.equal(readFileSync(file, "utf8"), request.replace("x-ODD:  1", "x-ODD: 1"));
     assert.equal(statSync(file).mode & 0o777, 0o600);
     assert.deepEqual(ordersIn(server), []);
+  });
+
+  test("a redacted member is in no file, and explain says why nothing verifies the rest", async () => {
+    const { command } = await capturing("cards", "--count", "2", "--json");
+    const body = '{"id":"e1","type":"paid","card":"4242424242"}';
+    const card = "X-Card: 4242424242";
+    await sendRaw(server.port, head("POST", "/webhook/cards", JSON_TYPE, SIGNED, card, lengthOf(body)) + body);
+    await sendRaw(server.port, `${head("POST", "/webhook/cards?card=4242424242", SIGNED, lengthOf("card=42"))}card=42`);
+    const found = await foundBy(command);
+    const [kept = "", other = ""] = found.map(({ file }) => readFileSync(file, "utf8"));
+    assert.match(kept, /"card":"\[redacted\]"\}$/);
+    assert.doesNotMatch(kept + other, /card=|4242424242/);
+    const args = ["sources", "explain", "cards", "--at", found[0]?.receivedAt ?? ""];
+    const { stdout, stderr } = await authserve(args, { ...server, input: Buffer.from(kept) });
+    assert.match(stdout + stderr, /the body was redacted, so that nothing verifies it any more/);
   });
 
   test("the refused body of a sender that waits for 100 Continue is kept", async () => {

@@ -423,6 +423,7 @@ export const EN = {
       timestamp_too_old: "Its signed time is too old",
       timestamp_in_future: "Its signed time is in the future",
       secret_retired: "It is signed with a secret that is retired",
+      redacted: "It was redacted when it came, so that nothing verifies it any more",
     } as Record<string, string>,
   },
   setup: {

@@ -445,6 +445,7 @@ export const ES: Texts = {
       timestamp_too_old: "Su hora firmada es demasiado antigua",
       timestamp_in_future: "Su hora firmada está en el futuro",
       secret_retired: "Está firmada con un secreto retirado",
+      redacted: "Se censuró al llegar, así que nada puede ya verificarla",
     },
   },
   setup: {
