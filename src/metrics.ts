@@ -49,7 +49,7 @@ interface MetricNeeds {
       >
     >;
     /** The routes that have jobs. */
-    routes(): Promise<Pick<RouteRecord, "route" | "queued" | "failed">[]>;
+    routes(now: number): Promise<Pick<RouteRecord, "route" | "queued" | "failed">[]>;
   };
   /** Whether the target of a route is available. */
   isAvailable(route: string): boolean;
@@ -255,7 +255,7 @@ export function createMetrics(): Metrics {
   function exposition(needs: MetricNeeds): MetricsText {
     // While the store does not answer, the other metrics still tell of it.
     const readBacklog = orUnknown(() => needs.events.backlog());
-    const readRoutes = orUnknown(() => needs.events.routes());
+    const readRoutes = orUnknown(() => needs.events.routes(needs.now()));
     const readSources = orUnknown(() => needs.sources());
     const readTokens = orUnknown(() => needs.tokens());
     const readMissed = orUnknown(() => needs.missed());

@@ -1,8 +1,17 @@
 import * as v from "valibot";
-import { MAX_SILENCE_MS } from "../events/limits.ts";
 import type { Endpoint } from "../http/endpoint.ts";
 import { isoTime } from "../lib/iso-time.ts";
-import { type AdminGuard, changeEndpoint, count, cursor, fieldError, readEndpoint, text, timestamp } from "./api.ts";
+import {
+  type AdminGuard,
+  changeEndpoint,
+  count,
+  cursor,
+  fieldError,
+  forMs,
+  readEndpoint,
+  text,
+  timestamp,
+} from "./api.ts";
 
 export interface AlertParts extends AdminGuard {
   readAlerts: () => Promise<v.InferOutput<typeof AlertItem>[]>;
@@ -44,13 +53,7 @@ const SilenceBody = v.object({
   name: v.optional(v.pipe(text, v.description("Default: every alert."))),
   labels: v.optional(v.record(v.string(), text)),
   reason: v.optional(text),
-  forMs: v.pipe(
-    v.number("must be a number"),
-    v.integer("must be a whole number"),
-    v.minValue(1, "must be above 0"),
-    v.maxValue(MAX_SILENCE_MS, "must be at most a year"),
-    v.description("Milliseconds."),
-  ),
+  forMs,
 });
 const SilencedAnswer = v.object({ until: timestamp });
 const UnsilenceBody = v.object({ name: v.optional(v.pipe(text, v.description("Default: all."))) });

@@ -1,6 +1,7 @@
 import * as v from "valibot";
 import { AppError, type ErrorCode } from "../errors.ts";
 import { JOB_CURSOR, LIST_CURSOR } from "../events/cursors.ts";
+import { MAX_FOR_MS } from "../events/limits.ts";
 import { readJson } from "../http/body.ts";
 import { type Endpoint, type RequestContext, type RequestHandler, reply } from "../http/endpoint.ts";
 import { readQuery } from "../http/fields.ts";
@@ -136,6 +137,13 @@ export const time = v.pipe(
     return NEVER;
   }),
   v.description("A time in ISO 8601, e.g. 2026-01-31T12:00:00Z."),
+);
+export const forMs = v.pipe(
+  v.number("must be a number"),
+  v.integer("must be a whole number"),
+  v.minValue(1, "must be above 0"),
+  v.maxValue(MAX_FOR_MS, "must be at most a year"),
+  v.description("Milliseconds."),
 );
 export const count = v.pipe(v.number(), v.integer(), v.minValue(0));
 export const timestamp = v.pipe(v.string(), v.isoTimestamp());

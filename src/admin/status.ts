@@ -10,6 +10,7 @@ import {
   changeEndpoint,
   count,
   fieldError,
+  forMs,
   queryEndpoint,
   readEndpoint,
   text,
@@ -68,6 +69,7 @@ export const StatusAnswer = v.object({
       failed: count,
       discarded: count,
       pausedAt: v.nullable(timestamp),
+      pausedUntil: v.pipe(v.nullable(timestamp), v.description("When the pause ends by itself. Null: never.")),
       available: v.boolean(),
       unavailableSince: v.nullable(timestamp),
       nextProbeAt: v.pipe(v.nullable(timestamp), v.description("Null also while a probe is running.")),
@@ -126,6 +128,12 @@ export const StatsAnswer = v.object({
 });
 
 const RouteBody = v.object({ route: text });
+const PauseBody = v.object({
+  ...RouteBody.entries,
+  forMs: v.optional(
+    v.pipe(forMs, v.description("After how many milliseconds the pause ends by itself. Default: never.")),
+  ),
+});
 const ChangedAnswer = v.object({ changed: v.boolean() });
 
 /** The state of the server, what it has counted over time, and the routes of events. */
@@ -178,12 +186,13 @@ export function statusEndpoints(parts: StatusParts): Endpoint[] {
     changeEndpoint(parts, {
       path: "/admin/api/routes/pause",
       scope: "events:write",
-      summary: "Pauses a route: its jobs wait, and running attempts end as usual.",
-      request: RouteBody,
+      summary: "Pauses a route: its jobs wait, and running attempts end as usual. A pause that lasts gets the new end.",
+      request: PauseBody,
       response: ChangedAnswer,
-      async change({ route }) {
+      async change({ route, forMs }) {
         await requireRoute(route);
-        return { changed: await events.pauseRoute(route, now()) };
+        const until = forMs === undefined ? undefined : now() + forMs;
+        return { changed: await events.pauseRoute(route, now(), until) };
       },
     }),
     changeEndpoint(parts, {
@@ -194,7 +203,7 @@ export function statusEndpoints(parts: StatusParts): Endpoint[] {
       response: ChangedAnswer,
       async change({ route }) {
         await requireRoute(route);
-        return { changed: await events.resumeRoute(route) };
+        return { changed: await events.resumeRoute(route, now()) };
       },
     }),
     changeEndpoint(parts, {

@@ -7,11 +7,10 @@ import { readEnvironment } from "../config/env-file.ts";
 import { handlerEnvironment, readConfigFile } from "../config/file/config-file.ts";
 import { readSettings } from "../config/settings.ts";
 import { describeError, OperatorError } from "../errors.ts";
-import { MAX_SILENCE_MS } from "../events/limits.ts";
 import { pageUrlOf } from "../http/listen.ts";
 import { isoTime } from "../lib/iso-time.ts";
 import { nearest } from "../lib/nearest.ts";
-import { durationOption } from "./option-values.ts";
+import { durationOption, FOR_BOUNDS } from "./option-values.ts";
 import { counted, printJson, say } from "./output.ts";
 import { type RemoteOptions, type RemoteServer, remoteServer } from "./remote.ts";
 import { withStores } from "./stores.ts";
@@ -75,8 +74,6 @@ function printAlerts(items: readonly ListedAlert[], time: (at: number) => string
   );
 }
 
-const SILENCE = { leastMs: 1, mostMs: MAX_SILENCE_MS, text: "of at most 365d, e.g. 2h" };
-
 interface SilenceOptions {
   for?: string;
   label?: string[];
@@ -96,7 +93,7 @@ export function runAlertsSilence(name: string | undefined, options: SilenceOptio
       if (options.json) return printJson({ removed });
       return say(removed === 0 ? "There is no such silence." : `Ended ${counted(removed, "silence")}.`);
     }
-    const until = now + durationOption("--for", options.for ?? "1h", SILENCE);
+    const until = now + durationOption("--for", options.for ?? "1h", FOR_BOUNDS);
     await alerts.addSilence({ id: randomUUID(), name: chosen, labels, reason: options.reason ?? null, until }, now);
     if (options.json) return printJson({ name: chosen, labels, until: isoTime(until) });
     say(`${chosen ?? "Every alert"} is silenced until ${isoTime(until)}.`);

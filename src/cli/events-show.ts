@@ -150,7 +150,7 @@ function waitingText(waiting: Waiting, job: JobDetail, { time, lasting }: Times,
     case "running":
       return "an attempt is running";
     case "paused":
-      return `for the route, paused ${lasting(waiting.since)}: authserve routes resume ${route}`;
+      return `for the route, paused ${lasting(waiting.since)}${pauseEnd(waiting.until, time)}: authserve routes resume ${route}`;
     case "earlier_event": {
       const { eventId, source, status } = waiting.event;
       const failed = status === "failed" ? ", which failed: replay or discard it" : "";
@@ -165,6 +165,8 @@ function waitingText(waiting: Waiting, job: JobDetail, { time, lasting }: Times,
       return "due: a running server takes it next";
   }
 }
+
+const pauseEnd = (until: number | null, time: FormatTime) => (until === null ? "" : `, which ends ${time(until)}`);
 
 const OUTCOME_STYLE = { succeeded: "green", failed: "red", lease_expired: "yellow" } as const;
 

@@ -79,6 +79,7 @@ export const EXAMPLES: Record<string, readonly (readonly [commandLine: string, w
   "routes list": [["authserve routes list", "See which route has queued or failed jobs"]],
   "routes pause": [
     ["authserve routes pause billing", "Let the events of the route billing wait, e.g. during an upgrade"],
+    ["authserve routes pause billing --for 2h", "Let them wait for two hours"],
   ],
   "routes test": [
     ["authserve routes test billing --since 7d --config new.yaml", "Try a changed file on the events of a week"],

@@ -59,7 +59,7 @@ export function requireFiltered(
       },
       async routes() {
         const configured = namesOf(() => readRoutes(readEnvironment()));
-        return configured && [...configured, ...(await events.routes()).map((record) => record.route)];
+        return configured && [...configured, ...(await events.routes(Date.now())).map((record) => record.route)];
       },
       events,
     },

@@ -1,5 +1,6 @@
 import { parseDurationMs } from "../config/units.ts";
 import { OperatorError } from "../errors.ts";
+import { MAX_FOR_MS } from "../events/limits.ts";
 import type { EventFilter } from "../events/store.ts";
 import { canonicalAddress } from "../http/proxies.ts";
 import { parseIsoTime } from "../lib/iso-time.ts";
@@ -31,6 +32,9 @@ export function parseTime(option: string, text: string, now: number): number {
     remedy: "give a duration or a time, e.g. 1h or 2026-01-31T12:00:00Z",
   });
 }
+
+/** Bounds of `--for` where a silence or a pause ends by itself. */
+export const FOR_BOUNDS = { leastMs: 1, mostMs: MAX_FOR_MS, text: "of at most 365d, e.g. 2h" };
 
 /** Reads an option that is a duration. `bounds` are in words, with an example. Throws {@link OperatorError}. */
 export function durationOption(

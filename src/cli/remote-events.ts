@@ -19,7 +19,7 @@ import { RemoteProblem, type RemoteServer } from "./remote.ts";
 const PAGE = 500;
 
 type ShownConflict = Omit<Conflict, "payload"> & { payload: string | null; payloadBase64?: string };
-type ShownJob = Omit<JobDetail, "dueAt" | "attemptsOfBudget" | "pausedAt" | "earlier"> & {
+type ShownJob = Omit<JobDetail, "dueAt" | "attemptsOfBudget" | "pausedAt" | "pausedUntil" | "earlier"> & {
   nextAttemptAt: number | null;
   budget: { used: number; of: number | null };
   waits: { reason: Waiting["reason"]; since: string | null; until: string | null; event: JobDetail["earlier"] } | null;
@@ -98,15 +98,20 @@ function eventOf({ conflicts, jobs, routes: verdicts, ...event }: ShownEvent, pa
 }
 
 function jobOf({ nextAttemptAt: dueAt, budget, waits, ...job }: ShownJob): JobDetail {
-  const pausedAt = waits?.reason === "paused" && waits.since !== null ? Date.parse(waits.since) : null;
-  return { ...job, dueAt, attemptsOfBudget: budget.used, pausedAt, earlier: waits?.event ?? null };
+  const pause = waits?.reason === "paused" ? waits : null;
+  return {
+    ...{ ...job, dueAt, attemptsOfBudget: budget.used, earlier: waits?.event ?? null },
+    pausedAt: parsedTime(pause?.since),
+    pausedUntil: parsedTime(pause?.until),
+  };
 }
+
+const parsedTime = (text: string | null | undefined) => (text ? Date.parse(text) : null);
 
 /** The unavailable target that a job waits for. */
 function outageOf({ route, waits }: ShownJob): UnavailableRoute[] {
   if (waits?.reason !== "target_unavailable" || waits.since === null) return [];
-  const probeAt = waits.until === null ? null : Date.parse(waits.until);
-  return [{ route, since: Date.parse(waits.since), probeAt }];
+  return [{ route, since: Date.parse(waits.since), probeAt: parsedTime(waits.until) }];
 }
 
 const bytesOf = (text: string, base64: string | undefined) =>

@@ -8,12 +8,12 @@ import { isoTime } from "../lib/iso-time.ts";
 import { printable } from "../lib/printable.ts";
 import type { Route } from "../worker/route.ts";
 import { overviewOfRoutes, type RouteOverview, targetOf } from "../worker/route-overview.ts";
-import { remedyForName } from "./option-values.ts";
+import { durationOption, FOR_BOUNDS, remedyForName } from "./option-values.ts";
 import { counted, printJson, say } from "./output.ts";
 import { type RemoteOptions, type RemoteServer, remoteServer } from "./remote.ts";
 import { withStores } from "./stores.ts";
 import { printTable } from "./table.ts";
-import { lastingFormat, probeText } from "./time.ts";
+import { lastingFormat, probeText, timeFormat } from "./time.ts";
 
 /**
  * Prints the routes with the numbers of their jobs, and why they wait. Routes that have jobs and are no longer
@@ -34,9 +34,11 @@ export async function runRoutesList({ utc, json, ...remote }: ListOptions): Prom
   );
   const now = Date.now();
   const lasting = lastingFormat(utc, now);
-  for (const { name, pausedAt, unavailableSince, nextProbeAt } of shown) {
+  const time = timeFormat(utc, now);
+  for (const { name, pausedAt, pausedUntil, unavailableSince, nextProbeAt } of shown) {
+    const end = pausedUntil === null ? "" : ` The pause ends ${time(pausedUntil)}.`;
     if (pausedAt !== null)
-      say(`${name} has been paused ${lasting(pausedAt)}. To go on: authserve routes resume ${name}`);
+      say(`${name} has been paused ${lasting(pausedAt)}.${end} To go on: authserve routes resume ${name}`);
     if (unavailableSince === null) continue;
     say(`The target of ${name} has been unavailable ${lasting(unavailableSince)}, ${probeText(nextProbeAt, now)}.`);
     say(`To try it now: authserve routes try ${name}`);
@@ -62,7 +64,7 @@ async function shownRoutes(server: RemoteServer | null): Promise<ShownRoute[]> {
   let shown: ShownRoute[] = [];
   await withStores(async ({ events, now }) => {
     const unavailable = await events.unavailableRoutes(now());
-    shown = overviewOfRoutes(routes, await events.routes())
+    shown = overviewOfRoutes(routes, await events.routes(now()))
       .filter((route) => route.configured !== null || isWaiting(route))
       .map((route) =>
         describe(
@@ -79,13 +81,13 @@ type RemoteRoute = Omit<ShownRoute, "status"> & { configured: boolean };
 
 function describeRemote({ configured, ...route }: RemoteRoute): ShownRoute {
   const { name, sources, types, handler, target, queued, processed, failed, discarded } = route;
-  const { pausedAt, unavailableSince, nextProbeAt } = route;
+  const { pausedAt, pausedUntil, unavailableSince, nextProbeAt } = route;
   return {
     name,
     status: statusOf(configured, route),
     ...{ sources, types, handler, target },
     ...{ queued, processed, failed, discarded },
-    ...{ pausedAt, unavailableSince, nextProbeAt },
+    ...{ pausedAt, pausedUntil, unavailableSince, nextProbeAt },
   };
 }
 
@@ -98,14 +100,17 @@ function statusOf(
   return unavailableSince === null ? "active" : "unavailable";
 }
 
-/** Pauses a route: its jobs wait. Running attempts end as usual. */
-export function runRoutesPause(name: string): Promise<void> {
+/** Pauses a route: its jobs wait, at most for a duration if one is given. Running attempts end as usual. */
+export function runRoutesPause(name: string, { for: duration }: { for?: string }): Promise<void> {
+  const forMs = duration === undefined ? null : durationOption("--for", duration, FOR_BOUNDS);
   return withStores(async ({ events, now }) => {
-    await requireRoute(name, events);
-    const isPaused = await events.pauseRoute(name, now());
+    await requireRoute(name, events, now());
+    const until = forMs === null ? undefined : now() + forMs;
+    const isPaused = await events.pauseRoute(name, now(), until);
+    const end = until === undefined ? "" : `${isoTime(until)} or `;
     say(
       isPaused
-        ? `${name} is paused. Its events wait for authserve routes resume ${name}.`
+        ? `${name} is paused. Its events wait for ${end}authserve routes resume ${name}.`
         : `${name} was paused already.`,
     );
   });
@@ -113,9 +118,9 @@ export function runRoutesPause(name: string): Promise<void> {
 
 /** Ends the pause of a route. */
 export function runRoutesResume(name: string): Promise<void> {
-  return withStores(async ({ events }) => {
-    await requireRoute(name, events);
-    const isResumed = await events.resumeRoute(name);
+  return withStores(async ({ events, now }) => {
+    await requireRoute(name, events, now());
+    const isResumed = await events.resumeRoute(name, now());
     say(isResumed ? `${name} is resumed.` : `${name} was not paused.`);
   });
 }
@@ -123,7 +128,7 @@ export function runRoutesResume(name: string): Promise<void> {
 /** Asks the running servers to try the target of a route now, and not only at the next probe. */
 export function runRoutesTry(name: string): Promise<void> {
   return withStores(async ({ events, now }) => {
-    await requireRoute(name, events);
+    await requireRoute(name, events, now());
     const isAsked = await events.tryRoute(name, now());
     say(isAsked ? `A server tries the target of ${name} now.` : `The target of ${name} is not unavailable.`);
   });
@@ -157,7 +162,7 @@ export function readRoutesOf(config: string | undefined): Route[] {
 const isWaiting = ({ queued, failed }: Pick<RouteOverview, "queued" | "failed">) => queued + failed > 0;
 
 function describe(
-  { name, configured: route, queued, processed, failed, discarded, pausedAt }: RouteOverview,
+  { name, configured: route, queued, processed, failed, discarded, pausedAt, pausedUntil }: RouteOverview,
   outage: UnavailableRoute | undefined,
 ) {
   const unavailableSince = outage?.since ?? null;
@@ -173,14 +178,16 @@ function describe(
     failed,
     discarded,
     pausedAt,
+    pausedUntil,
     unavailableSince,
     nextProbeAt: outage?.probeAt ?? null,
   };
 }
 
-const routeJson = ({ pausedAt, unavailableSince, nextProbeAt, ...route }: ShownRoute) => ({
+const routeJson = ({ pausedAt, pausedUntil, unavailableSince, nextProbeAt, ...route }: ShownRoute) => ({
   ...route,
   pausedAt: isoTime(pausedAt),
+  pausedUntil: isoTime(pausedUntil),
   unavailableSince: isoTime(unavailableSince),
   nextProbeAt: isoTime(nextProbeAt),
 });
@@ -189,8 +196,8 @@ const routeJson = ({ pausedAt, unavailableSince, nextProbeAt, ...route }: ShownR
  * Throws {@link OperatorError} unless a route is configured, or has jobs. A faulty configuration must not prevent a
  * pause.
  */
-async function requireRoute(name: string, events: EventStore): Promise<void> {
-  const names = new Set((await events.routes()).map(({ route }) => route));
+async function requireRoute(name: string, events: EventStore, now: number): Promise<void> {
+  const names = new Set((await events.routes(now)).map(({ route }) => route));
   try {
     for (const route of readRoutes(readEnvironment())) names.add(route.name);
   } catch (error) {

@@ -21,7 +21,9 @@ export interface ListedJobRow {
 }
 
 /** A job with why it has ended, and what it waits for. */
-export interface DetailJob extends ListedJobRow, Pick<JobDetail, "probes" | "attemptsOfBudget" | "pausedAt"> {
+export interface DetailJob
+  extends ListedJobRow,
+    Pick<JobDetail, "probes" | "attemptsOfBudget" | "pausedAt" | "pausedUntil"> {
   earlierSource: string | null;
   earlierEventId: string | null;
   earlierStatus: JobStatus | null;

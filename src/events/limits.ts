@@ -23,8 +23,8 @@ export const MAX_COMPARED_JOBS = 2000;
 /** The events, or ids, that a page of a purge looks at: 2 ms. */
 export const MAX_COMPARED_EVENTS = 1000;
 
-/** A longer silence of an alert is a mistake. */
-export const MAX_SILENCE_MS = 365 * DAY_MS;
+/** A longer silence of an alert, or pause with an end, is a mistake. */
+export const MAX_FOR_MS = 365 * DAY_MS;
 
 /** The last character of Unicode. Behind the beginning of a text it is the end of all texts that begin so. */
 export const LAST_CHARACTER = "\u{10ffff}";

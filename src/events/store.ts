@@ -167,8 +167,10 @@ export interface JobDetail {
   /** When a queued job is due, or its lease ends. Null while it waits for earlier jobs of its ordering key. */
   dueAt: number | null;
   leased: boolean;
-  /** Since when its route is paused. Null if it is not. */
+  /** Since when its route is paused. Null if it is not. A pause whose end is over may still be told. */
   pausedAt: number | null;
+  /** When the pause ends by itself. Null: never. */
+  pausedUntil: number | null;
   /** The event whose job of the same route and ordering key it waits for. */
   earlier: (EventName & { status: JobStatus }) | null;
   lastError: string | null;
@@ -249,7 +251,7 @@ export interface CountedPage {
 /** A job that is queued or has failed, with its event. */
 export interface OpenJob
   extends Pick<EventSummary, "source" | "eventId" | "type" | "receivedAt">,
-    Omit<JobDetail, "probes" | "attemptsOfBudget" | "pausedAt" | "earlier" | "discarded" | "history"> {}
+    Omit<JobDetail, "probes" | "attemptsOfBudget" | "pausedAt" | "pausedUntil" | "earlier" | "discarded" | "history"> {}
 
 /** A part of a list of jobs. `next` is the cursor of the next page; null on the last page. */
 export interface OpenJobPage {
@@ -307,6 +309,8 @@ export interface RouteRecord {
   discarded: number;
   /** Unix milliseconds. Null if it is not paused. */
   pausedAt: number | null;
+  /** When the pause ends by itself. Null: never. */
+  pausedUntil: number | null;
 }
 
 /** A route whose target is unavailable. Times are Unix milliseconds. */
@@ -406,12 +410,15 @@ export interface EventStore {
   rerouted(limit: number): Promise<PendingEvent[]>;
   /** Adds or replays the jobs of rerouted events, unless they are queued. */
   addRerouted(events: number[], jobs: NewJob[], now: number): Promise<void>;
-  /** The routes that have jobs or are paused, by name. */
-  routes(): Promise<RouteRecord[]>;
-  /** Pauses a route: none of its jobs is claimed. Returns false if it is paused already. */
-  pauseRoute(route: string, now: number): Promise<boolean>;
-  /** Returns false if the route is not paused. */
-  resumeRoute(route: string): Promise<boolean>;
+  /** The routes that have jobs or are paused now, by name. */
+  routes(now: number): Promise<RouteRecord[]>;
+  /**
+   * Pauses a route: none of its jobs is claimed before `until`, or without it before the route is resumed. The end of a
+   * pause that lasts is changed. Returns false if it is paused so already.
+   */
+  pauseRoute(route: string, now: number, until?: number): Promise<boolean>;
+  /** Returns false if the route is not paused now. */
+  resumeRoute(route: string, now: number): Promise<boolean>;
   /** Notes the routes whose targets a worker finds unavailable, in place of those that it noted before. */
   noteUnavailable(owner: string, routes: readonly UnavailableRoute[], now: number): Promise<void>;
   /** The routes that a worker has noted as unavailable lately, by name. */

@@ -4,8 +4,8 @@ import type { JobDetail, UnavailableRoute } from "./store.ts";
 export type Waiting =
   /** An attempt is running. */
   | { reason: "running" }
-  /** Its route is paused. */
-  | { reason: "paused"; since: number }
+  /** Its route is paused. `until`: when the pause ends by itself; null: never. */
+  | { reason: "paused"; since: number; until: number | null }
   /** An earlier event of its ordering key has not ended. */
   | { reason: "earlier_event"; event: NonNullable<JobDetail["earlier"]> }
   /** The target is unavailable. `until`: the next probe; null while one is running. */
@@ -17,10 +17,11 @@ export type Waiting =
 
 /** Why a job waits; null if it has ended. */
 export function waitingOf(job: JobDetail, unavailable: readonly UnavailableRoute[], now: number): Waiting | null {
-  const { status, route, leased, pausedAt, earlier, dueAt } = job;
+  const { status, route, leased, pausedAt, pausedUntil, earlier, dueAt } = job;
   if (status !== "queued") return null;
   if (leased) return { reason: "running" };
-  if (pausedAt !== null) return { reason: "paused", since: pausedAt };
+  if (pausedAt !== null && (pausedUntil === null || pausedUntil > now))
+    return { reason: "paused", since: pausedAt, until: pausedUntil };
   if (earlier !== null) return { reason: "earlier_event", event: earlier };
   const target = unavailable.find((one) => one.route === route);
   if (target) return { reason: "target_unavailable", since: target.since, until: nextProbeOf(target, dueAt, now) };

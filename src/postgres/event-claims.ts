@@ -17,7 +17,8 @@ import { columnsOf, integers, texts } from "./values.ts";
 const CLAIM = `
 WITH due AS MATERIALIZED (
   SELECT event, due_at, lease_owner FROM authserve.jobs
-  WHERE route = $1 AND due_at <= $2 AND NOT EXISTS (SELECT 1 FROM authserve.paused_routes WHERE route = $1)
+  WHERE route = $1 AND due_at <= $2 AND NOT EXISTS (
+    SELECT 1 FROM authserve.paused_routes WHERE route = $1 AND (until_at IS NULL OR until_at > $2::bigint))
   ORDER BY due_at LIMIT $3 FOR UPDATE SKIP LOCKED),
 free AS (
   SELECT event, due_at, source, event_id, type, received_at, row_number() OVER in_order AS nth, sum(size) OVER in_order AS bytes
@@ -35,10 +36,13 @@ SELECT due.event, due_at, true, NULL, NULL, NULL, NULL, source, event_id, type, 
 FROM due JOIN authserve.events ON id = due.event WHERE lease_owner IS NOT NULL
 ORDER BY due_at, event`;
 
-/** When the next queued job of a route is due, or its lease ends; null while the route is paused: route. */
+/** When the next queued job of a route is due, or its lease ends, and no pause keeps it waiting: route, now. */
 const NEXT_DUE = `
-SELECT min(due_at) AS "dueAt" FROM authserve.jobs
-WHERE route = $1 AND due_at IS NOT NULL AND NOT EXISTS (SELECT 1 FROM authserve.paused_routes WHERE route = $1)`;
+SELECT greatest(min(due_at), (SELECT until_at FROM authserve.paused_routes WHERE route = $1 AND until_at > $2)) AS "dueAt"
+FROM authserve.jobs
+WHERE route = $1 AND due_at IS NOT NULL
+  AND NOT EXISTS (SELECT 1 FROM authserve.paused_routes WHERE route = $1 AND until_at IS NULL)
+HAVING count(*) > 0`;
 
 // A statement that the client has given up may still run later, when a server of PostgreSQL that hung goes on. So each
 // of these compares what it changes: a late one must not undo a newer claim of the same owner, nor shorten its lease.
@@ -79,8 +83,8 @@ type ClaimsPort = Pick<EventStore, "claim" | "renew" | "settle" | "release">;
 
 /** Claims of jobs: lease, renew, settle and release. */
 export function eventClaims(postgres: Postgres, tally: EventTally): ClaimsPort {
-  async function nextDueAt(route: string): Promise<number | null> {
-    const [next] = await postgres.rows<{ dueAt: number | null }>(NEXT_DUE, [route]);
+  async function nextDueAt(route: string, now: number): Promise<number | null> {
+    const [next] = await postgres.rows<{ dueAt: number | null }>(NEXT_DUE, [route, now]);
     return next?.dueAt ?? null;
   }
 
@@ -103,7 +107,7 @@ export function eventClaims(postgres: Postgres, tally: EventTally): ClaimsPort {
       .filter(({ isExpired }) => !isExpired)
       .map(({ isExpired: _, due_at: __, ...row }) => ({ ...row, route }));
     const { retried, deadLettered } = await endExpired(postgres, tally, request, expired);
-    return { claimed, expired: retried, deadLettered, unreadable: [], nextDueAt: await nextDueAt(route) };
+    return { claimed, expired: retried, deadLettered, unreadable: [], nextDueAt: await nextDueAt(route, now) };
   }
 
   return {

@@ -42,8 +42,8 @@ SELECT job.event, job.route, job.status, job.attempts - job.probes AS attempts, 
   job.attempts - job.attempts_before_replay AS "attemptsOfBudget", job.ordering_key AS "orderingKey", job.due_at AS "dueAt",
   job.lease_owner IS NOT NULL AS leased, job.ended_at AS "endedAt", job.last_error AS "lastError",
   failed_at AS "failedAt", dead_letters.reason AS "failReason", discarded_at AS "discardedAt",
-  discards.reason AS "discardReason", paused_at AS "pausedAt", earlier.source AS "earlierSource",
-  earlier.event_id AS "earlierEventId", first.status AS "earlierStatus"
+  discards.reason AS "discardReason", paused_at AS "pausedAt", until_at AS "pausedUntil",
+  earlier.source AS "earlierSource", earlier.event_id AS "earlierEventId", first.status AS "earlierStatus"
 FROM authserve.jobs AS job LEFT JOIN authserve.dead_letters USING (event, route)
   LEFT JOIN authserve.discards USING (event, route) LEFT JOIN authserve.paused_routes USING (route)
   LEFT JOIN LATERAL (

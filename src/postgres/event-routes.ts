@@ -4,17 +4,25 @@ import type { Postgres } from "./connection.ts";
 import { unblock } from "./ordering.ts";
 import { columnsOf, integers, texts } from "./values.ts";
 
+/** The routes that have jobs or are paused: now. */
 const ROUTES = `
 SELECT route, coalesce(queued, 0) AS queued, coalesce(processed, 0) AS processed, coalesce(failed, 0) AS failed,
-  coalesce(discarded, 0) AS discarded, paused_at AS "pausedAt"
+  coalesce(discarded, 0) AS discarded, paused_at AS "pausedAt", until_at AS "pausedUntil"
 FROM (
   SELECT route, sum(queued) AS queued, sum(processed) AS processed, sum(failed) AS failed, sum(discarded) AS discarded
   FROM authserve.tally WHERE route <> '' GROUP BY route) AS counted
-FULL JOIN authserve.paused_routes USING (route) ORDER BY route`;
+FULL JOIN (SELECT * FROM authserve.paused_routes WHERE until_at IS NULL OR until_at > $1) AS paused USING (route)
+ORDER BY route`;
 
-const PAUSE = `INSERT INTO authserve.paused_routes (route, paused_at) VALUES ($1, $2) ON CONFLICT DO NOTHING`;
+/** Pauses a route: route, now, until. A pause that lasts keeps its beginning. */
+const PAUSE = `
+INSERT INTO authserve.paused_routes AS pause (route, paused_at, until_at) VALUES ($1, $2, $3)
+ON CONFLICT (route) DO UPDATE SET until_at = excluded.until_at,
+  paused_at = CASE WHEN pause.until_at <= excluded.paused_at THEN excluded.paused_at ELSE pause.paused_at END
+WHERE pause.until_at IS DISTINCT FROM excluded.until_at`;
 
-const RESUME = `DELETE FROM authserve.paused_routes WHERE route = $1`;
+/** Ends a pause: route, now. */
+const RESUME = `DELETE FROM authserve.paused_routes WHERE route = $1 AND (until_at IS NULL OR until_at > $2)`;
 
 /** Notes that targets are unavailable: owner, now, then routes, starts, probes. */
 const NOTE_UNAVAILABLE = `
@@ -61,9 +69,9 @@ type RoutesPort = Pick<
 /** The state of routes: their jobs and pauses, targets, and dead letters that keep other jobs waiting. */
 export function eventRoutes(postgres: Postgres): RoutesPort {
   return {
-    routes: () => postgres.rows<RouteRecord>(ROUTES),
-    pauseRoute: async (route, now) => (await postgres.run(PAUSE, [route, now])) === 1,
-    resumeRoute: async (route) => (await postgres.run(RESUME, [route])) === 1,
+    routes: (now) => postgres.rows<RouteRecord>(ROUTES, [now]),
+    pauseRoute: async (route, now, until) => (await postgres.run(PAUSE, [route, now, until ?? null])) === 1,
+    resumeRoute: async (route, now) => (await postgres.run(RESUME, [route, now])) === 1,
     noteUnavailable: (owner, noted, now) =>
       postgres.transaction(async (queries) => {
         const columns = columnsOf(noted, { route: texts, since: integers, probeAt: integers });

@@ -277,6 +277,10 @@ const STEPS: readonly string[] = [
     network text COLLATE "C" PRIMARY KEY, last_at bigint NOT NULL, new_at bigint, sid text NOT NULL
   );
   `,
+  `
+  -- When a pause ends by itself. Null: never.
+  ALTER TABLE authserve.paused_routes ADD COLUMN until_at bigint;
+  `,
 ];
 
 /**

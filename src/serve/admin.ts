@@ -50,9 +50,9 @@ export function openAdmin(
   const startedAt = isoTime(now());
 
   async function readRoutes() {
-    const [records, unavailable] = await Promise.all([events.routes(), events.unavailableRoutes(now())]);
+    const [records, unavailable] = await Promise.all([events.routes(now()), events.unavailableRoutes(now())]);
     return overviewOfRoutes(routesOf(settings, config.current), records).map(
-      ({ name, configured, pausedAt, ...counts }) => {
+      ({ name, configured, pausedAt, pausedUntil, ...counts }) => {
         const outage = unavailable.find(({ route }) => route === name);
         return {
           name,
@@ -63,6 +63,7 @@ export function openAdmin(
           target: configured && targetOf(configured.handler),
           ...counts,
           pausedAt: isoTime(pausedAt),
+          pausedUntil: isoTime(pausedUntil),
           available: outage === undefined && isAvailable(name),
           unavailableSince: isoTime(outage?.since ?? null),
           nextProbeAt: isoTime(outage?.probeAt ?? null),

@@ -44,7 +44,7 @@ export function openAlerts(wiring: Wiring, parts: AlertNeeds): Part {
   // In an outage of the store, what else is measured still counts.
   const readStore = {
     backlog: orUnknown(() => events.backlog()),
-    routes: orUnknown(() => events.routes()),
+    routes: orUnknown(() => events.routes(now())),
     attempts: orUnknown(() => events.attemptsSince(since)),
     sources: orUnknown(() => readWatchedSources(wiring)),
     tokens: orUnknown(() => stores.tokens.list()),

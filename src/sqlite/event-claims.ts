@@ -36,7 +36,9 @@ export interface EventClaims extends SyncPort<Pick<EventStore, "claim" | "renew"
 
 /** Prepares the claims of a database. `reader` is the connection that reads the events. */
 export function eventClaims(database: Database, reader: Database): EventClaims {
-  const isPaused = database.prepare("SELECT 1 FROM paused_routes WHERE route = ?");
+  const pauseOf = database.prepare<[string, number], { until: number | null }>(
+    "SELECT until_at AS until FROM paused_routes WHERE route = ? AND (until_at IS NULL OR until_at > ?)",
+  );
   // Or when its lease ends.
   const nextDue = database.prepare("SELECT min(due_at) FROM jobs WHERE route = +? AND due_at IS NOT NULL").pluck();
   const renew = database.prepare(RENEW);
@@ -52,6 +54,14 @@ export function eventClaims(database: Database, reader: Database): EventClaims {
   const tally = eventTally(database, reader);
   const readNextDue = (route: string) => nextDue.get(route) as number | null;
 
+  /** When the next job of a route is due, or its lease ends, and no pause keeps it waiting. */
+  function nextClaimAt(route: string, now: number): number | null {
+    const pause = pauseOf.get(route, now);
+    if (pause?.until === null) return null;
+    const dueAt = readNextDue(route);
+    return dueAt === null ? null : Math.max(dueAt, pause?.until ?? dueAt);
+  }
+
   const end = prepareEndAttempt(database, tally);
   const takeDue = atomic(database, prepareLeasing(database, reader, tally, end));
   const settleAll = atomic(database, (batch: Settlement[]) =>
@@ -66,7 +76,7 @@ export function eventClaims(database: Database, reader: Database): EventClaims {
   return {
     claim(request) {
       // An idle poll must not write.
-      const nextDueAt = isPaused.get(request.route) ? null : readNextDue(request.route);
+      const nextDueAt = nextClaimAt(request.route, request.now);
       if (nextDueAt === null || nextDueAt > request.now) {
         return { claimed: [], expired: 0, deadLettered: [], unreadable: [], nextDueAt };
       }

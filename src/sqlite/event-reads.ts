@@ -111,8 +111,8 @@ function details(database: Database): (row: DetailRow, isRouted: boolean) => Eve
       job.attempts - job.attempts_before_replay AS attemptsOfBudget, job.ordering_key AS orderingKey,
       job.due_at AS dueAt, job.lease_owner IS NOT NULL AS leased, job.ended_at AS endedAt, job.last_error AS lastError,
       failed_at AS failedAt, dead_letters.reason AS failReason, discarded_at AS discardedAt,
-      discards.reason AS discardReason, paused_at AS pausedAt, earlier.source AS earlierSource,
-      earlier.event_id AS earlierEventId, first.status AS earlierStatus
+      discards.reason AS discardReason, paused_at AS pausedAt, until_at AS pausedUntil,
+      earlier.source AS earlierSource, earlier.event_id AS earlierEventId, first.status AS earlierStatus
     FROM jobs AS job LEFT JOIN dead_letters USING (event, route) LEFT JOIN discards USING (event, route)
       LEFT JOIN paused_routes USING (route) LEFT JOIN events AS earlier ON earlier.id = ${FIRST_IN_LINE}
       LEFT JOIN jobs AS first ON first.event = earlier.id AND first.route = job.route

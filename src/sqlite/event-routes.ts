@@ -18,12 +18,18 @@ type RoutesPort = Pick<
 
 /** The state of routes: their jobs and pauses, targets, and dead letters that keep other jobs waiting. */
 export function eventRoutes(database: Database): SyncPort<RoutesPort> {
-  const routes = database.prepare<unknown[], RouteRecord>(`
+  const routes = database.prepare<[number], RouteRecord>(`
     SELECT route, coalesce(queued, 0) AS queued, coalesce(processed, 0) AS processed, coalesce(failed, 0) AS failed,
-      coalesce(discarded, 0) AS discarded, paused_at AS pausedAt
-    FROM route_tally FULL JOIN paused_routes USING (route) ORDER BY route`);
-  const pause = database.prepare("INSERT INTO paused_routes (route, paused_at) VALUES (?, ?) ON CONFLICT DO NOTHING");
-  const resume = database.prepare("DELETE FROM paused_routes WHERE route = ?");
+      coalesce(discarded, 0) AS discarded, paused_at AS pausedAt, until_at AS pausedUntil
+    FROM route_tally FULL JOIN (SELECT * FROM paused_routes WHERE until_at IS NULL OR until_at > ?) USING (route)
+    ORDER BY route`);
+  // A pause that lasts keeps its beginning.
+  const pause = database.prepare(`
+    INSERT INTO paused_routes (route, paused_at, until_at) VALUES (?, ?, ?)
+    ON CONFLICT (route) DO UPDATE SET until_at = excluded.until_at,
+      paused_at = iif(until_at <= excluded.paused_at, excluded.paused_at, paused_at)
+    WHERE until_at IS NOT excluded.until_at`);
+  const resume = database.prepare("DELETE FROM paused_routes WHERE route = ? AND (until_at IS NULL OR until_at > ?)");
   const note = database.prepare(`
     INSERT INTO unavailable_routes (route, owner, since, probe_at, seen_at)
     VALUES (@route, @owner, @since, @probeAt, @now)
@@ -51,9 +57,9 @@ export function eventRoutes(database: Database): SyncPort<RoutesPort> {
   const promote = promotion(database);
 
   return {
-    routes: () => routes.all(),
-    pauseRoute: (route, now) => pause.run(route, now).changes === 1,
-    resumeRoute: (route) => resume.run(route).changes === 1,
+    routes: (now) => routes.all(now),
+    pauseRoute: (route, now, until) => pause.run(route, now, until ?? null).changes === 1,
+    resumeRoute: (route, now) => resume.run(route, now).changes === 1,
     noteUnavailable: atomic(database, (owner: string, noted: readonly UnavailableRoute[], now: number) => {
       for (const route of noted) note.run({ ...route, owner, now });
       forget.run({ owner, now, endedBefore: now - NOTED_FOR_MS });

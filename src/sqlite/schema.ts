@@ -255,6 +255,10 @@ const STEPS: readonly string[] = [
     network TEXT PRIMARY KEY, last_at INTEGER NOT NULL, new_at INTEGER, sid TEXT NOT NULL
   ) STRICT, WITHOUT ROWID;
   `,
+  `
+  -- When a pause ends by itself. Null: never.
+  ALTER TABLE paused_routes ADD COLUMN until_at INTEGER;
+  `,
 ];
 
 /** The oldest supported schema. Schemas 1 to 14 are from before the first release. */

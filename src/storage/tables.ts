@@ -118,7 +118,7 @@ export const TABLES: readonly StoredTable[] = [
   events("conflicts", "event payload_sha256", CONFLICT, WITH_CHECKSUM),
   events("repeats", "event number", REPEAT, OF_EVENT),
   events("reroutes", "event", { integer: "event" }, OF_EVENT),
-  events("paused_routes", "route", { text: "route", integer: "paused_at" }),
+  events("paused_routes", "route", { text: "route", integer: "paused_at until_at" }),
   events("unavailable_routes", "route owner", { text: "route owner", integer: "since probe_at seen_at try_at" }, LEFT),
   events("stats_minutes", ...STAT, LARGE),
   events("stats_hours", ...STAT, LARGE),

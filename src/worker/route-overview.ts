@@ -7,7 +7,7 @@ export interface RouteOverview extends Omit<RouteRecord, "route"> {
   configured: Route | null;
 }
 
-const NO_JOBS = { queued: 0, processed: 0, failed: 0, discarded: 0, pausedAt: null };
+const NO_JOBS = { queued: 0, processed: 0, failed: 0, discarded: 0, pausedAt: null, pausedUntil: null };
 
 /** The configured routes, and then others that have records. */
 export function overviewOfRoutes(routes: readonly Route[], records: readonly RouteRecord[]): RouteOverview[] {

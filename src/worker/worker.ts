@@ -155,7 +155,7 @@ export function createWorker(options: WorkerOptions): Worker {
       for (const { name, orderBy, whenStuck } of routes) {
         if (orderBy === null || whenStuck === "skip") await store.unblockRoute(name, now());
       }
-      for (const { route, queued, failed } of await store.routes()) {
+      for (const { route, queued, failed } of await store.routes(now())) {
         if (workers.has(route) || queued + failed === 0 || isStopped) continue;
         log.warn({ event: "route_gone", route, queued, failed }, "jobs of a route that is not configured wait for it");
       }

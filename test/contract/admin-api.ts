@@ -9,7 +9,7 @@ import { ErrorsAnswer, JobsAnswer } from "../../src/admin/jobs.ts";
 import { SessionAnswer } from "../../src/admin/session.ts";
 import { SourcesAnswer } from "../../src/admin/sources.ts";
 import { StatsAnswer, StatusAnswer } from "../../src/admin/status.ts";
-import { MAX_SILENCE_MS } from "../../src/events/limits.ts";
+import { MAX_FOR_MS } from "../../src/events/limits.ts";
 import { type Answer, ask, assertProblem, deliver, event, logIn, post } from "../helpers/client.ts";
 import { EMAIL } from "../helpers/credentials.ts";
 import { type Server, startServer } from "../helpers/server.ts";
@@ -333,20 +333,25 @@ export function adminApiSuite(store: string, settings: (t: TestContext) => Promi
       assertProblem(await send("routes/pause", { route: "nope" }), 404, "not_found");
     });
 
+    test("pauses a route until a time, after which it is not paused", async (t) => {
+      const { get, send } = await startAdmin(t, await settings(t));
+      const pause = async () => shaped(StatusAnswer, await get("status")).routes[0];
+      await send("routes/pause", { route: "all", forMs: 3_600_000 });
+      const { pausedAt, pausedUntil } = (await pause()) ?? {};
+      assert.equal(Date.parse(String(pausedUntil)) - Date.parse(String(pausedAt)), 3_600_000);
+      await send("routes/pause", { route: "all", forMs: 1 });
+      await until(async () => (await pause())?.pausedAt === null);
+      assertProblem(await send("routes/pause", { route: "all", forMs: 0 }), 400, "validation_failed");
+    });
+
     test("silences alerts, and ends silences", async (t) => {
       const { send } = await startAdmin(t, await settings(t));
       const silence = await send("alerts/silence", { name: "AuthserveDeadLetters", forMs: 60_000 });
       assert.ok(Date.parse(String(silence.json.until)) > Date.now());
-      assert.equal((await send("alerts/silence", { name: "DiskLow", forMs: MAX_SILENCE_MS })).status, 200);
+      assert.equal((await send("alerts/silence", { name: "DiskLow", forMs: MAX_FOR_MS })).status, 200);
       assert.equal((await send("alerts/unsilence", { name: "DeadLetters" })).json.removed, 1);
       assert.equal((await send("alerts/unsilence", {})).json.removed, 1);
-      for (const body of [
-        { name: "Nope", forMs: 1 },
-        { forMs: 0 },
-        { forMs: 1.5 },
-        { forMs: MAX_SILENCE_MS + 1 },
-        {},
-      ]) {
+      for (const body of [{ name: "Nope", forMs: 1 }, { forMs: 0 }, { forMs: 1.5 }, { forMs: MAX_FOR_MS + 1 }, {}]) {
         assertProblem(await send("alerts/silence", body), 400, "validation_failed");
       }
     });

@@ -54,7 +54,7 @@ export function discardContract(adapter: string, open: OpenEventStore): void {
           ids,
         );
       }
-      const [route] = await store.routes();
+      const [route] = await store.routes(NOW);
       assert.deepEqual([route?.queued, route?.processed, route?.failed, route?.discarded], [1, 0, 0, 1]);
     });
 

@@ -21,10 +21,18 @@ export function routeContract(adapter: string, open: OpenEventStore): void {
       await fanOut(store);
       await settle(store, "processed");
       await settle(store, "failed");
-      const record = { route: "default", queued: 2, processed: 1, failed: 1, discarded: 0, pausedAt: null };
-      assert.deepEqual(await store.routes(), [record]);
+      const record = {
+        route: "default",
+        queued: 2,
+        processed: 1,
+        failed: 1,
+        discarded: 0,
+        pausedAt: null,
+        pausedUntil: null,
+      };
+      assert.deepEqual(await store.routes(NOW), [record]);
       await replayAll(store);
-      assert.deepEqual(await store.routes(), [{ ...record, queued: 3, failed: 0 }]);
+      assert.deepEqual(await store.routes(NOW), [{ ...record, queued: 3, failed: 0 }]);
     });
 
     test("an event without jobs is counted as unrouted", async (t) => {
@@ -44,16 +52,51 @@ export function routeContract(adapter: string, open: OpenEventStore): void {
       );
       const { claimed, nextDueAt } = await claim(store);
       assert.deepEqual([claimed, nextDueAt], [[], null]);
-      assert.equal((await store.routes())[0]?.pausedAt, NOW);
-      assert.deepEqual([await store.resumeRoute("default"), await store.resumeRoute("default")], [true, false]);
+      assert.equal((await store.routes(NOW))[0]?.pausedAt, NOW);
+      assert.deepEqual(
+        [await store.resumeRoute("default", NOW), await store.resumeRoute("default", NOW)],
+        [true, false],
+      );
       assert.equal((await claim(store)).claimed.length, 1);
+    });
+
+    test("a pause with an end is over at its end, and a new one may follow", async (t) => {
+      const store = await open(t);
+      await store.append([newEvent()]);
+      await fanOut(store);
+      assert.equal(await store.pauseRoute("default", NOW, NOW + 5000), true);
+      const pausesAt = async (now: number) =>
+        (await store.routes(now)).map(({ pausedAt, pausedUntil }) => [pausedAt, pausedUntil]);
+      assert.deepEqual(await pausesAt(NOW + 4999), [[NOW, NOW + 5000]]);
+      assert.deepEqual(await pausesAt(NOW + 5000), [[null, null]]);
+      const { claimed, nextDueAt } = await claim(store, { now: NOW + 4999 });
+      assert.deepEqual([claimed, nextDueAt], [[], NOW + 5000]);
+      assert.equal(await store.resumeRoute("default", NOW + 5000), false);
+      assert.equal(await store.pauseRoute("default", NOW + 5000, NOW + 9000), true);
+      assert.deepEqual(await pausesAt(NOW + 8999), [[NOW + 5000, NOW + 9000]]);
+      assert.equal((await claim(store, { now: NOW + 8999 })).claimed.length, 0);
+      assert.equal((await claim(store, { now: NOW + 9000 })).claimed.length, 1);
+    });
+
+    test("a pause that lasts gets the end of a later one, and keeps its beginning", async (t) => {
+      const store = await open(t);
+      const pauseAt = (now: number, until?: number) => store.pauseRoute("default", now, until);
+      assert.deepEqual(
+        [await pauseAt(NOW), await pauseAt(NOW + 1, NOW + 9), await pauseAt(NOW + 2, NOW + 9)],
+        [true, true, false],
+      );
+      const pause = async () =>
+        (await store.routes(NOW + 3)).map(({ pausedAt, pausedUntil }) => [pausedAt, pausedUntil]);
+      assert.deepEqual(await pause(), [[NOW, NOW + 9]]);
+      assert.equal(await pauseAt(NOW + 3), true);
+      assert.deepEqual(await pause(), [[NOW, null]]);
     });
 
     test("a route can be paused before it has jobs", async (t) => {
       const store = await open(t);
       await store.pauseRoute("later", NOW);
-      assert.deepEqual(await store.routes(), [
-        { route: "later", queued: 0, processed: 0, failed: 0, discarded: 0, pausedAt: NOW },
+      assert.deepEqual(await store.routes(NOW), [
+        { route: "later", queued: 0, processed: 0, failed: 0, discarded: 0, pausedAt: NOW, pausedUntil: null },
       ]);
     });
 
@@ -63,6 +106,8 @@ export function routeContract(adapter: string, open: OpenEventStore): void {
       await fanOut(store);
       await store.pauseRoute("default", NOW);
       assert.equal((await store.get("e-1"))[0]?.jobs[0]?.pausedAt, NOW);
+      await store.pauseRoute("default", NOW, NOW + 5000);
+      assert.equal((await store.get("e-1"))[0]?.jobs[0]?.pausedUntil, NOW + 5000);
     });
 
     test("an event tells which earlier event of its key it waits for", async (t) => {
@@ -130,7 +175,7 @@ export function routeContract(adapter: string, open: OpenEventStore): void {
       const work: string[] = [];
       store.onWork((what) => work.push(what));
       await store.pauseRoute("default", NOW);
-      await store.resumeRoute("default");
+      await store.resumeRoute("default", NOW);
       assert.deepEqual(work, ["jobs"]);
     });
 

@@ -34,7 +34,7 @@ export function valueContract(adapter: string, open: OpenEventStore): void {
         (await store.get("e-1", "É"))[0]?.jobs.map(({ route }) => route),
         NAMES,
       );
-      const routes = (await store.routes()).map(({ route }) => route);
+      const routes = (await store.routes(NOW)).map(({ route }) => route);
       assert.deepEqual(routes, [...NAMES.slice(0, 5), "ñ", ...NAMES.slice(5)]);
       for (const name of NAMES) {
         assert.equal((await store.list({ source: name, type: name, limit: 10 })).items.length, 1, name);

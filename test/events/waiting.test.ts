@@ -15,6 +15,7 @@ const job = (changes: Partial<JobDetail> = {}): JobDetail => ({
   dueAt: NOW,
   leased: false,
   pausedAt: null,
+  pausedUntil: null,
   earlier: null,
   lastError: null,
   deadLetter: null,
@@ -28,7 +29,10 @@ const waits = (changes: Partial<JobDetail>, probeAt?: number | null) =>
 
 test("a job waits for its pause first, then for an earlier event, its target, its delay and a place", () => {
   const earlier = { source: "x", eventId: "e", status: "failed" } as const;
-  assert.deepEqual(waits({ pausedAt: NOW - 5, earlier }, NOW), { reason: "paused", since: NOW - 5 });
+  assert.deepEqual(waits({ pausedAt: NOW - 5, earlier }, NOW), { reason: "paused", since: NOW - 5, until: null });
+  const pause = { pausedAt: NOW - 5, pausedUntil: NOW + 1 };
+  assert.deepEqual(waits(pause), { reason: "paused", since: NOW - 5, until: NOW + 1 });
+  assert.deepEqual(waits({ ...pause, pausedUntil: NOW }), { reason: "due" });
   assert.deepEqual(waits({ earlier, dueAt: null }, NOW), { reason: "earlier_event", event: earlier });
   assert.deepEqual(waits({ dueAt: NOW + 7 }), { reason: "delay", until: NOW + 7 });
   assert.deepEqual(waits({}), { reason: "due" });

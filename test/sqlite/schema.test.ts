@@ -78,6 +78,7 @@ test("a file of schema 15 keeps its events, repeats are kept beside them, and di
   assert.deepEqual(sqliteTokens(database).list(), []);
   assert.equal(sqliteOutages(database).beat(1), null);
   assert.deepEqual(sqliteFactors(database).list(), []);
+  assert.equal(events.pauseRoute("other", 1, 9), true);
   const { processed, discarded } = events.backlog();
   assert.deepEqual([processed, discarded], [0, 1]);
 });

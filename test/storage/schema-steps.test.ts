@@ -17,6 +17,7 @@ suite("the steps of the schemas", () => {
       "2ad839fd1a41ba8f",
       "5587f85f556a2fc4",
       "1305b6404370f851",
+      "d53c9293cc3f140e",
     ]);
     assert.deepEqual(POSTGRES, [
       "f024e019f20f64a2",
@@ -27,6 +28,7 @@ suite("the steps of the schemas", () => {
       "d7b5189b4ee0ae85",
       "4b9d6a1c2d1e0636",
       "2907b8b6c438e116",
+      "0cd88a6dbab034dc",
     ]);
   });
 

@@ -66,7 +66,8 @@ export function addWebhookCommands(program: Command): void {
   routes
     .command("pause <name>")
     .description("Let the events of a route wait")
-    .action(async (name) => (await import("../routes.ts")).runRoutesPause(name));
+    .option("--for <duration>", "End the pause after this time, e.g. 2h (default: at routes resume)")
+    .action(async (name, options) => (await import("../routes.ts")).runRoutesPause(name, options));
   routes
     .command("resume <name>")
     .description("Process the events of a paused route")

@@ -35,6 +35,7 @@ suite("the schema on PostgreSQL", needsPostgres(), () => {
     await postgres.run(`DROP TABLE ${added.map((table) => `authserve.${table}`)}`);
     await postgres.run("ALTER TABLE authserve.jobs DROP COLUMN probes");
     await postgres.run("ALTER TABLE authserve.attempts DROP COLUMN is_probe");
+    await postgres.run("ALTER TABLE authserve.paused_routes DROP COLUMN until_at");
     await postgres.run("UPDATE authserve.schema_version SET version = 1");
     await prepareSchema(postgres);
     assert.equal(await schemaVersion(postgres), SCHEMA);

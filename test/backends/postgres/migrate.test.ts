@@ -105,7 +105,7 @@ async function fillAll(database: Database): Promise<void> {
   await events.keepSentBody(claimOf(leased as ClaimedJob), sent);
   await add("first", "key", "ordered");
   await add("second", "key", "ordered");
-  await events.pauseRoute("ordered", NOW);
+  await events.pauseRoute("ordered", NOW, NOW + 5000);
   await events.append([newEvent({ eventId: "processed", payload: Buffer.from("other bytes") })]);
   await events.append([newEvent({ eventId: "jobless", headers: '{"x-nul":"a\0b"}' })]);
   await events.addJobs(numbersOf(await events.pending(1)), []);
@@ -357,7 +357,7 @@ FROM authserve.jobs JOIN authserve.events ON id = event WHERE status = 'queued' 
       assert.deepEqual([copy.length, ...copy], [1, ...original], eventId);
     }
     assert.deepEqual(await copied.get("purged"), []);
-    assert.deepEqual(await copied.routes(), await events.routes());
+    assert.deepEqual(await copied.routes(NOW), await events.routes(NOW));
     assert.deepEqual({ ...(await copied.backlog()), bytes: 0 }, { ...(await events.backlog()), bytes: 0 });
     assert.deepEqual((await copied.list({ limit: 100 })).items, (await events.list({ limit: 100 })).items);
     assert.deepEqual(await copied.pending(10), await events.pending(10));

@@ -21,7 +21,15 @@ function job(route: string, outcomes: AttemptOutcome[], changes: Partial<JobDeta
     dueAt: null,
     leased: false,
   } as const;
-  const none = { orderingKey: null, pausedAt: null, earlier: null, lastError: null, deadLetter: null, discarded: null };
+  const none = {
+    orderingKey: null,
+    pausedAt: null,
+    pausedUntil: null,
+    earlier: null,
+    lastError: null,
+    deadLetter: null,
+    discarded: null,
+  };
   return { route, ...ended, ...none, history, ...changes };
 }
 
