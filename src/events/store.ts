@@ -82,6 +82,17 @@ export interface HistoryRequest {
   limit: number;
 }
 
+/** A stored event as it is read in order of arrival, without its content. */
+export interface Arrival extends Pick<EventSummary, "source" | "eventId" | "type" | "receivedAt"> {
+  id: number;
+}
+
+/** The events behind a number. `end` is the number to go on from. */
+export interface Arrivals {
+  items: Arrival[];
+  end: number;
+}
+
 /** A job that became a dead letter because the lease of its last attempt expired. */
 export interface DeadLetteredJob {
   source: string;
@@ -378,6 +389,14 @@ export interface EventStore {
    * cannot be read are left out.
    */
   history(request: HistoryRequest): Promise<HistoryEvent[]>;
+  /**
+   * The events behind a number in the order of their numbers, at most `limit`, without those whose content is removed.
+   * No event will ever appear up to `end` that is not in this answer or in those before it. With nothing new, `end` is
+   * that number; it is smaller if the store has lost events, for example because an older copy was restored.
+   */
+  arrivals(after: number, limit: number): Promise<Arrivals>;
+  /** The number to read arrivals from: before the first event received since a time, or behind all if it is null. */
+  arrivalsSince(since: number | null): Promise<number>;
   /** The body that is kept for a job; null if there is none. */
   sentBody(job: JobName): Promise<SentBody | null>;
   /** Keeps the body of a job, unless one is kept already. Returns the one that is kept. */

@@ -2,6 +2,7 @@ import type { EventStore } from "../events/store.ts";
 import { withWakeUps } from "../events/wake-ups.ts";
 import { type Postgres, sqlState } from "./connection.ts";
 import { eventAppend } from "./event-append.ts";
+import { eventArrivals } from "./event-arrivals.ts";
 import { eventClaims } from "./event-claims.ts";
 import { eventFanOut } from "./event-fan-out.ts";
 import { eventHistory } from "./event-history.ts";
@@ -46,6 +47,7 @@ export function createPostgresEventStore(postgres: Postgres, onAppendFailed = ()
     },
     ...eventFanOut(postgres, tally),
     ...eventClaims(postgres, tally),
+    ...eventArrivals(postgres),
     ...eventHistory(postgres),
     ...sentBodies(postgres),
     ...eventReplay(postgres, tally),

@@ -3,6 +3,7 @@ import type { EventStore } from "../events/store.ts";
 import type { SyncPort } from "./async-store.ts";
 import type { Database } from "./database.ts";
 import { eventAppend } from "./event-append.ts";
+import { eventArrivals } from "./event-arrivals.ts";
 import { type EventClaims, eventClaims } from "./event-claims.ts";
 import { eventFanOut } from "./event-fan-out.ts";
 import { eventHistory } from "./event-history.ts";
@@ -30,6 +31,7 @@ export function sqliteEvents(database: Database, reader = database): SqliteEvent
     append: eventAppend(database),
     ...eventFanOut(database, reader),
     ...eventClaims(database, reader),
+    ...eventArrivals(database),
     ...eventHistory(database),
     ...sentBodies(database, reader),
     ...eventReplay(database),

@@ -4,6 +4,7 @@ import { serveCalls } from "../lib/thread-rpc.ts";
 import { translatingErrors } from "./async-store.ts";
 import { packPoints } from "./codec.ts";
 import { openReader } from "./database.ts";
+import { eventArrivals } from "./event-arrivals.ts";
 import { eventReads } from "./event-reads.ts";
 import { openJobReads } from "./open-job-pages.ts";
 import { statReads } from "./stats.ts";
@@ -26,7 +27,7 @@ function openReads(file: string) {
     const { points, sums } = stats(request);
     return { points: packPoints(points), sums };
   };
-  return translatingErrors({ list, get, ...openJobReads(reader), stats: packedStats });
+  return translatingErrors({ list, get, ...openJobReads(reader), ...eventArrivals(reader), stats: packedStats });
 }
 
 run();

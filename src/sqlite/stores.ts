@@ -124,6 +124,8 @@ export function storesOnThreads(
       get: (eventId, source) => readThread.call("events", "get", [eventId, source]),
       count: (filter, page) => readThread.call("events", "count", [filter, page]),
       jobs: (filter, page) => readThread.call("events", "jobs", [filter, page]),
+      arrivals: (after, limit) => readThread.call("events", "arrivals", [after, limit]),
+      arrivalsSince: (since) => readThread.call("events", "arrivalsSince", [since]),
       close,
     }),
     sessions: {

@@ -4,6 +4,7 @@ import { suite, test } from "node:test";
 import type { EventStore } from "../../src/events/store.ts";
 import { claimOf, claimOne, NOW, newEvent } from "../helpers/events.ts";
 import type { Cleanup } from "../helpers/temp-dir.ts";
+import { arrivalContract } from "./event-store-arrivals.ts";
 import { claimContract } from "./event-store-claims.ts";
 import { discardContract } from "./event-store-discard.ts";
 import { jobContract } from "./event-store-jobs.ts";
@@ -23,6 +24,7 @@ export type OpenEventStore = (context: Cleanup) => Promise<EventStore>;
 /** The contract of every event store. `open` returns an empty one, which is closed after the test. */
 export function eventStoreContract(adapter: string, open: OpenEventStore): void {
   intakeContract(adapter, open);
+  arrivalContract(adapter, open);
   repeatContract(adapter, open);
   jobContract(adapter, open);
   listContract(adapter, open);
