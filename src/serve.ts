@@ -2,6 +2,7 @@ import { resolve } from "node:path";
 import { watchConfigFile } from "./config/file/reload.ts";
 import { settingWarnings } from "./config/warnings.ts";
 import { faultText, OperatorError } from "./errors.ts";
+import { watchArrivals } from "./events/arrival-watch.ts";
 import { faultOfClock } from "./events/clock-fault.ts";
 import { createInstanceFile, pidNamespace } from "./http/instance.ts";
 import { pageUrlOf, publicUrlOf } from "./http/listen.ts";
@@ -97,7 +98,10 @@ async function start(configuration: Configuration, log: Log, parts: Parts): Prom
   const listener = openListener(wiring);
   await parts.start(listener);
   // Nothing may wait between the two starts: a request would find no endpoints.
-  await parts.start(openEndpoints(wiring, { listener, login, admission, deliveries, readiness, isAvailable }));
+  const arrivals = watchArrivals(stores.events);
+  await parts.start(
+    openEndpoints(wiring, { listener, login, admission, deliveries, readiness, arrivals, isAvailable }),
+  );
 
   const url = listener.url();
   const localUrl = listener.url("127.0.0.1");
@@ -125,6 +129,8 @@ async function start(configuration: Configuration, log: Log, parts: Parts): Prom
   await parts.start({ stop: unwatch });
   await parts.start(openCaptures(wiring, listener.server));
   await parts.start(drainOf(listener, intake));
+  // Held requests of listeners would keep the drain waiting.
+  await parts.start({ stop: arrivals.stop });
   if (configuration.reloadsAtHangup) instance.update({ process: { pid: process.pid, namespace: pidNamespace() } });
   log.info({ event: "server_started", url, pid: process.pid }, `listening on ${url}`);
   let count = 0;

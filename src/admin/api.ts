@@ -50,7 +50,7 @@ function guarded({ authorize, access }: AdminGuard, scope: Scope, handler: Reque
 
 type Members = v.ObjectSchema<v.ObjectEntries, undefined>;
 /** The scope with which a token is enough, or `session` if no token is. */
-type Scope = "events:read" | "events:write" | "session";
+type Scope = "events:read" | "events:write" | "listen" | "session";
 
 type Described = Pick<Endpoint, "path" | "summary" | "response"> & Partial<Endpoint> & { scope: Scope };
 

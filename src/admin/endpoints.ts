@@ -4,6 +4,7 @@ import { type AlertParts, alertEndpoints } from "./alerts.ts";
 import { type EventParts, eventEndpoints } from "./events.ts";
 import { type HeldParts, heldEndpoints } from "./held.ts";
 import { type JobParts, jobEndpoints } from "./jobs.ts";
+import { type ListenParts, listenEndpoints } from "./listen.ts";
 import { type OutageParts, outageEndpoints } from "./outages.ts";
 import { type SessionParts, sessionEndpoints } from "./session.ts";
 import { type SetupParts, setupEndpoints } from "./setup.ts";
@@ -17,6 +18,7 @@ export type AdminParts = StatusParts &
   JobParts &
   SourceParts &
   HeldParts &
+  ListenParts &
   SetupParts &
   AlertParts &
   OutageParts &
@@ -32,6 +34,7 @@ export function adminEndpoints(parts: AdminParts): Endpoint[] {
     ...jobEndpoints(parts),
     ...sourceEndpoints(parts),
     ...heldEndpoints(parts),
+    ...listenEndpoints(parts),
     ...setupEndpoints(parts),
     ...alertEndpoints(parts),
     ...outageEndpoints(parts),

@@ -88,7 +88,7 @@ export interface Arrival extends Pick<EventSummary, "source" | "eventId" | "type
 }
 
 /** The events behind a number. `end` is the number to go on from. */
-export interface Arrivals {
+interface Arrivals {
   items: Arrival[];
   end: number;
 }

@@ -10,6 +10,7 @@ import { textsFor } from "../auth/browser/texts.ts";
 import { createToken, DEFAULT_EXPIRY_MS, tokenJson } from "../auth/machine-tokens/manage.ts";
 import { routesOf } from "../config/routes.ts";
 import { sourcesOf } from "../config/sources.ts";
+import type { ArrivalWatch } from "../events/arrival-watch.ts";
 import { defined } from "../lib/defined.ts";
 import { isoTime } from "../lib/iso-time.ts";
 import { readPage } from "../platform/checkout.ts";
@@ -22,7 +23,7 @@ import { rotationFindings } from "../webhook/secrets/rotation.ts";
 import { conditionTexts } from "../worker/conditions.ts";
 import { retryDelaysMs } from "../worker/decide.ts";
 import { overviewOfRoutes, targetOf } from "../worker/route-overview.ts";
-import { explainRouting } from "../worker/routing.ts";
+import { explainRouting, isTaken } from "../worker/routing.ts";
 import type { Wiring } from "./configuration.ts";
 import { openHeld } from "./held.ts";
 import { openSourceSetup, type ServerAddresses } from "./source-setup.ts";
@@ -31,6 +32,7 @@ interface AdminNeeds extends Pick<AdminParts, "authorize"> {
   admission: Pick<Admission, "pausedBy" | "freeBytes" | "minFreeBytes">;
   isAvailable: (route: string) => boolean;
   denials: { list(): readonly Denial[] };
+  arrivals: ArrivalWatch;
   /** Where the server is reached. */
   addresses: ServerAddresses;
   /** What judges deliveries besides their source. */
@@ -40,7 +42,7 @@ interface AdminNeeds extends Pick<AdminParts, "authorize"> {
 /** The parts of the API of the page; null if `ADMIN` is off. */
 export function openAdmin(
   wiring: Wiring,
-  { authorize, admission, isAvailable, denials, addresses, judges }: AdminNeeds,
+  { authorize, admission, isAvailable, denials, arrivals, addresses, judges }: AdminNeeds,
 ): AdminParts | null {
   const { settings, config, stores, log } = wiring;
   if (settings.ADMIN === "off") return null;
@@ -97,6 +99,11 @@ export function openAdmin(
           ({ from, to, isExcluded }) => `${isExcluded ? "!" : ""}${from}${to === from ? "" : `-${to}`}`,
         ),
       };
+    },
+    arrivals,
+    takenBy(name) {
+      const routes = routesOf(settings, config.current).filter((route) => route.name === name);
+      return routes.length === 0 ? null : (event) => isTaken(routes, event, openStored(event));
     },
     explainRoutes: (event) => explainRouting(routesOf(settings, config.current), event, openStored(event)),
     async readStatus() {

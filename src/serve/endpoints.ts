@@ -9,6 +9,7 @@ import { createMachineTokens, insufficientScope } from "../auth/machine-tokens/m
 import { DEFAULT_ALERTS } from "../config/file/alerts.ts";
 import type { ConfigFile } from "../config/file/config-file.ts";
 import { sourcesOf } from "../config/sources.ts";
+import type { ArrivalWatch } from "../events/arrival-watch.ts";
 import { createHostCheck, knownHosts } from "../http/known-hosts.ts";
 import { hostOf, publicUrlOf } from "../http/listen.ts";
 import type { MetricsParts, Readiness } from "../http/operations.ts";
@@ -29,13 +30,14 @@ interface EndpointNeeds {
   admission: Admission;
   deliveries: Deliveries;
   readiness: Readiness;
+  arrivals: ArrivalWatch;
   isAvailable: (route: string) => boolean;
 }
 
 /** Creates all endpoints of a server that listens, and serves them from its start. */
 export function openEndpoints(wiring: Wiring, needs: EndpointNeeds): Part {
   const { settings, config, stores, metrics, instance, log } = wiring;
-  const { listener, login, admission, deliveries, readiness, isAvailable } = needs;
+  const { listener, login, admission, deliveries, readiness, arrivals, isAvailable } = needs;
   const { events, sessions, throttle, tokens, logBytes, now } = stores;
   const { TRUSTED_PROXIES: trustedProxies, CORS_ALLOWED_ORIGINS: corsOrigins } = settings;
   const user = { id: settings.DEMO_USER_ID, email: settings.DEMO_EMAIL };
@@ -68,7 +70,7 @@ export function openEndpoints(wiring: Wiring, needs: EndpointNeeds): Part {
     if (outcome.decision === "denied") denials.add(outcome);
   };
   const judges = deliveries.endpointParts;
-  const admin = openAdmin(wiring, { authorize, admission, isAvailable, denials, addresses, judges });
+  const admin = openAdmin(wiring, { authorize, admission, isAvailable, denials, arrivals, addresses, judges });
   const page = openPage(wiring, admin, browser === null ? null : guard);
   const hasScope: MetricsParts["hasScope"] = async (context, scope) => {
     const token = await machineTokenOf(context, machineTokens);

@@ -16,7 +16,7 @@ WHERE id >= min(coalesce((SELECT min(first_event) FROM events_by_minute WHERE mi
   (SELECT routed_to + 1 FROM tally)) AND received_at >= @since
 ORDER BY id LIMIT 1`;
 
-/** Reads events in order of arrival. One transaction writes at a time, so they become visible in the order of numbers. */
+/** Reads events in order of arrival: one transaction writes at a time, so numbers become visible in order. */
 export function eventArrivals(database: Database): SyncPort<Pick<EventStore, "arrivals" | "arrivalsSince">> {
   const next = database.prepare<unknown[], Arrival>(NEXT);
   const newest = database.prepare<[], number>(NEWEST).pluck();

@@ -62,6 +62,11 @@ export function explainRouting(routes: readonly Route[], event: RoutedBy, conten
   return createExplanation(routes)(event, content);
 }
 
+/** Whether one of the routes would take an event. */
+export function isTaken(routes: readonly Route[], event: RoutedBy, content: EventContent): boolean {
+  return explainRouting(routes, event, content).some(({ unmet }) => unmet === null);
+}
+
 /** Prepares {@link explainRouting} for many events. */
 export function createExplanation(
   routes: readonly Route[],
