@@ -25,20 +25,31 @@ const PAUSE_MS = 20;
 
 type BulkStore = Pick<EventStore, "list" | "count">;
 
+interface TakeOptions {
+  filter: BulkFilter;
+  cursor: string | undefined;
+  dryRun: boolean;
+  /** At most so many, in one page. */
+  limit: number | undefined;
+}
+
 /** Takes the events that match a filter, or only counts them, for a limited time. */
 export async function takeFiltered(
   events: BulkStore,
   action: Action,
-  { filter, cursor, dryRun }: { filter: BulkFilter; cursor: string | undefined; dryRun: boolean },
+  { filter, cursor, dryRun, limit }: TakeOptions,
 ): Promise<BulkResult> {
   const deadline = performance.now() + BUDGET_MS;
   const { search, ...jobs } = filter;
   const take: TakePage = (page) => {
-    if (search !== undefined) return takeFound(events, dryRun ? null : action, { ...filter, before: page.cursor });
+    if (search !== undefined) {
+      const found = { ...filter, before: page.cursor, limit: Math.min(page.limit, SEARCH_PAGE) };
+      return takeFound(events, dryRun ? null : action, found);
+    }
     return dryRun ? events.count(jobs, page) : action.page(jobs, page);
   };
-  const { taken, next } = await eachPage(take, { cursor, limit: EVENTS_PER_PAGE }, async () => {
-    if (performance.now() >= deadline) return false;
+  const { taken, next } = await eachPage(take, { cursor, limit: limit ?? EVENTS_PER_PAGE }, async () => {
+    if (limit !== undefined || performance.now() >= deadline) return false;
     await delay(PAUSE_MS);
     return true;
   });
@@ -49,9 +60,9 @@ export async function takeFiltered(
 async function takeFound(
   events: BulkStore,
   action: Action | null,
-  filter: BulkFilter & { before: string | undefined },
+  filter: BulkFilter & { before: string | undefined; limit: number },
 ): Promise<CountedPage> {
-  const { items, older } = await events.list(defined({ ...filter, limit: SEARCH_PAGE }));
+  const { items, older } = await events.list(defined(filter));
   if (action === null) return { count: items.length, next: older };
   let count = 0;
   // It may have been taken meanwhile, or wait without a job.

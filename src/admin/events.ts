@@ -3,6 +3,7 @@ import { type Action, discarding, discardReasonOf, replaying, rerouting, takeNam
 import { JOB_CURSOR, LIST_CURSOR } from "../events/cursors.ts";
 import { STATUSES } from "../events/event.ts";
 import { detailJson, payloadJson, type Surroundings, summaryJson } from "../events/json.ts";
+import { EVENTS_PER_PAGE } from "../events/limits.ts";
 import type { EventDetail, EventStore } from "../events/store.ts";
 import type { Endpoint } from "../http/endpoint.ts";
 import { readQuery } from "../http/fields.ts";
@@ -53,6 +54,7 @@ const EventsQuery = v.object({
   ...CONDITIONS,
   limit: v.optional(limit, "50"),
   cursor: v.optional(listCursor),
+  after: v.optional(v.pipe(listCursor, v.description("`newer` of an earlier answer: only events stored since then."))),
 });
 
 const EventQuery = v.object({
@@ -81,7 +83,11 @@ const ListedItem = v.object({
   routes: v.pipe(v.array(v.string()), v.description("The routes that have taken it.")),
 });
 
-export const EventsAnswer = v.object({ items: v.array(ListedItem), cursor });
+export const EventsAnswer = v.object({
+  items: v.array(ListedItem),
+  cursor,
+  newer: v.pipe(v.string(), v.description("For `after`, to ask for the events that come later.")),
+});
 
 const EventIdsQuery = v.object({
   prefix: v.pipe(text, v.description("The beginning of the ids.")),
@@ -146,12 +152,26 @@ const FILTERED = {
   source: v.optional(text),
   dryRun: v.optional(v.boolean()),
   cursor: v.optional(v.pipe(text, v.description("That of the answer before."))),
+  limit: v.optional(
+    v.pipe(
+      count,
+      v.minValue(1, "must be at least 1"),
+      v.maxValue(EVENTS_PER_PAGE, `must be at most ${EVENTS_PER_PAGE}`),
+      v.description("With `filter`: at most so many events for this request (default: as many as 5 seconds allow)."),
+    ),
+  ),
 };
 
 const ReplayBody = v.object({
   ...FILTERED,
   force: v.optional(
     v.pipe(v.boolean(), v.description("With `ids`: gives the events to all present routes, also what is processed.")),
+  ),
+  transform: v.optional(
+    v.pipe(
+      v.boolean(),
+      v.description("Makes anew what the transformation of a route sends, instead of the same bytes."),
+    ),
   ),
 });
 const reason = v.pipe(text, v.transform(discardReasonOf), v.string("must not be empty or have U+0000"));
@@ -181,8 +201,8 @@ export function eventEndpoints(parts: EventParts): Endpoint[] {
       query: EventsQuery,
       response: EventsAnswer,
       async read({ cursor: before, ...filter }) {
-        const { items, older } = await events.list(defined({ ...filter, before }));
-        return { items: items.map((event) => ({ ...summaryJson(event), routes: event.routes })), cursor: older };
+        const { items, older, newer } = await events.list(defined({ ...filter, before }));
+        return { items: items.map((event) => ({ ...summaryJson(event), routes: event.routes })), cursor: older, newer };
       },
     }),
     queryEndpoint(parts, {
@@ -239,11 +259,11 @@ export function eventEndpoints(parts: EventParts): Endpoint[] {
       request: ReplayBody,
       limitBytes: SELECTION_LIMIT,
       response: TakenAnswer,
-      async change({ force = false, ...body }) {
+      async change({ force = false, transform = false, ...body }) {
         if (force && body.filter !== undefined)
           throw fieldError("force", "cannot be used with filter: name the events in ids");
         if (body.filter?.status === "queued") throw fieldError("filter.status", "must be failed");
-        return take(parts, (force ? rerouting : replaying)(events, now), body);
+        return take(parts, (force ? rerouting : replaying)(events, now, transform), body);
       },
     }),
     changeEndpoint(parts, {
@@ -262,7 +282,14 @@ export function eventEndpoints(parts: EventParts): Endpoint[] {
 async function take(
   { events }: EventParts,
   action: Action,
-  { ids, source, filter, dryRun = false, cursor: from }: v.InferOutput<typeof ReplayBody>,
+  {
+    ids,
+    source,
+    filter,
+    dryRun = false,
+    cursor: from,
+    limit,
+  }: Omit<v.InferOutput<typeof ReplayBody>, "force" | "transform">,
 ): Promise<BulkResult> {
   if ((ids === undefined) === (filter === undefined)) throw fieldError("", "must have either ids or filter");
   if (ids === undefined) {
@@ -272,9 +299,10 @@ async function take(
     const form = search === undefined ? JOB_CURSOR : LIST_CURSOR;
     if (from !== undefined && !form.test(from)) throw fieldError("cursor", "is not a cursor of this request");
     const whole = defined({ status, search, route, ...conditions });
-    return takeFiltered(events, action, { filter: whole, cursor: from, dryRun });
+    return takeFiltered(events, action, { filter: whole, cursor: from, dryRun, limit });
   }
-  if (dryRun || from !== undefined) throw fieldError(dryRun ? "dryRun" : "cursor", "cannot be used with ids");
+  const [surplus] = Object.entries({ dryRun: dryRun || undefined, cursor: from, limit }).filter(([, value]) => value);
+  if (surplus) throw fieldError(surplus[0], "cannot be used with ids");
   const taken = await takeNamed(action, ids, async (eventId) => {
     const [event, ...others] = await events.get(eventId, source);
     return others.length > 0 ? "several sources have this id: name one" : (event ?? "there is no such event");

@@ -21,7 +21,7 @@ export interface HeldParts extends AdminGuard {
   held: {
     /** Null if there is none of this id. */
     show(id: number): Promise<v.InferOutput<typeof HeldAnswer> | null>;
-    reverify(ids: readonly number[]): Promise<v.InferOutput<typeof ReverifiedAnswer>>;
+    reverify(ids: readonly number[], dryRun: boolean): Promise<v.InferOutput<typeof ReverifiedAnswer>>;
     remove(ids: readonly number[]): Promise<v.InferOutput<typeof RemovedAnswer>>;
     /** Throws `validation_failed` if it is no request or the source is not known. */
     explain(request: v.InferOutput<typeof ExplainBody>): Promise<v.InferOutput<typeof ExplanationAnswer>>;
@@ -72,10 +72,14 @@ export const HeldAnswer = v.object({
   explanation: v.pipe(v.nullable(ExplanationAnswer), v.description("Null if its source is not configured.")),
 });
 
-const IdsBody = v.object({
-  ids: v.pipe(v.array(count), v.minLength(1, "must not be empty"), v.maxLength(500, "has over 500 ids")),
+const ids = v.pipe(v.array(count), v.minLength(1, "must not be empty"), v.maxLength(500, "has over 500 ids"));
+const IdsBody = v.object({ ids });
+const ReverifyBody = v.object({
+  ids,
+  dryRun: v.optional(v.pipe(v.boolean(), v.description("Only counts them."))),
 });
 export const ReverifiedAnswer = v.object({
+  matched: v.pipe(count, v.description("How many the present secrets verify.")),
   admitted: count,
   duplicates: count,
   refused: v.array(v.object({ id: count, reason: v.string() })),
@@ -124,9 +128,9 @@ export function heldEndpoints(parts: HeldParts): Endpoint[] {
       path: "/admin/api/held/reverify",
       scope: "events:write",
       summary: "Stores the held deliveries that the present secrets of their sources verify. Others stay held.",
-      request: IdsBody,
+      request: ReverifyBody,
       response: ReverifiedAnswer,
-      change: ({ ids }) => held.reverify(ids),
+      change: ({ ids, dryRun = false }) => held.reverify(ids, dryRun),
     }),
     changeEndpoint(parts, {
       path: "/admin/api/held/remove",

@@ -4,17 +4,20 @@ import { type Action, takeNamed } from "../events/actions.ts";
 import { JOB_CURSOR } from "../events/cursors.ts";
 import { EVENTS_PER_PAGE } from "../events/limits.ts";
 import { eachPage, type TakePage } from "../events/pages.ts";
-import type { EventStore, JobFilter } from "../events/store.ts";
+import type { CountedPage, EventDetail, EventStore, JobFilter, PageRequest } from "../events/store.ts";
 import { printable } from "../lib/printable.ts";
-import { findEvent } from "./find-event.ts";
-import { requireFiltered } from "./find-source.ts";
+import { findEvent, type ReadEvents } from "./find-event.ts";
+import { requireFiltered, requireFilteredThere } from "./find-source.ts";
 import { eventConditions, type FilterOptions, perSecond } from "./option-values.ts";
 import { counted, printJson, say } from "./output.ts";
 import { createProgressBar } from "./progress.ts";
+import { type RemoteOptions, remoteServer } from "./remote.ts";
+import { type RemoteChange, remoteAction, remoteCount } from "./remote-changes.ts";
+import { remoteEvents } from "./remote-events.ts";
 import { PAUSE_MS, withStores } from "./stores.ts";
 
 /** The options of a command that takes many jobs. */
-export interface BulkOptions extends FilterOptions {
+export interface BulkOptions extends FilterOptions, RemoteOptions {
   deadLetter?: boolean;
   route?: string;
   dryRun?: boolean;
@@ -53,43 +56,70 @@ interface BulkCommand {
   /** Null: by id. */
   filter: JobFilter | null;
   action(events: EventStore, now: () => number): Action<string>;
+  /** Does the same on another machine. */
+  change: RemoteChange;
+  /** Why an event is not taken. */
+  whyNot(event: EventDetail): string;
   /** The member of the JSON output that has the number of events. */
   member: string;
   /** Says how many events were taken. */
   done(events: string): string;
 }
 
+/** The events that a command takes, here or on another machine. */
+interface Takeable {
+  events: ReadEvents<EventDetail>;
+  action: Action<string>;
+  count(filter: JobFilter, page: PageRequest): Promise<CountedPage>;
+}
+
 /** Takes events by id or by a filter. The exit code is 1 if one of them cannot be taken. */
-export function runBulk(ids: readonly string[], options: BulkOptions, command: BulkCommand): Promise<void> {
-  const { source, json } = options;
-  const { filter } = command;
+export async function runBulk(ids: readonly string[], options: BulkOptions, command: BulkCommand): Promise<void> {
+  const { change, whyNot } = command;
+  const server = remoteServer(options);
+  if (server !== null) {
+    await requireFilteredThere(server, options);
+    const action = remoteAction(server, change, whyNot);
+    const count: Takeable["count"] = (filter, page) => remoteCount(server, change, filter, page);
+    return take(ids, { events: remoteEvents(server), action, count }, options, command);
+  }
   return withStores(async (stores) => {
     await requireFiltered(stores, options);
     const { events, now } = stores;
-    const action = command.action(events, now);
-    const filtered = filter
-      ? await takePages(
-          (page) => action.page(filter, page),
-          (page) => events.count(filter, page),
-          options,
-        )
-      : 0;
-    if (filtered === null) return;
-    const find = async (eventId: string) => {
-      const event = await findEvent(events, { eventId, source });
-      if (!event) return "there is no such event";
-      if (event.eventId !== eventId) say(`${printable(eventId)} is ${printable(event.eventId)}.`);
-      return event;
-    };
-    const { matched, refused } = await takeNamed(action, ids, find);
-    const taken = filtered + matched;
-    if (json) printJson({ [command.member]: taken, refused });
-    else {
-      for (const { eventId, reason } of refused) say(`${printable(eventId)}: ${reason}`);
-      say(command.done(counted(taken, "event")));
-    }
-    if (refused.length > 0) process.exitCode = 1;
+    const action = { ...command.action(events, now), whyNot };
+    await take(ids, { events, action, count: events.count }, options, command);
   });
+}
+
+async function take(
+  ids: readonly string[],
+  { events, action, count }: Takeable,
+  options: BulkOptions,
+  { filter, member, done }: BulkCommand,
+): Promise<void> {
+  const { source, json } = options;
+  const filtered = filter
+    ? await takePages(
+        (page) => action.page(filter, page),
+        (page) => count(filter, page),
+        options,
+      )
+    : 0;
+  if (filtered === null) return;
+  const find = async (eventId: string) => {
+    const event = await findEvent(events, { eventId, source });
+    if (!event) return "there is no such event";
+    if (event.eventId !== eventId) say(`${printable(eventId)} is ${printable(event.eventId)}.`);
+    return event;
+  };
+  const { matched, refused } = await takeNamed(action, ids, find);
+  const taken = filtered + matched;
+  if (json) printJson({ [member]: taken, refused });
+  else {
+    for (const { eventId, reason } of refused) say(`${printable(eventId)}: ${reason}`);
+    say(done(counted(taken, "event")));
+  }
+  if (refused.length > 0) process.exitCode = 1;
 }
 
 /**

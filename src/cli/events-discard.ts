@@ -1,5 +1,6 @@
 import { OperatorError } from "../errors.ts";
 import { discarding, discardReasonOf, MAX_REASON } from "../events/actions.ts";
+import { whyNotDiscarded } from "../events/untaken.ts";
 import { type BulkOptions, jobFilter, runBulk } from "./bulk.ts";
 
 interface DiscardOptions extends BulkOptions {
@@ -17,6 +18,8 @@ export function runEventsDiscard(eventIds: string[], options: DiscardOptions): P
   return runBulk(eventIds, options, {
     filter: jobFilter(eventIds, options, options.status ?? "failed"),
     action: (events, now) => discarding(events, reason, now),
+    change: { path: "events/discard", body: { reason } },
+    whyNot: whyNotDiscarded,
     member: "discarded",
     done: (events) => `Discarded ${events}.`,
   });

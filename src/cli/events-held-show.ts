@@ -1,51 +1,72 @@
 import { OperatorError } from "../errors.ts";
-import { payloadJson, payloadText } from "../events/json.ts";
+import { payloadJson } from "../events/json.ts";
 import { isoTime } from "../lib/iso-time.ts";
 import { printable, printableLines } from "../lib/printable.ts";
 import type { HeldDelivery } from "../webhook/held/held-store.ts";
 import { rawRequestOf, writeRawRequest } from "../webhook/held/raw-request.ts";
 import { shownHeaders, shownPath } from "../webhook/held/shown-held.ts";
 import { counted, printData, printJson, say } from "./output.ts";
+import { type RemoteOptions, type RemoteServer, remoteServer } from "./remote.ts";
+import { remoteHeld, type ShownHeld } from "./remote-held.ts";
 import { withStores } from "./stores.ts";
 import { styled } from "./table.ts";
 import { timeFormat } from "./time.ts";
 
-interface ShowOptions {
+interface ShowOptions extends RemoteOptions {
   raw?: boolean;
   utc?: boolean;
   json?: boolean;
 }
 
 /** Prints a held delivery. Throws `OperatorError` when there is none. */
-export async function runEventsHeldShow(id: string, { raw, utc, json }: ShowOptions): Promise<void> {
-  const delivery = await readHeld(id);
+export async function runEventsHeldShow(id: string, { raw, utc, json, ...remote }: ShowOptions): Promise<void> {
+  const server = remoteServer(remote);
+  if (raw && server !== null)
+    throw new OperatorError({ found: "--raw cannot be used with --server", remedy: "run it on the server's machine" });
   if (raw) {
-    process.stdout.write(writeRawRequest(rawRequestOf(delivery)));
+    process.stdout.write(writeRawRequest(rawRequestOf(await readHeld(id))));
     say("warning: it has the credentials of the sender: keep it secret.");
-  } else if (json) printJson(jsonOf(id, delivery));
-  else print(delivery, timeFormat(utc, Date.now()));
+    return;
+  }
+  const shown = server === null ? shownOf(id, await readHeld(id)) : await readRemote(server, id);
+  if (json) printJson({ ...shown, receivedAt: isoTime(shown.receivedAt) });
+  else print(shown, timeFormat(utc, Date.now()));
 }
+
+async function readRemote(server: RemoteServer, text: string): Promise<ShownHeld> {
+  const found = HELD_ID.test(text) ? await remoteHeld(server).show(text) : null;
+  if (found === null) throw noSuchHeld(text);
+  // In the order of the output on its machine.
+  const { id, source, reason, receivedAt, address, method, url, headers, mediaType, bytes, ...payload } = found;
+  return { id, source, reason, receivedAt, address, method, url, headers, mediaType, bytes, ...payload };
+}
+
+const HELD_ID = /^[0-9]{1,15}$/;
 
 /** The held delivery with a number of `events held`. Throws `OperatorError` when there is none. */
 export async function readHeld(id: string): Promise<HeldDelivery> {
   let found: HeldDelivery | undefined;
-  if (/^[0-9]{1,15}$/.test(id)) {
+  if (HELD_ID.test(id)) {
     await withStores(async ({ held }) => {
       [found] = await held.read([Number(id)]);
     });
   }
   if (found) return found;
-  const remedy = "run authserve events held to see ids";
-  throw new OperatorError({ found: `There is no held delivery ${printable(id)}`, remedy }, 1);
+  throw noSuchHeld(id);
 }
 
-function jsonOf(id: string, delivery: HeldDelivery) {
+function noSuchHeld(id: string): OperatorError {
+  const remedy = "run authserve events held to see ids";
+  return new OperatorError({ found: `There is no held delivery ${printable(id)}`, remedy }, 1);
+}
+
+function shownOf(id: string, delivery: HeldDelivery): ShownHeld {
   const { source, reason, method, origin, address, receivedAt, mediaType, body } = delivery;
   return {
     id: Number(id),
     source,
     reason,
-    receivedAt: isoTime(receivedAt),
+    receivedAt,
     address,
     method,
     url: origin + shownPath(delivery),
@@ -58,16 +79,16 @@ function jsonOf(id: string, delivery: HeldDelivery) {
 
 const NAME_WIDTH = 10;
 
-function print(delivery: HeldDelivery, time: (ms: number) => string): void {
-  const { source, reason, method, origin, address, receivedAt, mediaType, body } = delivery;
+function print(delivery: ShownHeld, time: (ms: number) => string): void {
+  const { source, reason, method, url, headers, address, receivedAt, mediaType, bytes, payload } = delivery;
   const fact = (name: string, value: string) =>
     printData(`${styled("bold", name.padEnd(NAME_WIDTH))}${printable(value)}`);
   fact("source", source);
   fact("reason", reason);
   fact("received", `${time(receivedAt)} from ${address}`);
-  fact("request", `${method} ${origin}${shownPath(delivery)}`);
-  for (const [name, value] of Object.entries(shownHeaders(delivery))) fact("header", `${name}: ${value}`);
-  fact("payload", `${counted(body.length, "byte")} of ${mediaType || "no media type"}`);
-  printData(printableLines(payloadText(body)));
+  fact("request", `${method} ${url}`);
+  for (const [name, value] of Object.entries(headers)) fact("header", `${name}: ${value}`);
+  fact("payload", `${counted(bytes, "byte")} of ${mediaType || "no media type"}`);
+  printData(printableLines(payload));
   say("To see why it was refused, run authserve sources explain --held with its id.");
 }

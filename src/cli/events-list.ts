@@ -40,17 +40,23 @@ export function runEventsList(options: ListOptions): Promise<void> {
   return withStores(async (stores) => {
     const { events } = stores;
     await requireFiltered(stores, options);
-    const page = await listOrSearch(events, filter);
-    if (!options.follow) return printPage(page, filter, options);
-    for (const event of page.items.reverse()) printLine(event, options);
-    return follow(events, { ...filter, after: page.newer }, options);
+    await listFrom(events, filter, options);
   });
 }
 
 async function listRemote(server: RemoteServer, filter: EventFilter, options: ListOptions): Promise<void> {
   await requireFilteredThere(server, options);
-  printPage(await listOrSearch(remoteEvents(server), filter), filter, options);
+  await listFrom(remoteEvents(server), filter, options);
 }
+
+async function listFrom(events: ListedEvents, filter: EventFilter, options: ListOptions): Promise<void> {
+  const page = await listOrSearch(events, filter);
+  if (!options.follow) return printPage(page, filter, options);
+  for (const event of page.items.reverse()) printLine(event, options);
+  return follow(events, { ...filter, after: page.newer }, options);
+}
+
+type ListedEvents = Pick<EventStore, "list">;
 
 function printPage({ items, older }: EventPage, filter: EventFilter, options: ListOptions): void {
   const isUnfinished = older !== null && items.length < filter.limit;
@@ -65,7 +71,7 @@ function printPage({ items, older }: EventPage, filter: EventFilter, options: Li
 }
 
 /** Lists events. A search of payloads goes on for some time, in short steps. */
-async function listOrSearch(events: Pick<EventStore, "list">, filter: EventFilter): Promise<EventPage> {
+async function listOrSearch(events: ListedEvents, filter: EventFilter): Promise<EventPage> {
   const deadline = performance.now() + SEARCH_MS;
   const { items, older: first, newer } = await events.list(filter);
   let older = first;
@@ -123,7 +129,7 @@ function printEvents(items: readonly EventSummary[], { utc }: ListOptions): void
 
 /** Prints new events as they arrive, until the process ends. */
 async function follow(
-  events: EventStore,
+  events: ListedEvents,
   filter: EventFilter & { after: string },
   options: ListOptions,
 ): Promise<void> {
@@ -137,7 +143,7 @@ async function follow(
 }
 
 /** All events after a cursor, newest first. `limit` is the size of the pages that are read. */
-async function newerThan(events: EventStore, filter: EventFilter): Promise<{ items: EventSummary[]; newer: string }> {
+async function newerThan(events: ListedEvents, filter: EventFilter): Promise<{ items: EventSummary[]; newer: string }> {
   const first = await events.list(filter);
   const items = [...first.items];
   for (let { older } = first; older !== null; ) {
@@ -170,8 +176,6 @@ function toFilter(options: ListOptions, now: number): EventFilter {
     throw new OperatorError({ found: "--cursor is not usable", remedy: "give a cursor that an earlier list printed" });
   if (options.follow && (until !== undefined || cursor !== undefined || search !== undefined))
     throw new OperatorError("--follow cannot be used with --until, --search or --cursor");
-  if (options.follow && options.server !== undefined)
-    throw new OperatorError({ found: "--follow cannot be used with --server", remedy: "follow events on its machine" });
   if (search === "") throw new OperatorError({ found: "--search is empty", remedy: "give a part of a payload" });
   return {
     limit: wholeNumber("--limit", limit, MAX_LIMIT),

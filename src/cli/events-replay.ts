@@ -1,7 +1,8 @@
 import { OperatorError } from "../errors.ts";
-import { type Action, replaying, rerouting } from "../events/actions.ts";
+import { replaying, rerouting } from "../events/actions.ts";
 import { DIGEST_PREFIX } from "../events/event.ts";
 import type { EventDetail, EventStore } from "../events/store.ts";
+import { whyNotReplayed, whyNotRerouted } from "../events/untaken.ts";
 import { printable } from "../lib/printable.ts";
 import { type BulkOptions, jobFilter, runBulk } from "./bulk.ts";
 import { findEvent, noSuchEvent } from "./find-event.ts";
@@ -21,28 +22,30 @@ export function runEventsReplay(eventIds: string[], options: ReplayOptions): Pro
   const filter = jobFilter(eventIds, options, "failed");
   if (filter && force) throw new OperatorError({ found: "--force is not usable here", remedy: "give event ids" });
   if (conflict !== undefined) return replayConflict(eventIds, conflict, options);
-  const replay = force ? rerouting : replayingOnce;
   return runBulk(eventIds, options, {
     filter,
-    action: (events, now) => replay(events, now, transform),
+    action: (events, now) => (force ? rerouting : replaying)(events, now, transform),
+    change: { path: "events/replay", body: { force, transform } },
+    whyNot: force ? whyNotRerouted : whyNotReplayedOnce,
     member: "replayed",
     done: (events) => `Queued ${events} again.`,
   });
 }
 
-function replayingOnce(events: EventStore, now: () => number, forgetsBodies: boolean): Action<string> {
-  const action = replaying(events, now, forgetsBodies);
-  const whyNot = (event: EventDetail) => {
-    const reason = action.whyNot(event);
-    return event.status === "processed" ? `${reason}; to process it a second time, use --force` : reason;
-  };
-  return { ...action, whyNot };
+function whyNotReplayedOnce(event: EventDetail): string {
+  const reason = whyNotReplayed(event);
+  return event.status === "processed" ? `${reason}; to process it a second time, use --force` : reason;
 }
 
 const MAX_CONFLICT = 999_999_999;
 
 /** Stores a conflict or a repeat of an event as a new event, and queues it. */
-function replayConflict(eventIds: string[], conflict: string, { source, force, json }: ReplayOptions): Promise<void> {
+function replayConflict(eventIds: string[], conflict: string, options: ReplayOptions): Promise<void> {
+  const { source, force, json } = options;
+  if (options.server !== undefined) {
+    const remedy = "make an event of a conflict on the machine of the server";
+    throw new OperatorError({ found: "--conflict cannot be used with --server", remedy });
+  }
   const [eventId, ...others] = eventIds;
   if (eventId === undefined || others.length > 0 || force) {
     throw new OperatorError({ found: "--conflict is not usable here", remedy: "give one event id, and no --force" });

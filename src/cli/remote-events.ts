@@ -18,6 +18,11 @@ import { RemoteProblem, type RemoteServer } from "./remote.ts";
 
 const PAGE = 500;
 
+interface ShownPage {
+  items: EventSummary[];
+  cursor: string | null;
+  newer: string;
+}
 type ShownConflict = Omit<Conflict, "payload"> & { payload: string | null; payloadBase64?: string };
 type ShownJob = Omit<JobDetail, "dueAt" | "attemptsOfBudget" | "pausedAt" | "pausedUntil" | "earlier"> & {
   nextAttemptAt: number | null;
@@ -40,18 +45,20 @@ type RemoteEvents = Pick<EventStore, "list"> & ReadEvents<RemoteEvent>;
 
 /** Reads the events of a server on another machine. */
 export function remoteEvents(server: RemoteServer): RemoteEvents {
-  async function list({ limit, since, until, before, status, type, source, error, search }: EventFilter) {
+  async function list({ limit, since, until, before, after, status, type, source, error, search }: EventFilter) {
     const items: EventSummary[] = [];
-    const conditions = { status, type, source, error, search, since: timeOf(since), until: timeOf(until) };
+    const conditions = { status, type, source, error, search, after, since: timeOf(since), until: timeOf(until) };
     let older: string | null = before ?? null;
+    let newest: string | undefined;
     do {
       const query = { ...conditions, limit: Math.min(PAGE, limit - items.length), cursor: older ?? undefined };
-      const page: { items: EventSummary[]; cursor: string | null } = await server.get("events", query);
+      const page: ShownPage = await server.get("events", query);
       items.push(...page.items);
       older = page.cursor;
+      newest ??= page.newer;
       // A search ends a page when its time is over.
     } while (older !== null && items.length < limit && search === undefined);
-    return { items, older, newer: "" };
+    return { items, older, newer: newest ?? "" };
   }
 
   return {

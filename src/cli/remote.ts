@@ -18,6 +18,8 @@ export interface RemoteServer {
   /** Reads an answer as it is. */
   raw<Answer>(path: string): Promise<Answer>;
   bytes(path: string, query?: Query): Promise<Uint8Array>;
+  /** Changes something, and reads the answer. */
+  post<Answer>(path: string, body: object): Promise<Answer>;
 }
 
 const TIMEOUT_MS = 30_000;
@@ -35,14 +37,18 @@ export function remoteServer({ server, tokenFile }: RemoteOptions): RemoteServer
   const headers = { Authorization: `Bearer ${readToken(tokenFile)}` };
   const base = `${url.href.replace(/\/$/, "")}/admin/api/`;
 
-  async function ask(path: string, query: Query = {}): Promise<Response> {
+  function ask(path: string, query: Query = {}): Promise<Response> {
     const given = Object.entries(query).filter(([, value]) => value !== undefined);
     const search = new URLSearchParams(given.map(([name, value]) => [name, String(value)])).toString();
+    return send(`${path}${search && `?${search}`}`, { headers });
+  }
+
+  async function send(target: string, request: RequestInit): Promise<Response> {
     const signal = AbortSignal.timeout(TIMEOUT_MS);
     let response: Response;
     try {
       // A redirect could lead the token elsewhere.
-      response = await fetch(`${base}${path}${search && `?${search}`}`, { redirect: "error", signal, headers });
+      response = await fetch(`${base}${target}`, { ...request, redirect: "error", signal });
     } catch (error) {
       const found = `${url?.origin} does not answer (${describeError(error)})`;
       throw new OperatorError({ found, remedy: "check --server and the network" }, 1);
@@ -55,6 +61,12 @@ export function remoteServer({ server, tokenFile }: RemoteOptions): RemoteServer
     get: async <Answer>(path: string, query?: Query) => timesOf(await (await ask(path, query)).json()) as Answer,
     raw: async <Answer>(path: string) => (await (await ask(path)).json()) as Answer,
     bytes: async (path, query) => new Uint8Array(await (await ask(path, query)).arrayBuffer()),
+    async post<Answer>(path: string, body: object) {
+      const request = { ...headers, "Content-Type": "application/json" };
+      return (await (
+        await send(path, { method: "POST", headers: request, body: JSON.stringify(body) })
+      ).json()) as Answer;
+    },
   };
 }
 

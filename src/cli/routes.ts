@@ -6,6 +6,7 @@ import { OperatorError, SettingsError } from "../errors.ts";
 import type { EventStore, UnavailableRoute } from "../events/store.ts";
 import { isoTime } from "../lib/iso-time.ts";
 import { printable } from "../lib/printable.ts";
+import type { Stores } from "../stores.ts";
 import type { Route } from "../worker/route.ts";
 import { overviewOfRoutes, type RouteOverview, targetOf } from "../worker/route-overview.ts";
 import { durationOption, FOR_BOUNDS, remedyForName } from "./option-values.ts";
@@ -101,37 +102,62 @@ function statusOf(
 }
 
 /** Pauses a route: its jobs wait, at most for a duration if one is given. Running attempts end as usual. */
-export function runRoutesPause(name: string, { for: duration }: { for?: string }): Promise<void> {
-  const forMs = duration === undefined ? null : durationOption("--for", duration, FOR_BOUNDS);
-  return withStores(async ({ events, now }) => {
-    await requireRoute(name, events, now());
-    const until = forMs === null ? undefined : now() + forMs;
-    const isPaused = await events.pauseRoute(name, now(), until);
-    const end = until === undefined ? "" : `${isoTime(until)} or `;
-    say(
-      isPaused
-        ? `${name} is paused. Its events wait for ${end}authserve routes resume ${name}.`
-        : `${name} was paused already.`,
-    );
+export async function runRoutesPause(
+  name: string,
+  { for: duration, ...remote }: RemoteOptions & { for?: string },
+): Promise<void> {
+  const forMs = duration === undefined ? undefined : durationOption("--for", duration, FOR_BOUNDS);
+  let until = forMs && Date.now() + forMs;
+  const isPaused = await changeRoute(name, remote, { path: "routes/pause", body: { forMs } }, ({ events, now }) => {
+    until = forMs && now() + forMs;
+    return events.pauseRoute(name, now(), until);
   });
+  const end = until === undefined ? "" : `${isoTime(until)} or `;
+  say(
+    isPaused
+      ? `${name} is paused. Its events wait for ${end}authserve routes resume ${name}.`
+      : `${name} was paused already.`,
+  );
 }
 
 /** Ends the pause of a route. */
-export function runRoutesResume(name: string): Promise<void> {
-  return withStores(async ({ events, now }) => {
-    await requireRoute(name, events, now());
-    const isResumed = await events.resumeRoute(name, now());
-    say(isResumed ? `${name} is resumed.` : `${name} was not paused.`);
-  });
+export async function runRoutesResume(name: string, remote: RemoteOptions): Promise<void> {
+  const isResumed = await changeRoute(name, remote, { path: "routes/resume" }, ({ events, now }) =>
+    events.resumeRoute(name, now()),
+  );
+  say(isResumed ? `${name} is resumed.` : `${name} was not paused.`);
 }
 
 /** Asks the running servers to try the target of a route now, and not only at the next probe. */
-export function runRoutesTry(name: string): Promise<void> {
-  return withStores(async ({ events, now }) => {
-    await requireRoute(name, events, now());
-    const isAsked = await events.tryRoute(name, now());
-    say(isAsked ? `A server tries the target of ${name} now.` : `The target of ${name} is not unavailable.`);
+export async function runRoutesTry(name: string, remote: RemoteOptions): Promise<void> {
+  const isAsked = await changeRoute(name, remote, { path: "routes/try" }, ({ events, now }) =>
+    events.tryRoute(name, now()),
+  );
+  say(isAsked ? `A server tries the target of ${name} now.` : `The target of ${name} is not unavailable.`);
+}
+
+/** Changes a route by the stores here, or by a request there. Returns whether there was something to change. */
+async function changeRoute(
+  name: string,
+  remote: RemoteOptions,
+  { path, body }: { path: string; body?: object },
+  change: (stores: Stores) => Promise<boolean>,
+): Promise<boolean> {
+  const server = remoteServer(remote);
+  if (server !== null) {
+    const { routes } = await server.get<{ routes: RemoteRoute[] }>("status");
+    requireKnownRoute(
+      name,
+      routes.map((route) => route.name),
+    );
+    return (await server.post<{ changed: boolean }>(path, { route: name, ...body })).changed;
+  }
+  let isChanged = false;
+  await withStores(async (stores) => {
+    await requireRoute(name, stores.events, stores.now());
+    isChanged = await change(stores);
   });
+  return isChanged;
 }
 
 /** Returns the attempts that a route allows; null if the configuration does not tell. */
@@ -203,7 +229,11 @@ async function requireRoute(name: string, events: EventStore, now: number): Prom
   } catch (error) {
     if (!(error instanceof SettingsError)) throw error;
   }
-  if (!names.has(name)) throw noSuchRoute(name, [...names]);
+  requireKnownRoute(name, [...names]);
+}
+
+function requireKnownRoute(name: string, known: readonly string[]): void {
+  if (!known.includes(name)) throw noSuchRoute(name, known);
 }
 
 export function noSuchRoute(name: string, known: readonly string[]): OperatorError {

@@ -1,5 +1,5 @@
 import type { CountedPage, EventDetail, EventName, EventStore, JobFilter, PageRequest } from "./store.ts";
-import { type Untaken, whyNotDiscarded, whyNotReplayed } from "./untaken.ts";
+import { type Untaken, whyNotDiscarded, whyNotReplayed, whyNotRerouted } from "./untaken.ts";
 
 /** What is done to events. Each method returns the number of jobs, or of events, that it has changed. */
 export interface Action<Reason extends string = Untaken> {
@@ -31,7 +31,7 @@ export const rerouting = (
     if (forgetsBodies) await events.forgetSentBodies(event);
     return Number(await events.reroute(event));
   },
-  whyNot: () => "is already queued",
+  whyNot: whyNotRerouted,
 });
 
 /** The longest reason of a discard, in characters. */

@@ -27,6 +27,9 @@ export function whyNotReplayed({ status }: Pick<EventDetail, "status">): Untaken
   }
 }
 
+/** Why a forced replay has changed nothing of an event. */
+export const whyNotRerouted = (): Untaken => "is already queued";
+
 /** Why a discard has changed nothing of an event. */
 export function whyNotDiscarded({ status, jobs }: Pick<EventDetail, "status" | "jobs">): Untaken {
   if (jobs.some(({ leased }) => leased)) return "an attempt is running; try again when it has ended";

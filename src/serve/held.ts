@@ -6,7 +6,7 @@ import { payloadJson } from "../events/json.ts";
 import { canonicalAddress } from "../http/proxies.ts";
 import { isoTime } from "../lib/iso-time.ts";
 import type { DeliveryParts } from "../webhook/endpoints.ts";
-import { type AdmittedHeld, admitHeld } from "../webhook/held/admit.ts";
+import { admitHeld } from "../webhook/held/admit.ts";
 import type { HeldDelivery } from "../webhook/held/held-store.ts";
 import { parseRawRequest, type RawRequest, rawRequestOf } from "../webhook/held/raw-request.ts";
 import { createReverify } from "../webhook/held/reverify.ts";
@@ -80,15 +80,22 @@ export function openHeld(
         explanation: source ? await explain(source, rawRequestOf(delivery), arrival) : null,
       };
     },
-    async reverify(ids) {
-      const total: Omit<AdmittedHeld, "genuine"> = { admitted: 0, duplicates: 0, refused: [] };
+    async reverify(ids, dryRun) {
+      const total: Awaited<ReturnType<Held["reverify"]>> = { matched: 0, admitted: 0, duplicates: 0, refused: [] };
       for (const [name, deliveries] of Map.groupBy(await readAll(ids), ({ source }) => source)) {
         const source = sourceNamed(name);
         if (!source) {
           total.refused.push(...deliveries.map(({ id }) => ({ id, reason: "source_not_configured" })));
           continue;
         }
-        const { admitted, duplicates, refused } = await admitHeld({ events, held }, deliveries, createReverify(source));
+        const reverify = createReverify(source);
+        const { genuine, admitted, duplicates, refused } = await admitHeld(
+          { events, held },
+          deliveries,
+          reverify,
+          dryRun,
+        );
+        total.matched += genuine;
         total.admitted += admitted;
         total.duplicates += duplicates;
         total.refused.push(...refused);

@@ -3,6 +3,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { suite, test } from "node:test";
 import { ask, assertProblem, deliver, logIn } from "../helpers/client.ts";
+import { authserve } from "../helpers/command.ts";
 import { startServer } from "../helpers/server.ts";
 import { signature } from "../helpers/sign.ts";
 import { until } from "../helpers/until.ts";
@@ -68,8 +69,11 @@ suite("the admin API, for refused deliveries", () => {
     const { server, post, list, rotate } = await start(t);
     const ids = (await list()).map(({ id }) => id);
     await rotate();
+    const refused = [{ id: ids[1], reason: "signature_mismatch" }];
+    const counted = (await post("held/reverify", { ids, dryRun: true })).json;
+    assert.deepEqual(counted, { matched: 1, admitted: 0, duplicates: 0, refused });
     const { json } = await post("held/reverify", { ids });
-    assert.deepEqual(json, { admitted: 1, duplicates: 0, refused: [{ id: ids[1], reason: "signature_mismatch" }] });
+    assert.deepEqual(json, { matched: 1, admitted: 1, duplicates: 0, refused });
     const { stdout } = await server.run(["events", "list", "--json"]);
     assert.deepEqual(
       (JSON.parse(stdout) as { eventId: string }[]).map(({ eventId }) => eventId),
@@ -77,6 +81,40 @@ suite("the admin API, for refused deliveries", () => {
     );
     assert.deepEqual((await post("held/remove", { ids })).json, { removed: 1 });
     assert.deepEqual(await list(), []);
+  });
+
+  test("does for a command on another machine what it does here", async (t) => {
+    const [here, there] = [await start(t), await start(t)];
+    const dir = workingDir();
+    const { stdout } = await there.server.run([
+      ...["tokens", "create", "laptop", "--scope"],
+      ...["events:read", "events:write"],
+    ]);
+    writeFileSync(join(dir, "token"), stdout);
+    const remotely = (args: readonly string[]) =>
+      authserve([...args, "--server", there.server.url, "--token-file", "token"], { dir, env: {} });
+    for (const args of [
+      ["events", "held", "--utc"],
+      ["events", "held", "--json", "--limit", "1"],
+      ["events", "held", "--source", "shops"],
+      ["events", "held", "show", "1", "--utc"],
+      ["events", "held", "show", "1", "--json"],
+      ["events", "held", "show", "9"],
+    ]) {
+      const [a, b] = [await there.server.run(args), await remotely(args)];
+      assert.deepEqual([b.code, b.stdout, b.stderr], [a.code, a.stdout, a.stderr], args.join(" "));
+    }
+    assert.match(
+      (await remotely(["events", "held", "show", "1", "--raw"])).stderr,
+      /--raw cannot be used with --server/,
+    );
+    for (const { rotate } of [here, there]) await rotate();
+    const reverify = ["events", "reverify", "--source", "shop"];
+    for (const args of [[...reverify, "--dry-run"], [...reverify, "--dry-run", "--json"], reverify, reverify]) {
+      const [a, b] = [await here.server.run(args), await remotely(args)];
+      assert.deepEqual([b.code, b.stdout, b.stderr], [a.code, a.stdout, a.stderr], args.join(" "));
+    }
+    assert.equal((await there.list()).length, 1);
   });
 
   test("explains a pasted request, and stores nothing", async (t) => {

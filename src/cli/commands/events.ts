@@ -72,33 +72,37 @@ export function addEventCommands(program: Command): void {
       .option("--route <name>", "Count only attempts of this route")
       .option("--json", "Print a JSON object"),
   ).action(async (options) => (await import("../events-stats.ts")).runEventsStats(options));
-  const held = events
-    .command("held")
-    .description("List deliveries that were refused for their signature, of sources with keepRejected")
-    .option("--source <name>", "Only deliveries of this source")
-    .option("--since <time>", "Only deliveries received since this time: 1h, 7d, or ISO 8601 (UTC by default)")
-    .option("--limit <count>", "Maximum number of deliveries", "50")
-    .option("--utc", "Show exact times instead of relative ones")
-    .option("--json", "Print a JSON array")
-    .action(async (options) => (await import("../events-held.ts")).runEventsHeld(options));
-  held
-    .command("show <id>")
-    .description("Show a held delivery, without the values of headers that may be secrets")
-    .option("--raw", "Print the request as it came, also its credentials, for sources explain")
-    .option("--utc", "Show exact times instead of relative ones")
-    .option("--json", "Print a JSON object")
+  const held = remoteOptions(
+    events
+      .command("held")
+      .description("List deliveries that were refused for their signature, of sources with keepRejected")
+      .option("--source <name>", "Only deliveries of this source")
+      .option("--since <time>", "Only deliveries received since this time: 1h, 7d, or ISO 8601 (UTC by default)")
+      .option("--limit <count>", "Maximum number of deliveries", "50")
+      .option("--utc", "Show exact times instead of relative ones")
+      .option("--json", "Print a JSON array"),
+  ).action(async (options) => (await import("../events-held.ts")).runEventsHeld(options));
+  remoteOptions(
+    held
+      .command("show <id>")
+      .description("Show a held delivery, without the values of headers that may be secrets")
+      .option("--raw", "Print the request as it came, also its credentials, for sources explain")
+      .option("--utc", "Show exact times instead of relative ones")
+      .option("--json", "Print a JSON object"),
+  )
     // The command above it has some of these options, too, and takes them.
     .action(async (id, _options, command: Command) =>
       (await import("../events-held-show.ts")).runEventsHeldShow(id, command.optsWithGlobals()),
     );
-  events
-    .command("reverify")
-    .description("Admit held deliveries that the present secrets of their source verify, in order of arrival")
-    .requiredOption("--source <name>", "Source of the deliveries")
-    .option("--since <time>", "Only deliveries received since this time: 1h, 7d, or ISO 8601 (UTC by default)")
-    .option("--dry-run", "Only count them")
-    .option("--json", "Print a JSON object")
-    .action(async (options) => (await import("../events-held.ts")).runEventsReverify(options));
+  remoteOptions(
+    events
+      .command("reverify")
+      .description("Admit held deliveries that the present secrets of their source verify, in order of arrival")
+      .requiredOption("--source <name>", "Source of the deliveries")
+      .option("--since <time>", "Only deliveries received since this time: 1h, 7d, or ISO 8601 (UTC by default)")
+      .option("--dry-run", "Only count them")
+      .option("--json", "Print a JSON object"),
+  ).action(async (options) => (await import("../events-held.ts")).runEventsReverify(options));
   sendOptions(events.command("send-test"))
     .description("The same as send: send a signed test event")
     .addOption(new Option("--url <url>", "The same as --to").hideHelp())
@@ -107,7 +111,7 @@ export function addEventCommands(program: Command): void {
 
 /** Adds the options of a command that takes event ids or a filter. */
 function bulkOptions(command: Command): Command {
-  return command
+  return remoteOptions(command)
     .option("--dead-letter", "Take all failed events")
     .option("--source <name>", "Take those of this source; with an id, its source")
     .option("--type <type>", "Take those of this type")

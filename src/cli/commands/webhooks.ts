@@ -63,19 +63,18 @@ export function addWebhookCommands(program: Command): void {
       .option("--utc", "Show exact times instead of relative ones")
       .option("--json", "Print a JSON array"),
   ).action(async (options) => (await import("../routes.ts")).runRoutesList(options));
-  routes
-    .command("pause <name>")
-    .description("Let the events of a route wait")
-    .option("--for <duration>", "End the pause after this time, e.g. 2h (default: at routes resume)")
-    .action(async (name, options) => (await import("../routes.ts")).runRoutesPause(name, options));
-  routes
-    .command("resume <name>")
-    .description("Process the events of a paused route")
-    .action(async (name) => (await import("../routes.ts")).runRoutesResume(name));
-  routes
-    .command("try <name>")
-    .description("Try the unavailable target of a route now instead of at the next probe")
-    .action(async (name) => (await import("../routes.ts")).runRoutesTry(name));
+  remoteOptions(
+    routes
+      .command("pause <name>")
+      .description("Let the events of a route wait")
+      .option("--for <duration>", "End the pause after this time, e.g. 2h (default: at routes resume)"),
+  ).action(async (name, options) => (await import("../routes.ts")).runRoutesPause(name, options));
+  remoteOptions(routes.command("resume <name>").description("Process the events of a paused route")).action(
+    async (name, options) => (await import("../routes.ts")).runRoutesResume(name, options),
+  );
+  remoteOptions(
+    routes.command("try <name>").description("Try the unavailable target of a route now instead of at the next probe"),
+  ).action(async (name, options) => (await import("../routes.ts")).runRoutesTry(name, options));
   routes
     .command("test [name]")
     .description("Show what routes would do with stored events or a file, and how it differs from what was sent")

@@ -8,7 +8,7 @@ import { suite, test } from "node:test";
 import { newToken } from "../../../src/auth/machine-tokens/form.ts";
 import { startAdmin } from "../../contract/admin-api.ts";
 import { deliver, event } from "../../helpers/client.ts";
-import { authserve } from "../../helpers/command.ts";
+import { authserve, EXECUTABLE, startProgram } from "../../helpers/command.ts";
 import { until } from "../../helpers/until.ts";
 import { workingDir } from "../../helpers/working-dir.ts";
 
@@ -80,6 +80,74 @@ suite("a command with --server", () => {
     }
   });
 
+  test("changes the same, and says the same", async (t) => {
+    const dir = workingDir();
+    /** A server with failed and refused deliveries. `run` runs a command there, or asks it over its API. */
+    async function start(isRemote: boolean) {
+      const { server } = await startAdmin(t);
+      for (const id of ["evt_a", "evt_b", "evt_c", "evt_d"]) await deliver(server, { id, type: "order.refused" });
+      await deliver(server, event("evt_done"));
+      const counts = async () => JSON.parse((await server.run(["events", "stats", "--json"])).stdout);
+      const isSettled = async () => (await counts()).failed === 4 && (await counts()).processed === 1;
+      await until(isSettled);
+      const token = `token-${isRemote}`;
+      const scopes = ["--scope", "events:read", "events:write"];
+      writeFileSync(join(dir, token), (await server.run(["tokens", "create", "laptop", ...scopes])).stdout);
+      const there = ["--server", server.url, "--token-file", token];
+      const run = (args: string[]) => (isRemote ? authserve([...args, ...there], { dir, env: {} }) : server.run(args));
+      return { run, isSettled };
+    }
+    const [here, there] = [await start(false), await start(true)];
+    for (const command of [
+      ["routes", "pause", "all"],
+      ["routes", "pause", "all"],
+      ["routes", "resume", "all"],
+      ["routes", "resume", "all"],
+      ["routes", "try", "all"],
+      ["routes", "pause", "al"],
+      ["events", "replay", "--dead-letter", "--dry-run"],
+      ["events", "replay", "--dead-letter", "--since", "1h", "--dry-run", "--json"],
+      ["events", "replay", "evt_a", "evt_done", "none"],
+      ["events", "replay", "evt_do", "--force", "--transform"],
+      ["events", "replay", "--type", "order.refused", "--rate", "50/s"],
+      ["events", "replay", "--route", "other"],
+      ["events", "replay"],
+      ["events", "discard", "evt_a", "evt_done", "--reason", "a test", "--json"],
+      ["events", "discard", "--dead-letter", "--reason", "a test", "--dry-run"],
+      ["events", "discard", "--dead-letter", "--reason", "a test"],
+      ["events", "reverify", "--source", "default", "--dry-run"],
+    ]) {
+      const [a, b] = [await here.run(command), await there.run(command)];
+      assert.deepEqual([b.code, b.stdout, b.stderr], [a.code, a.stdout, a.stderr], command.join(" "));
+      if (command[1] === "replay") for (const { isSettled } of [here, there]) await until(isSettled);
+    }
+    const conflict = await there.run(["events", "replay", "evt_done", "--conflict", "1"]);
+    assert.deepEqual([conflict.code, conflict.stdout], [2, ""]);
+    assert.match(conflict.stderr, /--conflict cannot be used with --server/);
+  });
+
+  test("follows events that arrive", async (t) => {
+    const { server } = await startAdmin(t);
+    await deliver(server, event("evt_before"));
+    const dir = workingDir();
+    writeFileSync(
+      join(dir, "token"),
+      (await server.run(["tokens", "create", "laptop", "--scope", "events:read"])).stdout,
+    );
+    const args = ["events", "list", "--follow", "--json", "--server", server.url, "--token-file", "token"];
+    const { child, stdout } = startProgram(EXECUTABLE, args, { dir, env: {} });
+    t.after(() => void child.kill());
+    await until(() => stdout().includes("evt_before"));
+    const ids = Array.from({ length: 12 }, (_, n) => `evt_${n}`);
+    for (const id of ids) await deliver(server, event(id));
+    await until(() => stdout().includes("evt_11"));
+    const printed = stdout().trim().split("\n");
+    assert.deepEqual(
+      printed.map((line) => JSON.parse(line).eventId),
+      ["evt_before", ...ids],
+    );
+  });
+
   test("tells what is wrong, and never shows the token", async (t) => {
     const { server } = await startAdmin(t);
     const dir = workingDir();
@@ -103,7 +171,6 @@ suite("a command with --server", () => {
     await expect(await run("http://auth.example.com", "token"), 2, /--server has no TLS/);
     await expect(await run("auth.example.com", "token"), 2, /--server is not usable/);
     await expect(await run("http://127.0.0.1:1", "token"), 1, /127\.0\.0\.1:1 does not answer/);
-    await expect(await run(server.url, "token", "--follow"), 2, /--follow cannot be used with --server/);
     const { stdout } = await server.run(["tokens", "create", "metrics", "--scope", "metrics"]);
     writeFileSync(join(dir, "token"), stdout);
     await expect(await run(server.url, "token"), 1, /lacks the scope for this\n.*create one with --scope events:read/);

@@ -2,7 +2,10 @@ import { type ReadonlySignal, signal } from "@preact/signals";
 import type { EventItem, EventsPage } from "../answers.ts";
 
 /** One page of events, newest first. */
-export type LoadPage = (page: { cursor?: string; limit: number }, signal: AbortSignal) => Promise<EventsPage>;
+export type LoadPage = (
+  page: { cursor?: string; limit: number },
+  signal: AbortSignal,
+) => Promise<Pick<EventsPage, "items" | "cursor">>;
 
 /** A list of events that grows at its end, and with `refresh` at its beginning. */
 export interface EventList {
