@@ -22,7 +22,9 @@ export function needsAll(...needed: { skip: string | false }[]): { skip: string 
 /** Where Debian's package puts the browser. */
 export const CHROMIUM = "/usr/bin/chromium";
 
-const hasProgram = (name: string) => spawnSync(name, ["--version"], { stdio: "ignore" }).error === undefined;
+/** Whether there is a program. With the argument it ends by itself. */
+export const hasProgram = (name: string, argument = "--version") =>
+  spawnSync(name, [argument], { stdio: "ignore" }).error === undefined;
 
 export const needsRedis = () =>
   needs(
