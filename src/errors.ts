@@ -33,6 +33,16 @@ export const PROBLEMS = {
     detail: INVALID_CREDENTIALS,
     when: "The e-mail is unknown or the password is wrong.",
   },
+  second_factor_required: {
+    status: 401,
+    detail: "The password is right, and a second factor is needed",
+    when: "The user has a second factor, and the e-mail and the password are right. `POST /auth/login/code` takes them with a code.",
+  },
+  invalid_code: {
+    status: 401,
+    detail: "The code is wrong, or was used before",
+    when: "The e-mail and the password are right, and the code is no current one of the authenticator app and no recovery code that is left.",
+  },
   missing_token: {
     status: 401,
     detail: UNAUTHORIZED,

@@ -1,5 +1,4 @@
 import type { AccessOutcome } from "./auth/access/denials.ts";
-import type { Login } from "./auth/login.ts";
 import type { PasswordVerifier } from "./auth/password.ts";
 import { AppError, describeError, type ErrorCode, PROBLEMS } from "./errors.ts";
 import { OUTCOME_OF } from "./events/stats.ts";
@@ -83,10 +82,13 @@ function secondsBetween(fromMs: number, toMs: number): number {
 }
 
 /** Wraps a login so that it counts logins by outcome. */
-export function countLogins(login: Login, metrics: Metrics): Login {
-  return async (credentials, requester) => {
+export function countLogins<Args extends unknown[], Answer>(
+  login: (...args: Args) => Promise<Answer>,
+  metrics: Metrics,
+): (...args: Args) => Promise<Answer> {
+  return async (...args) => {
     try {
-      const answer = await login(credentials, requester);
+      const answer = await login(...args);
       metrics.logins.inc({ outcome: "succeeded" });
       return answer;
     } catch (error) {

@@ -185,7 +185,41 @@ export const LOG_EVENTS = {
     meaning: "`/readyz` answered 503. `part` is the part that failed.",
     fields: ["requestId", "part", "error"],
   },
-  login_succeeded: { level: "info", meaning: "The user logged in.", fields: ["requestId", "address", "userId"] },
+  login_succeeded: {
+    level: "info",
+    meaning: "The user logged in. `method` is `password`, `totp`, `recovery_code` or `passkey`.",
+    fields: ["requestId", "address", "userId", "method"],
+  },
+  login_not_listed: {
+    level: "warn",
+    meaning: "A login succeeded, and is missing in the list of recent logins.",
+    fields: ["requestId", "error"],
+  },
+  second_factor_failed: {
+    level: "warn",
+    meaning: "The password of a login was right, and its code was wrong or used before.",
+    fields: ["requestId", "address"],
+  },
+  recovery_code_used: {
+    level: "warn",
+    meaning: "A login was proved by a recovery code. `left` is how many there still are.",
+    fields: ["requestId", "address", "left"],
+  },
+  factor_added: {
+    level: "info",
+    meaning: "A second factor was added, on the page or by a command. `kind` is `totp` or `passkey`.",
+    fields: ["requestId", "address", "factor", "kind", "name"],
+  },
+  factor_removed: {
+    level: "info",
+    meaning: "A second factor was removed, on the page or by a command.",
+    fields: ["requestId", "address", "factor", "kind", "name"],
+  },
+  recovery_codes_renewed: {
+    level: "info",
+    meaning: "New recovery codes were made, on the page or by a command. The earlier ones do not work any more.",
+    fields: ["requestId", "address"],
+  },
   login_failed: {
     level: "warn",
     meaning: "The e-mail or the password of a login was wrong.",

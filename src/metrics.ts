@@ -110,6 +110,8 @@ const REFUSAL_CODES: ErrorCode[] = [
 ];
 const LOGIN_CODES: ErrorCode[] = [
   "invalid_credentials",
+  "second_factor_required",
+  "invalid_code",
   "too_many_attempts",
   "login_busy",
   "store_unavailable",

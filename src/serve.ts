@@ -82,7 +82,7 @@ async function start(configuration: Configuration, log: Log, parts: Parts): Prom
   const instance = createInstanceFile(settings.DATA_DIR, log);
   const { file } = configuration;
   const wiring: Wiring = { settings, environment, file, config, stores, log, metrics, instance };
-  const login = await openLogin(wiring);
+  const logins = await openLogin(wiring);
   const addressLists = openAddresses(wiring);
   const keySets = openKeySets(wiring);
   const admission = openAdmission(wiring);
@@ -100,7 +100,7 @@ async function start(configuration: Configuration, log: Log, parts: Parts): Prom
   // Nothing may wait between the two starts: a request would find no endpoints.
   const arrivals = watchArrivals(stores.events);
   await parts.start(
-    openEndpoints(wiring, { listener, login, admission, deliveries, readiness, arrivals, isAvailable }),
+    openEndpoints(wiring, { listener, logins, admission, deliveries, readiness, arrivals, isAvailable }),
   );
 
   const url = listener.url();

@@ -11,6 +11,18 @@ import type { SessionStore } from "./sessions.ts";
 import { isEmail } from "./user.ts";
 
 const LOGIN_BODY_LIMIT = 16 * 1024;
+const MAX_CODE_LENGTH = 64;
+
+const LOGIN_PROBLEMS: ErrorCode[] = [
+  "malformed_json",
+  "validation_failed",
+  "invalid_credentials",
+  "payload_too_large",
+  "unsupported_media_type",
+  "too_many_attempts",
+  "login_busy",
+  "store_unavailable",
+];
 
 /** The body of a login. Lengths are in characters, not bytes. */
 export const LoginBody = v.object({
@@ -28,6 +40,16 @@ export const LoginBody = v.object({
     v.description(
       "6 to 1024 characters, counted and compared in Unicode NFC, with at most 64 combining marks in a row.",
     ),
+  ),
+});
+
+/** The body of a login with a second factor. */
+const CodeLoginBody = v.object({
+  ...LoginBody.entries,
+  code: v.pipe(
+    v.string("must be a string"),
+    v.maxLength(MAX_CODE_LENGTH, `must have at most ${MAX_CODE_LENGTH} characters`),
+    v.description("A code of the authenticator app, or a recovery code."),
   ),
 });
 
@@ -60,18 +82,22 @@ export function authEndpoints({ login, authenticate, sessions, log }: AuthParts)
       summary: "Logs the user in and ends the previous session.",
       request: LoginBody,
       response: v.object({ accessToken: v.string() }),
-      problems: [
-        "malformed_json",
-        "validation_failed",
-        "invalid_credentials",
-        "payload_too_large",
-        "unsupported_media_type",
-        "too_many_attempts",
-        "login_busy",
-        "store_unavailable",
-      ],
+      problems: [...LOGIN_PROBLEMS, "second_factor_required"],
       async handler({ request, requestId, address }) {
         const credentials = await readJson(request, LoginBody, LOGIN_BODY_LIMIT);
+        const userAgent = request.headers["user-agent"];
+        return reply(200, await login(credentials, { address, requestId, userAgent, way: "api" }));
+      },
+    },
+    {
+      method: "POST",
+      path: "/auth/login/code",
+      summary: "Logs a user with a second factor in, and ends the previous session.",
+      request: CodeLoginBody,
+      response: v.object({ accessToken: v.string() }),
+      problems: [...LOGIN_PROBLEMS, "invalid_code"],
+      async handler({ request, requestId, address }) {
+        const credentials = await readJson(request, CodeLoginBody, LOGIN_BODY_LIMIT);
         const userAgent = request.headers["user-agent"];
         return reply(200, await login(credentials, { address, requestId, userAgent, way: "api" }));
       },

@@ -1,47 +1,41 @@
 import { AppError } from "../errors.ts";
 import type { ConcurrencyLimit } from "../lib/concurrency-limit.ts";
-import { coarseNetwork, networkOf } from "../lib/network.ts";
+import { networkOf } from "../lib/network.ts";
 import type { Log } from "../log.ts";
+import type { CodeCheck } from "./factors/code-check.ts";
+import type { LoginMethod } from "./factors/store.ts";
+import type { OpenSession, Requester } from "./open-session.ts";
 import type { PasswordVerifier } from "./password.ts";
-import type { LoginOrigin, SessionStore } from "./sessions.ts";
 import type { Throttle } from "./throttle/rules.ts";
-import { createSessionId, createSignToken, type LoginWay } from "./token.ts";
 import { canonicalEmail, type User } from "./user.ts";
 
-/** The e-mail and password of a login, as sent. */
+/** The e-mail and password of a login, as sent, and the code if there is one. */
 interface Credentials {
   email: string;
   password: string;
+  code?: string;
 }
 
-/** The client of a login. */
-interface Requester {
-  address: string;
-  requestId: string;
-  userAgent?: string | undefined;
-  way: LoginWay;
-  /** The id in the mark of a browser that has logged in before. */
-  browser?: string | null;
-}
-
-/** What the login depends on. `now` is in Unix milliseconds. */
+/** What the login depends on. */
 interface LoginParts {
   user: User;
   verifyPassword: PasswordVerifier;
   /** Limits concurrent attempts. */
   attempts: ConcurrencyLimit;
   throttle: Throttle;
-  sessions: SessionStore;
-  secret: string;
-  /** How long a token and its session last. */
-  ttlSeconds: Record<LoginWay, number>;
+  /** Whether the password alone is not enough. Throws `store_unavailable` if that cannot be known. */
+  needsCode: () => Promise<boolean>;
+  checkCode: CodeCheck;
+  openSession: OpenSession;
   /** Why a password can never be right, for the log; null if it can. */
   faultOf?: (password: string) => string | null;
   log: Log;
-  now: () => number;
 }
 
-/** Logs in. Throws `invalid_credentials`, `too_many_attempts`, `login_busy` or `store_unavailable`. */
+/**
+ * Logs in. Throws `invalid_credentials`, `second_factor_required`, `invalid_code`, `too_many_attempts`, `login_busy` or
+ * `store_unavailable`.
+ */
 export type Login = (credentials: Credentials, requester: Requester) => Promise<{ accessToken: string }>;
 
 /**
@@ -49,19 +43,23 @@ export type Login = (credentials: Credentials, requester: Requester) => Promise<
  * Above the throttle's limit, logins get `too_many_attempts` and no hash is computed.
  */
 export function createLogin(parts: LoginParts): Login {
-  const { user, verifyPassword, attempts, throttle, sessions, secret, log, now } = parts;
-  const signToken = createSignToken(secret);
+  const { user, verifyPassword, attempts, throttle, needsCode, checkCode, openSession, log } = parts;
   const userEmail = canonicalEmail(user.email);
 
-  return async ({ email, password }, requester) => {
+  return async ({ email, password, code }, requester) => {
     const wanted = canonicalEmail(email);
     const { address, requestId, browser = null } = requester;
-    let isRight: boolean;
+    let isPasswordRight = false;
+    let method: LoginMethod | null = null;
     try {
       const { isKnown } = await throttle.check(address, wanted, browser);
       const rank = { isPreferred: isKnown, sender: browser ?? networkOf(address) };
-      const verify = () => verifyPassword(password, wanted === userEmail);
-      isRight = await throttle.attempt(address, wanted, verify, {
+      const verify = async () => {
+        isPasswordRight = await verifyPassword(password, wanted === userEmail);
+        if (isPasswordRight) method = code === undefined ? "password" : await checkCode(code, requester);
+        return method !== null;
+      };
+      await throttle.attempt(address, wanted, verify, {
         runTask: (task) => attempts.run(task, rank),
         browser,
       });
@@ -71,52 +69,13 @@ export function createLogin(parts: LoginParts): Login {
       }
       throw error;
     }
-    if (!isRight) {
+    if (!isPasswordRight) {
       const fault = parts.faultOf?.(password) ?? null;
       log.warn({ event: "login_failed", requestId, address }, `login failed${fault === null ? "" : `: ${fault}`}`);
       throw new AppError("invalid_credentials");
     }
-
-    const ttlSeconds = parts.ttlSeconds[requester.way];
-    const sid = createSessionId(requester.way);
-    // Both writes share one commit.
-    const [replaced] = await Promise.all([
-      sessions.replace(user.id, sid, ttlSeconds, coarseOrigin(address, requester.userAgent)),
-      throttle.remember(address),
-    ]);
-    const iat = Math.floor(now() / 1000);
-    const accessToken = await signToken({ sub: user.id, email: user.email, sid, iat, exp: iat + ttlSeconds });
-    log.info({ event: "login_succeeded", requestId, address, userId: user.id }, "login succeeded");
-    if (replaced)
-      log.info({ event: "session_superseded", requestId, address, userId: user.id }, "the earlier session ended");
-    return { accessToken };
+    if (method === null) throw new AppError("invalid_code");
+    if (method === "password" && (await needsCode())) throw new AppError("second_factor_required");
+    return openSession(requester, method);
   };
-}
-
-/**
- * The origin of a login as shown to the user's other devices: precise enough to recognize, too coarse to locate a
- * person.
- */
-function coarseOrigin(address: string, userAgent: string | undefined): LoginOrigin {
-  return { network: coarseNetwork(address), userAgent: productOf(userAgent ?? "") };
-}
-
-// A browser's User-Agent also names the browsers it derives from. The first entry found is the browser itself.
-const BROWSERS: readonly (readonly [token: string, name: string])[] = [
-  ["Edg", "Edge"],
-  ["OPR", "Opera"],
-  ["SamsungBrowser", "Samsung Internet"],
-  ["Firefox", "Firefox"],
-  ["FxiOS", "Firefox"],
-  ["CriOS", "Chrome"],
-  ["Chrome", "Chrome"],
-  ["Safari", "Safari"],
-];
-
-/** Returns the product name in a User-Agent (RFC 9110, 10.1.5) without its version; null when there is none. */
-export function productOf(userAgent: string): string | null {
-  const first = /^([A-Za-z][A-Za-z0-9._-]{0,31})(?:[/ ]|$)/.exec(userAgent)?.[1] ?? null;
-  if (first !== "Mozilla") return first;
-  const browser = BROWSERS.find(([token]) => new RegExp(`\\b${token}[A-Za-z]*/`).test(userAgent));
-  return browser?.[1] ?? null;
 }

@@ -118,6 +118,13 @@ export const EXAMPLES: Record<string, readonly (readonly [commandLine: string, w
   "throttle clear": [["authserve throttle clear", "Let everybody log in again"]],
   "throttle forget-browsers": [["authserve throttle forget-browsers", "A laptop was lost"]],
   "token explain": [["authserve token explain <token.txt", "Find out why a token is refused"]],
+  "factors list": [["authserve factors list", "See what a login needs besides the password"]],
+  "factors remove": [
+    ["authserve factors remove 1f0c2a4b6d8e9f01", "A key was lost"],
+    ["authserve factors remove --all", "Everything was lost: log in with the password alone"],
+  ],
+  "factors recovery-codes": [["authserve factors recovery-codes", "Make ten new codes, after most were used"]],
+  "factors add-totp": [["authserve factors add-totp --name phone", "Ask for the codes of an app from now on"]],
   "tokens create": [
     ["authserve tokens create backup --scope verify:dav.example.com >token.txt", "Let a program pass to one host"],
     ["authserve tokens create grafana --scope events:read metrics --expires never", "Let a program read"],

@@ -1,27 +1,31 @@
 import type { AppParts } from "../app.ts";
-import { createMarkCookie, createSessionCookie } from "../auth/browser/cookie.ts";
-import type { BrowserParts } from "../auth/browser/endpoints.ts";
+import { createMarkCookie, createSessionCookie, createStepCookie } from "../auth/browser/cookie.ts";
 import type { VerifyParts } from "../auth/browser/verify.ts";
+import type { BrowserParts } from "../auth/browser/visit.ts";
+import { createSteps } from "../auth/factors/steps.ts";
+import type { FactorStore } from "../auth/factors/store.ts";
 import { createBrowserMarks } from "../auth/throttle/browser-mark.ts";
 import type { ThrottleStore } from "../auth/throttle/store.ts";
 import { canonicalEmail } from "../auth/user.ts";
 import type { Settings } from "../config/settings.ts";
 import { publicUrlOf } from "../http/listen.ts";
-import { pageTtlSeconds } from "./login.ts";
+import { type Logins, pageTtlSeconds } from "./login.ts";
 
 interface BrowserNeeds
-  extends Pick<BrowserParts, "login" | "authenticate" | "sessions" | "isToKnownHost" | "log" | "now">,
+  extends Pick<BrowserParts, "authenticate" | "sessions" | "isToKnownHost" | "log" | "now">,
     Pick<VerifyParts, "machineTokens"> {
+  logins: Logins;
   /** All that verify tokens; that of `JWT_SECRET` is the first. */
   secrets: readonly string[];
   throttle: ThrottleStore;
+  factors: FactorStore;
 }
 
 /** The pages, the cookie and forward-auth. Null without `PUBLIC_URL`, unless the server listens on loopback only. */
 export function openBrowser(
   settings: Settings,
   url: string,
-  { secrets, throttle, ...parts }: BrowserNeeds,
+  { logins, secrets, throttle, factors, ...parts }: BrowserNeeds,
 ): AppParts["browser"] {
   const { COOKIE_DOMAIN: cookieDomain, REDIRECT_ORIGINS: allowedOrigins } = settings;
   const publicUrl = publicUrlOf(settings, url);
@@ -35,6 +39,10 @@ export function openBrowser(
   };
   return {
     ...parts,
+    login: logins.login,
+    codeLogin: logins.codeLogin,
+    steps: createSteps(credential, factors, parts.now),
+    stepCookie: createStepCookie(origin),
     user: { id: settings.DEMO_USER_ID, email: settings.DEMO_EMAIL },
     secret: settings.JWT_SECRET,
     cookie: createSessionCookie(origin, cookieDomain),

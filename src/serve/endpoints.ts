@@ -4,7 +4,6 @@ import { createDenials } from "../auth/access/denials.ts";
 import { createAccess } from "../auth/access/rules.ts";
 import { createAuthenticate } from "../auth/authenticate.ts";
 import { createRequestGuard, createScopeGuard, machineTokenOf } from "../auth/browser/guard.ts";
-import type { Login } from "../auth/login.ts";
 import { createMachineTokens, insufficientScope } from "../auth/machine-tokens/machine-tokens.ts";
 import { DEFAULT_ALERTS } from "../config/file/alerts.ts";
 import type { ConfigFile } from "../config/file/config-file.ts";
@@ -22,11 +21,12 @@ import { openBrowser } from "./browser.ts";
 import type { Wiring } from "./configuration.ts";
 import type { Deliveries } from "./deliveries.ts";
 import type { Listener } from "./listener.ts";
+import type { Logins } from "./login.ts";
 import type { Part } from "./parts.ts";
 
 interface EndpointNeeds {
   listener: Listener;
-  login: Login;
+  logins: Logins;
   admission: Admission;
   deliveries: Deliveries;
   readiness: Readiness;
@@ -37,8 +37,8 @@ interface EndpointNeeds {
 /** Creates all endpoints of a server that listens, and serves them from its start. */
 export function openEndpoints(wiring: Wiring, needs: EndpointNeeds): Part {
   const { settings, config, stores, metrics, instance, log } = wiring;
-  const { listener, login, admission, deliveries, readiness, arrivals, isAvailable } = needs;
-  const { events, sessions, throttle, tokens, logBytes, now } = stores;
+  const { listener, logins, admission, deliveries, readiness, arrivals, isAvailable } = needs;
+  const { events, sessions, throttle, tokens, factors, logBytes, now } = stores;
   const { TRUSTED_PROXIES: trustedProxies, CORS_ALLOWED_ORIGINS: corsOrigins } = settings;
   const user = { id: settings.DEMO_USER_ID, email: settings.DEMO_EMAIL };
   const secrets = [settings.JWT_SECRET, settings.JWT_SECRET_PREVIOUS].filter((secret) => secret !== undefined);
@@ -53,7 +53,7 @@ export function openEndpoints(wiring: Wiring, needs: EndpointNeeds): Part {
   const checkHost = createHostCheck(hostRules);
   const isToKnownHost = knownHosts(hostRules);
   const browser = openBrowser(settings, listener.url(), {
-    ...{ login, authenticate, sessions, secrets, throttle, isToKnownHost, machineTokens, log, now },
+    ...{ logins, authenticate, sessions, secrets, throttle, factors, isToKnownHost, machineTokens, log, now },
   });
   const guard = createRequestGuard(authenticate, browser, corsOrigins);
   const authorize = createScopeGuard(guard, machineTokens);
@@ -101,7 +101,7 @@ export function openEndpoints(wiring: Wiring, needs: EndpointNeeds): Part {
     listener.replaceEndpoints(
       listEndpoints({
         log,
-        login,
+        login: logins.login,
         authenticate: guard,
         sessions,
         browser,

@@ -1,5 +1,9 @@
 import { availableParallelism } from "node:os";
+import { createCodeCheck } from "../auth/factors/code-check.ts";
+import { type CodeLogin, createCodeLogin } from "../auth/factors/code-login.ts";
+import { createSecondFactors } from "../auth/factors/second-factors.ts";
 import { createLogin, type Login } from "../auth/login.ts";
+import { createOpenSession, type OpenSession } from "../auth/open-session.ts";
 import { createPasswordVerifier, faultOfLength } from "../auth/password.ts";
 import { createThrottle } from "../auth/throttle/rules.ts";
 import { canonicalEmail } from "../auth/user.ts";
@@ -18,14 +22,36 @@ const LOGIN_QUEUE_LIMIT = 256;
 // A share for each network, so that one network cannot fill the queue.
 const LOGIN_QUEUE_LIMIT_PER_NETWORK = LOGIN_QUEUE_LIMIT / 2;
 
-/** Creates the login. It limits the password checks that run and wait, and counts them. */
-export async function openLogin({ settings, stores, metrics, log }: Wiring): Promise<Login> {
+/** The ways to log in. */
+export interface Logins {
+  login: Login;
+  /** The second step of the login page. */
+  codeLogin: CodeLogin;
+  openSession: OpenSession;
+}
+
+/** Creates the logins. They limit the password checks that run and wait, and count them. */
+export async function openLogin({ settings, stores, metrics, log }: Wiring): Promise<Logins> {
   // One core is left for deliveries and token checks, because anybody can send logins.
   const width = Math.max(availableParallelism() - 1, 1);
   const hashes = createConcurrencyLimit({ width, queueLimit: width });
   const verifyPassword = countHashes(await createPasswordVerifier(settings.DEMO_PASSWORD), metrics);
+  const user = { id: settings.DEMO_USER_ID, email: settings.DEMO_EMAIL };
+  const throttle = createThrottle(stores.throttle, canonicalEmail(settings.DEMO_EMAIL), stores.now);
+  const factors = createSecondFactors(stores.factors, stores.now);
+  const checkCode = createCodeCheck({ factors, store: stores.factors, throttle, log });
+  const openSession = createOpenSession({
+    user,
+    throttle,
+    sessions: stores.sessions,
+    factors: stores.factors,
+    secret: settings.JWT_SECRET,
+    ttlSeconds: { api: settings.JWT_TTL.seconds, form: pageTtlSeconds(settings) },
+    log,
+    now: stores.now,
+  });
   const login = createLogin({
-    user: { id: settings.DEMO_USER_ID, email: settings.DEMO_EMAIL },
+    user,
     verifyPassword: (password, userIsKnown) => hashes.run(() => verifyPassword(password, userIsKnown)),
     // Twice as many attempts as hashes: while half of them compute hashes, the others use the throttle store.
     attempts: createConcurrencyLimit({
@@ -33,13 +59,13 @@ export async function openLogin({ settings, stores, metrics, log }: Wiring): Pro
       queueLimit: LOGIN_QUEUE_LIMIT,
       queueLimitPerSender: LOGIN_QUEUE_LIMIT_PER_NETWORK,
     }),
-    throttle: createThrottle(stores.throttle, canonicalEmail(settings.DEMO_EMAIL), stores.now),
-    sessions: stores.sessions,
-    secret: settings.JWT_SECRET,
-    ttlSeconds: { api: settings.JWT_TTL.seconds, form: pageTtlSeconds(settings) },
+    throttle,
+    needsCode: factors.areNeeded,
+    checkCode,
+    openSession,
     faultOf: (password) => faultOfLength(settings.DEMO_PASSWORD, password),
     log,
-    now: stores.now,
   });
-  return countLogins(login, metrics);
+  const codeLogin = createCodeLogin({ user, throttle, checkCode, openSession });
+  return { login: countLogins(login, metrics), codeLogin: countLogins(codeLogin, metrics), openSession };
 }

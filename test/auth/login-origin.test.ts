@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { productOf } from "../../src/auth/login.ts";
+import { productOf } from "../../src/auth/open-session.ts";
 import { coarseNetwork } from "../../src/lib/network.ts";
 
 for (const [address, expected] of [

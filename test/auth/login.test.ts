@@ -1,11 +1,12 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { createLogin } from "../../src/auth/login.ts";
+import { createOpenSession } from "../../src/auth/open-session.ts";
 import { createThrottle } from "../../src/auth/throttle/rules.ts";
 import type { ThrottleStore } from "../../src/auth/throttle/store.ts";
 import { type ConcurrencyLimit, createConcurrencyLimit, type Rank } from "../../src/lib/concurrency-limit.ts";
 import { createLog } from "../../src/log.ts";
-import { createSqliteSessionStore } from "../../src/sqlite/sessions.ts";
+import { localStores } from "../../src/sqlite/stores.ts";
 import { createSqliteThrottleStore } from "../../src/sqlite/throttle.ts";
 import { tempDatabase } from "../helpers/database.ts";
 import { failsWith } from "../helpers/fails-with.ts";
@@ -19,16 +20,27 @@ test("a known address gets the same rank and the same store calls for every e-ma
   const asked: unknown[] = [];
   const ranks: (Rank | undefined)[] = [];
   const attempts = createConcurrencyLimit({ width: 1, queueLimit: 10 });
+  const log = createLog("silent");
+  const { sessions, factors } = localStores(database);
+  const throttle = createThrottle(recording(createSqliteThrottleStore(database), asked), USER, () => NOW);
   const login = createLogin({
     user: { id: "1", email: "User@Example.com" },
     verifyPassword: async (password) => password === "right",
     attempts: recordingRanks(attempts, ranks),
-    throttle: createThrottle(recording(createSqliteThrottleStore(database), asked), USER, () => NOW),
-    sessions: createSqliteSessionStore(database),
-    secret: "a secret of the test, 32 bytes or more",
-    ttlSeconds: { api: 60, form: 60 },
-    log: createLog("silent"),
-    now: () => NOW,
+    throttle,
+    needsCode: async () => false,
+    checkCode: async () => null,
+    openSession: createOpenSession({
+      user: { id: "1", email: USER },
+      throttle,
+      sessions,
+      factors,
+      secret: "a secret of the test, 32 bytes or more",
+      ttlSeconds: { api: 60, form: 60 },
+      log,
+      now: () => NOW,
+    }),
+    log,
   });
   const from = { address: HOME, requestId: "r", way: "api" as const };
   await login({ email: USER, password: "right" }, from);

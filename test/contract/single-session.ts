@@ -2,7 +2,9 @@ import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import { suite, type TestContext, test } from "node:test";
 import { setImmediate } from "node:timers/promises";
-import { ask, logIn, logOut, me } from "../helpers/client.ts";
+import { ask, logIn, logOut, me, post } from "../helpers/client.ts";
+import { EMAIL, PASSWORD } from "../helpers/credentials.ts";
+import { addTotp } from "../helpers/second-factor.ts";
 import type { Server } from "../helpers/server.ts";
 
 const LOGIN_ROUNDS = Number(process.env.RACE_LOGIN_ROUNDS ?? 10);
@@ -48,6 +50,22 @@ export function singleSessionSuite(setup: string, start: (t: TestContext) => Pro
       }
     });
 
+    test("exactly one of 10 parallel logins with second factors has a valid session, 3 times", async (t) => {
+      const serverOf = spread(await withToken(t, await start(t)));
+      await addTotp(serverOf(0));
+      for (let round = 0; round < 3; round++) {
+        const codes = JSON.parse((await serverOf(0).run(["factors", "recovery-codes", "--json"])).stdout) as string[];
+        const logins = codes.map((code, index) => logInWithCode(serverOf(index), code));
+        const answers = await Promise.all(
+          (await Promise.all(logins)).map((token, index) => me(serverOf(index + 1), token)),
+        );
+        const statuses = answers.map(({ status }) => status);
+        assert.equal(statuses.filter((status) => status === 200).length, 1, `round ${round}: ${statuses.join()}`);
+        assert.equal(statuses.filter((status) => status === 401).length, 9);
+      }
+      await serverOf(0).run(["factors", "remove", "--all"]);
+    });
+
     test(`a logout that races a login never ends the new session, ${LOGOUT_ROUNDS} times`, async (t) => {
       const serverOf = spread(await withToken(t, await start(t)));
       let superseded = 0;
@@ -83,6 +101,12 @@ export function singleSessionSuite(setup: string, start: (t: TestContext) => Pro
       assert.equal(shown.active, false);
     });
   });
+}
+
+async function logInWithCode(server: Server, code: string): Promise<string> {
+  const answer = await post(server, "/auth/login/code", { email: EMAIL, password: PASSWORD, code });
+  assert.equal(answer.status, 200, answer.text);
+  return String(answer.json.accessToken);
 }
 
 async function elapse(ms: number): Promise<void> {

@@ -21,6 +21,11 @@ export function createMarkCookie(origin: string): Cookie {
   return createCookie("authserve-browser", origin, undefined);
 }
 
+/** Creates the cookie that carries what a browser has begun, such as a login whose code is missing. */
+export function createStepCookie(origin: string): Cookie {
+  return createCookie("authserve-step", origin, undefined);
+}
+
 /**
  * On HTTPS its prefix lets browsers refuse a cookie of this name from elsewhere (RFC 6265bis, 4.1.3): `__Host-` ties it
  * to the host, `__Secure-` to HTTPS only.

@@ -1,50 +1,30 @@
 import type { IncomingMessage } from "node:http";
-import type { BlockList } from "node:net";
 import * as v from "valibot";
-import { AppError } from "../../errors.ts";
-import type { Endpoint, RequestContext, RequestHandler } from "../../http/endpoint.ts";
+import { AppError, type ErrorCode } from "../../errors.ts";
+import type { Endpoint, RequestHandler } from "../../http/endpoint.ts";
 import { readForm } from "../../http/fields.ts";
 import { isNavigation } from "../../http/headers.ts";
-import type { IsToKnownHost } from "../../http/known-hosts.ts";
 import type { Reply } from "../../http/problem.ts";
-import { removedPrefix } from "../../http/proxies.ts";
-import type { Log } from "../../log.ts";
-import type { Authenticate } from "../authenticate.ts";
 import { LoginBody } from "../endpoints.ts";
-import type { Login } from "../login.ts";
-import type { SessionStore, Supersession } from "../sessions.ts";
-import { type BrowserMarks, KNOWN_BROWSER_MS } from "../throttle/browser-mark.ts";
-import type { AccessClaims } from "../token.ts";
-import type { Cookie } from "./cookie.ts";
-import { authenticateCookie, isFromOtherScheme, keepsCookie, reachedOrigin, requireSameSite } from "./guard.ts";
+import type { Supersession } from "../sessions.ts";
+import { isFromOtherScheme, keepsCookie, reachedOrigin, requireSameSite } from "./guard.ts";
 import { redirect } from "./html.ts";
 import { endedText, framedPage, homePage, loginPage, logoutPage, refusedTargetPage } from "./pages.ts";
-import { isOfDomain, type RedirectRules, redirectTarget, refusalText, type Target } from "./redirect-target.ts";
-import { createRenew, isRenewalDue, type Lifetimes } from "./renewal.ts";
+import { isOfDomain, type RedirectRules, type Target } from "./redirect-target.ts";
+import { createRenew, isRenewalDue } from "./renewal.ts";
+import { beginCodeStep, codeFormHandler, codePageHandler } from "./second-step.ts";
 import { type Texts, textsFor } from "./texts.ts";
-
-/** What the pages use. `now` is in Unix milliseconds. */
-export interface BrowserParts {
-  login: Login;
-  authenticate: Authenticate;
-  sessions: SessionStore;
-  cookie: Cookie;
-  /** The marks of browsers that have logged in, and their cookie. */
-  marks: BrowserMarks;
-  markCookie: Cookie;
-  rules: RedirectRules;
-  lifetimes: Lifetimes;
-  /** Signs renewed tokens. */
-  secret: string;
-  trustedProxies: BlockList | undefined;
-  isToKnownHost: IsToKnownHost;
-  /** Whether there is the admin page. */
-  hasAdmin: boolean;
-  log: Log;
-  now: () => number;
-}
-
-const FORM_LIMIT = 16 * 1024;
+import {
+  type BrowserParts,
+  FORM_LIMIT,
+  loggedIn,
+  prefixOf,
+  queryOf,
+  refusalOf,
+  requesterOf,
+  sessionOf,
+  targetOf,
+} from "./visit.ts";
 
 /** The query of the login page. */
 const RedirectQuery = v.object({
@@ -54,8 +34,18 @@ const RedirectQuery = v.object({
 /** The fields of the login form. Others are ignored. */
 const LoginFields = v.object({ ...LoginBody.entries, ...RedirectQuery.entries });
 
+/** The fields of the second step. */
+const CodeFields = v.object({ code: v.string(), ...RedirectQuery.entries });
+
 const HTML = "text/html";
 const FORM = ["application/x-www-form-urlencoded"];
+
+const FORM_PROBLEMS: ErrorCode[] = [
+  "cross_site_request",
+  "validation_failed",
+  "payload_too_large",
+  "unsupported_media_type",
+];
 
 /** What the endpoints of pages have in common. */
 const PAGE: Pick<Endpoint, "response" | "statuses" | "mediaTypes" | "problems"> = {
@@ -94,8 +84,30 @@ export function pageEndpoints(parts: BrowserParts): Endpoint[] {
       response: v.string(),
       statuses: [303, 400, 401, 429, 503],
       mediaTypes: { 400: HTML, 401: HTML, 429: HTML, 503: HTML },
-      problems: ["cross_site_request", "validation_failed", "payload_too_large", "unsupported_media_type"],
+      problems: FORM_PROBLEMS,
       handler: loginFormHandler(parts),
+    },
+    {
+      method: "GET",
+      path: "/login/code",
+      summary:
+        "Shows the page for the code of a second factor. A browser that has not sent the right password within 5 minutes is redirected to the login page.",
+      query: RedirectQuery,
+      ...PAGE,
+      handler: codePageHandler(parts),
+    },
+    {
+      method: "POST",
+      path: "/login/code",
+      summary:
+        "Finishes a login with the form fields `code` and `rd`: sets the cookie and redirects to `rd` or `/`. A wrong code is answered with the page, with 401, 429 or 503.",
+      request: CodeFields,
+      requestTypes: FORM,
+      response: v.string(),
+      statuses: [303, 401, 429, 503],
+      mediaTypes: { 401: HTML, 429: HTML, 503: HTML },
+      problems: FORM_PROBLEMS,
+      handler: codeFormHandler(parts),
     },
     {
       method: "GET",
@@ -158,10 +170,6 @@ function loginPageHandler(parts: BrowserParts): RequestHandler {
   };
 }
 
-/** The path before those of this service, as browsers see it. */
-const prefixOf = (request: IncomingMessage, trustedProxies: BlockList | undefined, { base }: RedirectRules) =>
-  base || removedPrefix(request, trustedProxies);
-
 /** Whether a page is opened in a frame of another one. */
 const isFramed = ({ headers }: IncomingMessage) =>
   ["iframe", "frame", "embed", "object"].includes(String(headers["sec-fetch-dest"]));
@@ -181,18 +189,6 @@ function ownLoginUrl({ origin, base }: RedirectRules, rd: string | null, isMoved
   return `${origin}${base}/login${query.size === 0 ? "" : `?${query}`}`;
 }
 
-/** Where a login leads to. What is refused is logged. */
-function targetOf(
-  rd: string | null,
-  { requestId, address }: Pick<RequestContext, "requestId" | "address">,
-  { rules, log }: Pick<BrowserParts, "rules" | "log">,
-): Target {
-  const target = redirectTarget(rd, rules);
-  if (target.refused)
-    log.warn({ event: "redirect_refused", requestId, address, ...target.refused }, refusalText(target.refused));
-  return target;
-}
-
 /** Leads a user with a session to the target. If it was refused, a page tells it. */
 function leadTo({ url, refused }: Target, texts: Texts, prefix: string, headers: Reply["headers"] = {}): Reply {
   return refused ? refusedTargetPage(texts, refused, `${prefix}/`, headers) : redirect(url, headers);
@@ -203,7 +199,7 @@ function leadTo({ url, refused }: Target, texts: Texts, prefix: string, headers:
  * refused login is answered with the page and the reason.
  */
 function loginFormHandler(parts: BrowserParts): RequestHandler {
-  const { login, cookie, marks, markCookie, rules, lifetimes } = parts;
+  const { login, rules, trustedProxies } = parts;
   return async (context) => {
     const { request, requestId, address } = context;
     const from = request.headers.origin;
@@ -228,34 +224,17 @@ function loginFormHandler(parts: BrowserParts): RequestHandler {
     const { success, output } = v.safeParse(LoginBody, { email, password: fields.get("password") });
     if (!success) return loginPage(400, { ...page, error: texts.errors.validation_failed });
     try {
-      const browser = await marks.read(markCookie.read(request));
-      const requester = { address, requestId, userAgent: request.headers["user-agent"], way: "form" as const, browser };
+      const requester = await requesterOf(context, parts);
       const { accessToken } = await login(output, requester);
-      const mark = markCookie.set(marks.issue(browser ?? undefined), KNOWN_BROWSER_MS / 1000);
-      return redirect(target, { "Set-Cookie": [cookie.set(accessToken, lifetimes.ttlSeconds), mark] });
+      return loggedIn(accessToken, target, requester, parts);
     } catch (error) {
-      return refusedLogin(error, page);
+      if (!(error instanceof AppError)) throw error;
+      if (error.code === "second_factor_required")
+        return beginCodeStep(parts, prefixOf(request, trustedProxies, rules), target);
+      const { status, text, headers } = refusalOf(error, texts);
+      return loginPage(status, { ...page, error: text }, headers);
     }
   };
-}
-
-/** The login page with the reason of a refused login. Throws errors of another kind. */
-function refusedLogin(error: unknown, page: { texts: Texts; target: string; origin: string; email: string }): Reply {
-  if (!(error instanceof AppError)) throw error;
-  const { errors } = page.texts;
-  const seconds = error.retryAfterSeconds ?? 1;
-  const retry = { "Retry-After": String(seconds) };
-  switch (error.code) {
-    case "invalid_credentials":
-      return loginPage(401, { ...page, error: errors.invalid_credentials }, { "WWW-Authenticate": "Bearer" });
-    case "too_many_attempts":
-      return loginPage(429, { ...page, error: errors.too_many_attempts(seconds) }, retry);
-    case "login_busy":
-    case "store_unavailable":
-      return loginPage(503, { ...page, error: errors.unavailable }, retry);
-    default:
-      throw error;
-  }
 }
 
 /** Answers `GET /logout`, the link of an app, with a page that has the button to log out. */
@@ -337,34 +316,9 @@ function homeHandler({
   };
 }
 
-interface BrowserSession {
-  claims: AccessClaims | null;
-  /** Why the session of a genuine cookie has ended. */
-  ended?: AppError;
-}
-
-async function sessionOf(
-  request: IncomingMessage,
-  cookie: Cookie,
-  authenticate: Authenticate,
-): Promise<BrowserSession> {
-  try {
-    return { claims: await authenticateCookie(request, cookie, authenticate) };
-  } catch (error) {
-    if (!(error instanceof AppError) || error.code === "store_unavailable") throw error;
-    return error.code === "session_invalidated" ? { claims: null, ended: error } : { claims: null };
-  }
-}
-
 /** The supersession that a `session_invalidated` names. */
 function supersessionIn({ members }: AppError): Supersession | null {
   if (!members) return null;
   const { supersededAt, supersededBy } = members as { supersededAt: string; supersededBy: Supersession["by"] };
   return { at: Date.parse(supersededAt), by: supersededBy };
-}
-
-/** The query of a request target. */
-function queryOf({ url = "" }: IncomingMessage): URLSearchParams {
-  const at = url.indexOf("?");
-  return new URLSearchParams(at === -1 ? "" : url.slice(at));
 }

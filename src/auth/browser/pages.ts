@@ -63,6 +63,32 @@ ${isElsewhere ? html`<p>${texts.continueTo} <strong>${targetUrl.host}</strong></
   return pageReply(status, page, headers);
 }
 
+/** What the page for the code of a second factor shows. */
+interface CodePage extends Pick<LoginPage, "texts" | "target" | "origin" | "error"> {}
+
+/** The page for the code. It works without script. */
+export function codePage(
+  status: number,
+  { texts, target, origin, error }: CodePage,
+  headers: Reply["headers"] = {},
+): Reply {
+  const { title, label, hint, startAgain } = texts.code;
+  const { origin: targetOrigin } = new URL(target, origin);
+  const invalid = status === 401 ? html` aria-invalid="true"` : null;
+  const describedBy = error === undefined ? "hint" : "error hint";
+  const body = html`<h1>${title}</h1>
+${error === undefined ? null : html`<div class="note error" role="alert" id="error">${error}</div>\n`}<form method="post" action="code">
+<input type="hidden" name="rd" value="${target}">
+<label for="code">${label}</label>
+<input id="code" name="code" type="text" autocomplete="one-time-code" autocapitalize="none" spellcheck="false" maxlength="64" required autofocus aria-describedby="${describedBy}"${invalid}>
+<p class="hint" id="hint">${hint}</p>
+<button type="submit">${texts.logIn}</button>
+</form>
+<p class="hint"><a href="../login?rd=${encodeURIComponent(target)}">${startAgain}</a></p>`;
+  const formTarget = targetOrigin === origin ? null : targetOrigin;
+  return pageReply(status, { lang: texts.lang, title, body, formTarget }, headers);
+}
+
 function noteOf(note: string): Html {
   const [summary = "", ...lines] = note.split("\n");
   return html`<div class="note"><strong>${summary}</strong>${lines.map((line) => html`<p role="status">${line}</p>`)}</div>\n`;

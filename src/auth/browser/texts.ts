@@ -25,11 +25,20 @@ export interface Texts {
   /** Why a login was refused. `invalid_credentials` has the words of the API in every language. */
   errors: {
     invalid_credentials: string | Html;
+    invalid_code: string;
     validation_failed: string;
     too_many_attempts: (seconds: number) => string;
     unavailable: string;
     /** Under an address where the browser would not keep the cookie. */
     elsewhere: (url: string) => Html;
+  };
+  /** The page of the second step. */
+  code: {
+    title: string;
+    label: string;
+    hint: string;
+    /** The link that begins the login anew. */
+    startAgain: string;
   };
   superseded: (browser: string | null, network: string, time: string) => string;
   ended: string;
@@ -59,12 +68,19 @@ const ES: Texts = {
   logOut: "Cerrar sesión",
   errors: {
     invalid_credentials: "Credenciales inválidas",
+    invalid_code: "El código no es correcto, o ya se ha usado. Espera al siguiente.",
     validation_failed: "Escribe una dirección de correo válida y una contraseña de al menos 6 caracteres.",
     too_many_attempts: (seconds) =>
       `Demasiados intentos fallidos. Espera ${counted(seconds, "segundo")} y prueba otra vez.`,
     unavailable: "Ahora no es posible iniciar sesión. Prueba otra vez en unos segundos.",
     elsewhere: (url) =>
       html`En esta dirección el navegador no guardaría la sesión. Inicia sesión en <a href="${url}">${new URL(url).origin}</a>.`,
+  },
+  code: {
+    title: "Segundo paso",
+    label: "Código",
+    hint: "El código de 6 cifras de tu aplicación, o uno de tus códigos de recuperación. Cada uno vale una vez.",
+    startAgain: "Empezar de nuevo",
   },
   superseded: (browser, network, time) =>
     `Sesión invalidada. Inicia sesión de nuevo.\nOtro inicio de sesión la sustituyó: ${browser ?? "un programa"}, desde la red ${network}, ${time}.\nSi no has sido tú, cambia la contraseña.`,
@@ -95,12 +111,19 @@ const EN: Texts = {
   toAdminPage: "See the events",
   logOut: "Log out",
   errors: {
+    invalid_code: "The code is wrong, or was used before. Wait for the next one.",
     invalid_credentials: html`The e-mail or the password is wrong. <span lang="es">(Credenciales inválidas)</span>`,
     validation_failed: "Enter a valid e-mail address, and a password of at least 6 characters.",
     too_many_attempts: (seconds) => `Too many failed logins. Wait ${counted(seconds, "second")} and try again.`,
     unavailable: "It is not possible to log in now. Try again in a few seconds.",
     elsewhere: (url) =>
       html`At this address your browser would not keep the session. Log in at <a href="${url}">${new URL(url).origin}</a>.`,
+  },
+  code: {
+    title: "Second step",
+    label: "Code",
+    hint: "The 6 digits in your authenticator app, or one of your recovery codes. Each works once.",
+    startAgain: "Start again",
   },
   superseded: (browser, network, time) =>
     `Your session has ended. Log in again.\nAnother login replaced it: ${browser ?? "a program"}, from the network ${network}, ${time}.\nIf it was not you, change the password.`,

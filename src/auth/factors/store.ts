@@ -22,7 +22,7 @@ export interface FactorRecord extends NewFactor {
 }
 
 /** How a login was proved. */
-type LoginMethod = "password" | "totp" | "recovery_code" | "passkey";
+export type LoginMethod = "password" | "totp" | "recovery_code" | "passkey";
 
 /** A login that succeeded. */
 export interface LoginRecord {

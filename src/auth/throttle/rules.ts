@@ -7,6 +7,7 @@ import {
   ADDRESS_BUCKET_PREFIX,
   type Bucket,
   type BucketNames,
+  CODE_BUCKET_PREFIX,
   EMAIL_BUCKET_PREFIX,
   KNOWN_ADDRESS_MS,
   NETWORK_BUCKET_PREFIX,
@@ -27,6 +28,9 @@ const FAILURES_PER_NETWORK_AND_EMAIL = [
 const FAILURES_PER_EMAIL = 100;
 /** Most failures of one address at all e-mails within the window. */
 const FAILURES_PER_ADDRESS = 50;
+
+/** Most wrong codes of all unknown clients together within the window: a code is one of a million. */
+const WRONG_CODES = 10;
 
 const WAIT_STEP_MS = 10;
 const MAX_WAIT_MS = 5000;
@@ -57,6 +61,11 @@ export interface Throttle {
    * `too_many_attempts` and does not call `verify`.
    */
   attempt(address: string, email: string, verify: () => Promise<boolean>, options?: AttemptOptions): Promise<boolean>;
+  /**
+   * Runs one check of a code, by a client that has the right password. Those of all unknown clients have one limit
+   * together. It counts as a failure unless `verify` returns true, and throws as `attempt` does.
+   */
+  attemptCode(address: string, verify: () => Promise<boolean>, browser?: string | null): Promise<boolean>;
   /** Exempts the address from the limit per e-mail for 30 days. */
   remember(address: string): Promise<void>;
 }
@@ -106,6 +115,17 @@ export function createThrottle(
     return succeeded;
   }
 
+  /** Runs an attempt. While attempts in progress hold all reservations, it waits. */
+  async function whenPossible(once: () => Promise<boolean | null>): Promise<boolean> {
+    const givesUpAt = monotonic() + MAX_WAIT_MS;
+    for (;;) {
+      const succeeded = await once();
+      if (succeeded !== null) return succeeded;
+      if (monotonic() >= givesUpAt) throw new AppError("login_busy", { retryAfterSeconds: 1 });
+      await delay(WAIT_STEP_MS);
+    }
+  }
+
   async function attemptQueued(buckets: Bucket[], verify: () => Promise<boolean>, runTask: RunTask) {
     const before = outages.count;
     return runTask(async () => {
@@ -130,13 +150,14 @@ export function createThrottle(
 
     async attempt(address, email, verify, { runTask = runNow, browser = null } = {}) {
       const { buckets } = await limitsFor(address, email, browser);
-      const givesUpAt = monotonic() + MAX_WAIT_MS;
-      for (;;) {
-        const succeeded = await attemptQueued(buckets, verify, runTask);
-        if (succeeded !== null) return succeeded;
-        if (monotonic() >= givesUpAt) throw new AppError("login_busy", { retryAfterSeconds: 1 });
-        await delay(WAIT_STEP_MS);
-      }
+      return whenPossible(() => attemptQueued(buckets, verify, runTask));
+    },
+
+    async attemptCode(address, verify, browser = null) {
+      const { isKnown } = await limitsFor(address, userEmail, browser);
+      if (isKnown) return verify();
+      const bucket = { bucket: CODE_BUCKET_PREFIX + digest(userEmail), limit: WRONG_CODES };
+      return whenPossible(() => attemptOnce([bucket], verify));
     },
 
     async remember(address) {

@@ -10,11 +10,12 @@ export const STALE_ATTEMPT_MS = 60_000;
 export const KNOWN_ADDRESS_MS = 30 * 86_400_000;
 
 // Several buckets count each failure: that of the pair of address and e-mail, that of the e-mail, those of wider
-// networks of an IPv6 address, and that of the address. Totals count the pair buckets only. Only the names of the
-// others have a colon.
+// networks of an IPv6 address, and that of the address. Wrong codes count in one more. Totals count the pair buckets
+// only. Only the names of the others have a colon.
 export const EMAIL_BUCKET_PREFIX = "email:";
 export const NETWORK_BUCKET_PREFIX = "network:";
 export const ADDRESS_BUCKET_PREFIX = "address:";
+export const CODE_BUCKET_PREFIX = "code:";
 
 /** Whether a bucket counts the failures of one address at one e-mail. */
 export const isPairBucket = (bucket: string) => !bucket.includes(":");

@@ -2,7 +2,7 @@ import { type Command, Option } from "commander";
 import { SCOPE_NAMES } from "../../auth/machine-tokens/scopes.ts";
 import { remoteOptions } from "./remote-options.ts";
 
-/** Adds the commands of sessions, failed logins, access tokens and the tokens of programs. */
+/** Adds the commands of sessions, failed logins, access tokens, the tokens of programs and second factors. */
 export function addLoginCommands(program: Command): void {
   const session = program.command("session").description("Show or end the active session");
   remoteOptions(
@@ -84,4 +84,29 @@ export function addLoginCommands(program: Command): void {
     .option("--all", "Revoke all tokens")
     .option("--json", "Print a JSON object")
     .action(async (names, options) => (await import("../tokens.ts")).runTokensRevoke(names, options));
+
+  const factors = program.command("factors").description("Show, add and remove second factors of the login");
+  factors
+    .command("list")
+    .description("List the second factors, and how many recovery codes are left")
+    .option("--utc", "Show exact times instead of relative ones")
+    .option("--json", "Print a JSON object")
+    .action(async (options) => (await import("../factors.ts")).runFactorsList(options));
+  factors
+    .command("remove [ids...]")
+    .description("Remove second factors, e.g. of a key that was lost")
+    .option("--all", "Remove all: the password is enough from then on")
+    .option("--json", "Print a JSON object")
+    .action(async (ids, options) => (await import("../factors.ts")).runFactorsRemove(ids, options));
+  factors
+    .command("recovery-codes")
+    .description("Make new recovery codes, and print them this once")
+    .option("--json", "Print a JSON array")
+    .action(async (options) => (await import("../factors.ts")).runFactorsRecoveryCodes(options));
+  factors
+    .command("add-totp")
+    .description("Add an authenticator app, and print its QR code this once")
+    .option("--name <name>", "What to call it")
+    .option("--json", "Print a JSON object")
+    .action(async (options) => (await import("../factors.ts")).runFactorsAddTotp(options));
 }

@@ -1,0 +1,69 @@
+import { AppError } from "../../errors.ts";
+import type { RequestHandler } from "../../http/endpoint.ts";
+import { readForm } from "../../http/fields.ts";
+import type { Reply } from "../../http/problem.ts";
+import { STEP_MS } from "../factors/steps.ts";
+import { requireSameSite } from "./guard.ts";
+import { redirect } from "./html.ts";
+import { codePage } from "./pages.ts";
+import { textsFor } from "./texts.ts";
+import {
+  type BrowserParts,
+  FORM_LIMIT,
+  loggedIn,
+  prefixOf,
+  queryOf,
+  refusalOf,
+  requesterOf,
+  sessionOf,
+  targetOf,
+} from "./visit.ts";
+
+/** Begins the second step of a login whose password was right, and leads to its page. */
+export function beginCodeStep({ steps, stepCookie }: BrowserParts, prefix: string, target: string): Reply {
+  const { value } = steps.begin("code");
+  const headers = { "Set-Cookie": stepCookie.set(value, STEP_MS / 1000) };
+  return redirect(`${prefix}/login/code?rd=${encodeURIComponent(target)}`, headers);
+}
+
+/** The login page, where everything begins anew. */
+const toLogin = (prefix: string, rd: string | null) =>
+  redirect(`${prefix}/login${rd === null ? "" : `?rd=${encodeURIComponent(rd)}`}`);
+
+/** Answers `GET /login/code` with the page for the code, if this browser has sent the right password. */
+export function codePageHandler(parts: BrowserParts): RequestHandler {
+  const { authenticate, cookie, steps, stepCookie, rules, trustedProxies } = parts;
+  return async (context) => {
+    const { request } = context;
+    const rd = queryOf(request).get("rd");
+    const step = steps.read("code", stepCookie.read(request));
+    const { claims } = await sessionOf(request, cookie, authenticate);
+    if (claims !== null || step === null) return toLogin(prefixOf(request, trustedProxies, rules), rd);
+    const texts = textsFor(request.headers["accept-language"]);
+    return codePage(200, { texts, target: targetOf(rd, context, parts).url, origin: rules.origin });
+  };
+}
+
+/** Answers `POST /login/code`: finishes the login with the field `code`, and redirects to `rd`. */
+export function codeFormHandler(parts: BrowserParts): RequestHandler {
+  const { codeLogin, steps, stepCookie, rules, trustedProxies } = parts;
+  return async (context) => {
+    const { request } = context;
+    requireSameSite(request, [], rules.origin);
+    const fields = await readForm(request, FORM_LIMIT);
+    const rd = fields.get("rd") ?? null;
+    const step = steps.read("code", stepCookie.read(request));
+    if (step === null) return toLogin(prefixOf(request, trustedProxies, rules), rd);
+    const texts = textsFor(request.headers["accept-language"]);
+    const { url: target } = targetOf(rd, context, parts);
+    try {
+      const requester = await requesterOf(context, parts);
+      const { accessToken } = await codeLogin(fields.get("code") ?? "", requester, () => steps.finish(step));
+      return loggedIn(accessToken, target, requester, parts, [stepCookie.clear()]);
+    } catch (error) {
+      if (!(error instanceof AppError)) throw error;
+      const { status, text, headers } = refusalOf(error, texts);
+      return codePage(status, { texts, target, origin: rules.origin, error: text }, headers);
+    }
+  };
+}

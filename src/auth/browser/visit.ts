@@ -1,0 +1,135 @@
+import type { IncomingMessage } from "node:http";
+import type { BlockList } from "node:net";
+import { AppError } from "../../errors.ts";
+import type { RequestContext } from "../../http/endpoint.ts";
+import type { IsToKnownHost } from "../../http/known-hosts.ts";
+import type { Reply } from "../../http/problem.ts";
+import { removedPrefix } from "../../http/proxies.ts";
+import type { Log } from "../../log.ts";
+import type { Authenticate } from "../authenticate.ts";
+import type { CodeLogin } from "../factors/code-login.ts";
+import type { Steps } from "../factors/steps.ts";
+import type { Login } from "../login.ts";
+import type { Requester } from "../open-session.ts";
+import type { SessionStore } from "../sessions.ts";
+import { type BrowserMarks, KNOWN_BROWSER_MS } from "../throttle/browser-mark.ts";
+import type { AccessClaims } from "../token.ts";
+import type { Cookie } from "./cookie.ts";
+import { authenticateCookie } from "./guard.ts";
+import { type Html, redirect } from "./html.ts";
+import { type RedirectRules, redirectTarget, refusalText, type Target } from "./redirect-target.ts";
+import type { Lifetimes } from "./renewal.ts";
+import type { Texts } from "./texts.ts";
+
+/** What the pages use. `now` is in Unix milliseconds. */
+export interface BrowserParts {
+  login: Login;
+  authenticate: Authenticate;
+  sessions: SessionStore;
+  cookie: Cookie;
+  /** The marks of browsers that have logged in, and their cookie. */
+  marks: BrowserMarks;
+  markCookie: Cookie;
+  codeLogin: CodeLogin;
+  /** What browsers have begun, and its cookie. */
+  steps: Steps;
+  stepCookie: Cookie;
+  rules: RedirectRules;
+  lifetimes: Lifetimes;
+  /** Signs renewed tokens. */
+  secret: string;
+  trustedProxies: BlockList | undefined;
+  isToKnownHost: IsToKnownHost;
+  /** Whether there is the admin page. */
+  hasAdmin: boolean;
+  log: Log;
+  now: () => number;
+}
+
+/** The largest form that is read. */
+export const FORM_LIMIT = 16 * 1024;
+
+/** The path before those of this service, as browsers see it. */
+export const prefixOf = (request: IncomingMessage, trustedProxies: BlockList | undefined, { base }: RedirectRules) =>
+  base || removedPrefix(request, trustedProxies);
+
+/** Where a login leads to. What is refused is logged. */
+export function targetOf(
+  rd: string | null,
+  { requestId, address }: Pick<RequestContext, "requestId" | "address">,
+  { rules, log }: Pick<BrowserParts, "rules" | "log">,
+): Target {
+  const target = redirectTarget(rd, rules);
+  if (target.refused)
+    log.warn({ event: "redirect_refused", requestId, address, ...target.refused }, refusalText(target.refused));
+  return target;
+}
+
+/** The session of the cookie, if there is one. */
+interface BrowserSession {
+  claims: AccessClaims | null;
+  /** Why the session of a genuine cookie has ended. */
+  ended?: AppError;
+}
+
+/** Reads the session of the cookie. Throws `store_unavailable`. */
+export async function sessionOf(
+  request: IncomingMessage,
+  cookie: Cookie,
+  authenticate: Authenticate,
+): Promise<BrowserSession> {
+  try {
+    return { claims: await authenticateCookie(request, cookie, authenticate) };
+  } catch (error) {
+    if (!(error instanceof AppError) || error.code === "store_unavailable") throw error;
+    return error.code === "session_invalidated" ? { claims: null, ended: error } : { claims: null };
+  }
+}
+
+/** Who logs in with a form. */
+export async function requesterOf(
+  { request, requestId, address }: RequestContext,
+  { marks, markCookie }: Pick<BrowserParts, "marks" | "markCookie">,
+): Promise<Requester> {
+  const browser = await marks.read(markCookie.read(request));
+  return { address, requestId, userAgent: request.headers["user-agent"], way: "form", browser };
+}
+
+/** Gives a browser its session and `more` cookies, and leads it to the target. */
+export function loggedIn(
+  accessToken: string,
+  target: string,
+  { browser }: Pick<Requester, "browser">,
+  { cookie, marks, markCookie, lifetimes }: BrowserParts,
+  more: readonly string[] = [],
+): Reply {
+  const mark = markCookie.set(marks.issue(browser ?? undefined), KNOWN_BROWSER_MS / 1000);
+  return redirect(target, { "Set-Cookie": [cookie.set(accessToken, lifetimes.ttlSeconds), mark, ...more] });
+}
+
+/** How a page tells that a login was refused. Throws errors of another kind. */
+export function refusalOf(
+  error: AppError,
+  { errors }: Texts,
+): { status: number; text: string | Html; headers: Record<string, string> } {
+  const seconds = error.retryAfterSeconds ?? 1;
+  const retry = { "Retry-After": String(seconds) };
+  switch (error.code) {
+    case "invalid_credentials":
+    case "invalid_code":
+      return { status: 401, text: errors[error.code], headers: { "WWW-Authenticate": "Bearer" } };
+    case "too_many_attempts":
+      return { status: 429, text: errors.too_many_attempts(seconds), headers: retry };
+    case "login_busy":
+    case "store_unavailable":
+      return { status: 503, text: errors.unavailable, headers: retry };
+    default:
+      throw error;
+  }
+}
+
+/** The query of a request target. */
+export function queryOf({ url = "" }: IncomingMessage): URLSearchParams {
+  const at = url.indexOf("?");
+  return new URLSearchParams(at === -1 ? "" : url.slice(at));
+}

@@ -1,0 +1,47 @@
+import { digestOfRecoveryCode, plainCode } from "./recovery-codes.ts";
+import type { FactorStore, LoginMethod } from "./store.ts";
+import { loadTotp, totpSecretOf } from "./totp.ts";
+
+/** How a code proved a login. */
+type CodeMethod = Extract<LoginMethod, "totp" | "recovery_code">;
+
+/** Asks for a second factor, and checks codes. */
+export interface SecondFactors {
+  /** Whether a login needs more than the password. Throws `store_unavailable` if that cannot be known. */
+  areNeeded(): Promise<boolean>;
+  /** Uses a code up. Null if it is wrong, or was used before. */
+  useCode(code: string): Promise<CodeMethod | null>;
+}
+
+const TOTP_CODE = /^[0-9]{6}$/;
+
+// A code is accepted for 90 seconds. A clock that is set back must not make it good again.
+const USED_CODE_MS = 86_400_000;
+
+/** Creates the check of codes. `now` is in Unix milliseconds. */
+export function createSecondFactors(store: FactorStore, now: () => number): SecondFactors {
+  async function useTotp(code: string): Promise<CodeMethod | null> {
+    const factors = (await store.list()).filter(({ kind }) => kind === "totp");
+    if (factors.length === 0) return null;
+    const { stepOf } = await loadTotp();
+    for (const { id, data } of factors) {
+      const at = now();
+      const step = stepOf(totpSecretOf(data), code, at);
+      if (step === null) continue;
+      // A factor that was removed meanwhile has no use.
+      if ((await store.spend(`totp ${id} ${step}`, at + USED_CODE_MS, at)) && (await store.use(id, 0, at)))
+        return "totp";
+    }
+    return null;
+  }
+
+  return {
+    areNeeded: async () => (await store.list()).length > 0,
+    async useCode(text) {
+      const code = plainCode(text);
+      if (TOTP_CODE.test(code)) return useTotp(code);
+      const digest = digestOfRecoveryCode(code);
+      return digest !== null && (await store.spendRecoveryCode(digest)) ? "recovery_code" : null;
+    },
+  };
+}

@@ -1,0 +1,90 @@
+import { describeError } from "../errors.ts";
+import { coarseNetwork } from "../lib/network.ts";
+import type { Log } from "../log.ts";
+import type { FactorStore, LoginMethod } from "./factors/store.ts";
+import type { LoginOrigin, SessionStore } from "./sessions.ts";
+import type { Throttle } from "./throttle/rules.ts";
+import { createSessionId, createSignToken, type LoginWay } from "./token.ts";
+import type { User } from "./user.ts";
+
+/** The client of a login. */
+export interface Requester {
+  address: string;
+  requestId: string;
+  userAgent?: string | undefined;
+  way: LoginWay;
+  /** The id in the mark of a browser that has logged in before. */
+  browser?: string | null;
+}
+
+/** What opens a session. `now` is in Unix milliseconds. */
+interface SessionParts {
+  user: User;
+  throttle: Throttle;
+  sessions: SessionStore;
+  factors: Pick<FactorStore, "addLogin">;
+  secret: string;
+  /** How long a token and its session last. */
+  ttlSeconds: Record<LoginWay, number>;
+  log: Log;
+  now: () => number;
+}
+
+/** Opens the session of a user who has proved everything. */
+export type OpenSession = (requester: Requester, method: LoginMethod) => Promise<{ accessToken: string }>;
+
+/** Creates what opens sessions. A new session replaces the one before. */
+export function createOpenSession(parts: SessionParts): OpenSession {
+  const { user, throttle, sessions, factors, log, now } = parts;
+  const signToken = createSignToken(parts.secret);
+
+  return async ({ address, requestId, userAgent, way }, method) => {
+    const ttlSeconds = parts.ttlSeconds[way];
+    const sid = createSessionId(way);
+    const at = now();
+    const origin = coarseOrigin(address, userAgent);
+    // The writes share one commit. A login does not fail because it is not listed.
+    const [replaced] = await Promise.all([
+      sessions.replace(user.id, sid, ttlSeconds, origin),
+      throttle.remember(address),
+      factors.addLogin({ sid, at, ...origin, method }).catch((error: unknown) => {
+        const line = { event: "login_not_listed" as const, requestId, error: describeError(error) };
+        log.warn(line, "a login is missing in the list of recent logins");
+      }),
+    ]);
+    const iat = Math.floor(at / 1000);
+    const accessToken = await signToken({ sub: user.id, email: user.email, sid, iat, exp: iat + ttlSeconds });
+    log.info({ event: "login_succeeded", requestId, address, userId: user.id, method }, "login succeeded");
+    if (replaced)
+      log.info({ event: "session_superseded", requestId, address, userId: user.id }, "the earlier session ended");
+    return { accessToken };
+  };
+}
+
+/**
+ * The origin of a login as shown to the user's other devices: precise enough to recognize, too coarse to locate a
+ * person.
+ */
+function coarseOrigin(address: string, userAgent: string | undefined): LoginOrigin {
+  return { network: coarseNetwork(address), userAgent: productOf(userAgent ?? "") };
+}
+
+// A browser's User-Agent also names the browsers it derives from. The first entry found is the browser itself.
+const BROWSERS: readonly (readonly [token: string, name: string])[] = [
+  ["Edg", "Edge"],
+  ["OPR", "Opera"],
+  ["SamsungBrowser", "Samsung Internet"],
+  ["Firefox", "Firefox"],
+  ["FxiOS", "Firefox"],
+  ["CriOS", "Chrome"],
+  ["Chrome", "Chrome"],
+  ["Safari", "Safari"],
+];
+
+/** Returns the product name in a User-Agent (RFC 9110, 10.1.5) without its version; null when there is none. */
+export function productOf(userAgent: string): string | null {
+  const first = /^([A-Za-z][A-Za-z0-9._-]{0,31})(?:[/ ]|$)/.exec(userAgent)?.[1] ?? null;
+  if (first !== "Mozilla") return first;
+  const browser = BROWSERS.find(([token]) => new RegExp(`\\b${token}[A-Za-z]*/`).test(userAgent));
+  return browser?.[1] ?? null;
+}

@@ -1,0 +1,194 @@
+import assert from "node:assert/strict";
+import { suite, type TestContext, test } from "node:test";
+import { assertProblem, logIn, me, post, tryLogin } from "../helpers/client.ts";
+import { EMAIL, PASSWORD } from "../helpers/credentials.ts";
+import { PageClient } from "../helpers/page-client.ts";
+import { addTotp } from "../helpers/second-factor.ts";
+import { type Server, startServer } from "../helpers/server.ts";
+import { totpCode } from "../helpers/totp.ts";
+
+const CREDENTIALS = { email: EMAIL, password: PASSWORD };
+const INVALID = "Credenciales inválidas";
+
+async function start(t: TestContext, env: Record<string, string> = {}): Promise<Server> {
+  const server = await startServer({ env });
+  t.after(() => server[Symbol.asyncDispose]());
+  return server;
+}
+
+const codeLogin = (server: Server, code: string, more: object = {}, headers: Record<string, string> = {}) =>
+  post(server, "/auth/login/code", { ...CREDENTIALS, code, ...more }, headers);
+
+suite("a login of the API with a second factor", () => {
+  test("needs a code after the right password, and a code opens the one session", async (t) => {
+    const server = await start(t);
+    const before = await logIn(server);
+    const { secret, codes } = await addTotp(server);
+    assertProblem(await tryLogin(server), 401, "second_factor_required");
+    assert.equal((await me(server, before)).status, 200, "the right password alone ends no session");
+    const answer = await codeLogin(server, totpCode(secret));
+    assert.equal(answer.status, 200, answer.text);
+    const token = String(answer.json.accessToken);
+    assert.equal((await me(server, token)).status, 200);
+    assertProblem(await me(server, before), 401, "session_invalidated");
+    assertProblem(await codeLogin(server, totpCode(secret)), 401, "invalid_code");
+    assert.equal((await me(server, token)).status, 200);
+    assert.equal((await codeLogin(server, codes[0] ?? "")).status, 200);
+    assertProblem(await codeLogin(server, codes[0] ?? ""), 401, "invalid_code");
+    assert.deepEqual(
+      server.log("login_succeeded").map(({ method }) => method),
+      ["password", "totp", "recovery_code"],
+    );
+    assert.equal((await server.logged("recovery_code_used")).left, 9);
+    assert.equal(server.log("second_factor_failed").length, 2);
+  });
+
+  test("answers an unknown e-mail and a wrong password as before, whatever the code", async (t) => {
+    const server = await start(t);
+    const { secret } = await addTotp(server);
+    const bodyOf = async (more: object, code?: string) => {
+      const answer = await (code === undefined ? tryLogin(server, more) : codeLogin(server, code, more));
+      assertProblem(answer, 401, "invalid_credentials", INVALID);
+      const { requestId: _, ...body } = answer.json;
+      return body;
+    };
+    const wrong = await bodyOf({ password: "wrong-password" });
+    const code = totpCode(secret);
+    assert.deepEqual(await bodyOf({ email: "nobody@example.com" }), wrong);
+    assert.deepEqual(await bodyOf({ password: "wrong-password" }, code), wrong);
+    assert.deepEqual(await bodyOf({ email: "nobody@example.com" }, code), wrong);
+    assert.equal((await codeLogin(server, code)).status, 200, "a wrong password uses no code up");
+  });
+
+  test("is as the mission says again once the last factor is removed", async (t) => {
+    const server = await start(t);
+    const { id, codes } = await addTotp(server);
+    assertProblem(await tryLogin(server), 401, "second_factor_required");
+    await server.run(["factors", "remove", id]);
+    await logIn(server);
+    assertProblem(await codeLogin(server, codes[0] ?? ""), 401, "invalid_code");
+    assertProblem(await codeLogin(server, "x".repeat(65)), 400, "validation_failed");
+    assertProblem(await codeLogin(server, "1", { more: 1 }), 400, "validation_failed");
+  });
+
+  test("ten wrong codes are as wrong passwords, and no code is tried any more", async (t) => {
+    const server = await start(t);
+    const { secret } = await addTotp(server);
+    for (let n = 0; n < 10; n++) assertProblem(await codeLogin(server, `00000${n}`), 401, "invalid_code");
+    assertProblem(await codeLogin(server, totpCode(secret)), 429, "too_many_attempts");
+    assertProblem(await tryLogin(server), 429, "too_many_attempts");
+  });
+
+  test("ten wrong codes from anywhere are the limit of all unknown addresses, and not of one that is known", async (t) => {
+    const server = await start(t, { TRUSTED_PROXIES: "127.0.0.1" });
+    const from = (address: string) => ({ "X-Forwarded-For": address });
+    await logIn(server, {}, from("192.0.2.1"));
+    const { secret, codes } = await addTotp(server);
+    for (let n = 0; n < 10; n++)
+      assertProblem(await codeLogin(server, `00000${n}`, {}, from(`198.51.100.${n}`)), 401, "invalid_code");
+    assertProblem(await codeLogin(server, totpCode(secret), {}, from("203.0.113.1")), 429, "too_many_attempts");
+    assertProblem(await tryLogin(server, {}, from("203.0.113.1")), 401, "second_factor_required");
+    assert.equal((await codeLogin(server, codes[0] ?? "", {}, from("192.0.2.1"))).status, 200);
+  });
+
+  test("wrong passwords use up no tries of codes", async (t) => {
+    const server = await start(t, { TRUSTED_PROXIES: "127.0.0.1" });
+    const { secret } = await addTotp(server);
+    for (let n = 0; n < 12; n++) {
+      const answer = await codeLogin(
+        server,
+        "000000",
+        { password: "wrong-password" },
+        { "X-Forwarded-For": `198.51.100.${n}` },
+      );
+      assertProblem(answer, 401, "invalid_credentials");
+    }
+    assert.equal((await codeLogin(server, totpCode(secret))).status, 200);
+  });
+});
+
+/** Sends the right password on the page, and opens the page for the code. */
+async function beginOnPage(server: Server, rd = "/"): Promise<PageClient> {
+  const browser = new PageClient(server);
+  const { status, location } = await browser.send("/login", { ...CREDENTIALS, rd });
+  assert.deepEqual([status, location], [303, `/login/code?rd=${encodeURIComponent(rd)}`]);
+  return browser;
+}
+
+suite("the login page with a second factor", () => {
+  test("asks for the code on a page of its own, without script, and leads to where the login was to lead", async (t) => {
+    const server = await start(t, { REDIRECT_ORIGINS: "https://app.example.net" });
+    const { secret } = await addTotp(server);
+    const rd = "https://app.example.net/a?b=c#d";
+    const browser = await beginOnPage(server, rd);
+    assert.equal((await browser.open("/")).location, "/login", "there is no session before the second step");
+    const page = await browser.open(`/login/code?rd=${encodeURIComponent(rd)}`);
+    assert.equal(page.status, 200);
+    assert.match(page.text, /<input id="code" name="code"[^>]* autocomplete="one-time-code"/);
+    assert.doesNotMatch(page.text, /<script/);
+    assert.match(String(page.headers["content-security-policy"]), /form-action 'self' https:\/\/app\.example\.net;/);
+    const wrong = await browser.send("/login/code", { code: "000000", rd });
+    assert.equal(wrong.status, 401);
+    assert.match(wrong.text, /role="alert"/);
+    const right = await browser.send("/login/code", { code: totpCode(secret), rd });
+    assert.deepEqual([right.status, right.location], [303, rd]);
+    assert.equal((await browser.open("/")).status, 200);
+    assert.deepEqual([...browser.cookies.keys()].sort(), ["authserve", "authserve-browser"]);
+  });
+
+  test("the step belongs to one browser, and works once", async (t) => {
+    const server = await start(t);
+    const { codes } = await addTotp(server);
+    const other = new PageClient(server);
+    assert.equal((await other.open("/login/code")).location, "/login");
+    assert.equal((await other.send("/login/code", { code: codes[0] ?? "", rd: "/" })).location, "/login?rd=%2F");
+    const browser = await beginOnPage(server);
+    const step = String(browser.cookies.get("authserve-step"));
+    assert.equal((await browser.send("/login/code", { code: codes[0] ?? "", rd: "/" })).status, 303);
+    const again = new PageClient(server);
+    again.cookies.set("authserve-step", step);
+    assert.equal((await again.send("/login/code", { code: codes[1] ?? "", rd: "/" })).status, 401);
+    assert.equal((await browser.open("/")).status, 200, "the session is still the one before");
+  });
+
+  test("a forged step, and one of another kind, are none", async (t) => {
+    const server = await start(t);
+    const { codes } = await addTotp(server);
+    const browser = await beginOnPage(server);
+    const [id, expiresAt, signature] = String(browser.cookies.get("authserve-step")).split(".");
+    for (const value of [
+      `${id}.${Number(expiresAt) + 1}.${signature}`,
+      `${"A".repeat(43)}.${expiresAt}.${signature}`,
+      `${id}.${expiresAt}.${"A".repeat(43)}`,
+      "",
+    ]) {
+      browser.cookies.set("authserve-step", value);
+      assert.equal(
+        (await browser.send("/login/code", { code: codes[0] ?? "", rd: "/" })).location,
+        "/login?rd=%2F",
+        value,
+      );
+    }
+  });
+
+  test("a code from another site is refused, and used up by nobody", async (t) => {
+    const server = await start(t);
+    const { secret } = await addTotp(server);
+    const browser = await beginOnPage(server);
+    const fields = { code: totpCode(secret), rd: "/" };
+    assert.equal((await browser.send("/login/code", fields, { "sec-fetch-site": "cross-site" })).status, 403);
+    assert.equal((await browser.send("/login/code", fields)).status, 303);
+  });
+
+  test("ten wrong codes get 429, also with the right password again", async (t) => {
+    const server = await start(t);
+    await addTotp(server);
+    const browser = await beginOnPage(server);
+    for (let n = 0; n < 10; n++)
+      assert.equal((await browser.send("/login/code", { code: `00000${n}`, rd: "/" })).status, 401);
+    const refused = await browser.send("/login/code", { code: "000011", rd: "/" });
+    assert.equal(refused.status, 429);
+    assert.ok(Number(refused.headers["retry-after"]) > 0);
+    assert.equal((await browser.send("/login", { ...CREDENTIALS, rd: "/" })).status, 429);
+  });
+});
