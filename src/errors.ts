@@ -83,6 +83,11 @@ export const PROBLEMS = {
     detail: "No valid signature was found for this body",
     when: "The delivery has no valid signature, or its timestamp is too far off: 5 minutes unless the source says otherwise. Or the token of a handshake is wrong. Sources with `basic`, and [some presets](presets.md#what-refused-deliveries-get), get 401.",
   },
+  event_erased: {
+    status: 410,
+    detail: "The content of this event was erased",
+    when: "The payload of an erased event is asked for. Its identity, and when and why it was erased, are still shown.",
+  },
   not_found: {
     status: 404,
     detail: "There is nothing at this path",

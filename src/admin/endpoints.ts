@@ -1,6 +1,7 @@
 import type { Endpoint } from "../http/endpoint.ts";
 import { type AccessParts, accessEndpoints } from "./access.ts";
 import { type AlertParts, alertEndpoints } from "./alerts.ts";
+import { type EraseParts, eraseEndpoints } from "./erase.ts";
 import { type EventParts, eventEndpoints } from "./events.ts";
 import { type HeldParts, heldEndpoints } from "./held.ts";
 import { type JobParts, jobEndpoints } from "./jobs.ts";
@@ -15,6 +16,7 @@ import { type TokenParts, tokenEndpoints } from "./tokens.ts";
 /** What the API of the page uses. */
 export type AdminParts = StatusParts &
   EventParts &
+  EraseParts &
   JobParts &
   SourceParts &
   HeldParts &
@@ -31,6 +33,7 @@ export function adminEndpoints(parts: AdminParts): Endpoint[] {
   return [
     ...statusEndpoints(parts),
     ...eventEndpoints(parts),
+    ...eraseEndpoints(parts),
     ...jobEndpoints(parts),
     ...sourceEndpoints(parts),
     ...heldEndpoints(parts),

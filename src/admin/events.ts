@@ -1,5 +1,6 @@
 import * as v from "valibot";
-import { type Action, discarding, discardReasonOf, replaying, rerouting, takeNamed } from "../events/actions.ts";
+import { AppError } from "../errors.ts";
+import { type Action, discarding, givenReason, replaying, rerouting, takeNamed } from "../events/actions.ts";
 import { JOB_CURSOR, LIST_CURSOR } from "../events/cursors.ts";
 import { STATUSES } from "../events/event.ts";
 import { detailJson, payloadJson, type Surroundings, summaryJson } from "../events/json.ts";
@@ -131,6 +132,10 @@ export const EventAnswer = v.object({
   headers: v.record(v.string(), v.string()),
   /** Why the payload is not what its media type says. */
   malformed: v.nullable(v.string()),
+  erased: v.pipe(
+    v.nullable(v.object({ erasedAt: timestamp, reason: v.string(), payloadSha256: v.string() })),
+    v.description("When and why the content was erased; null if it was not."),
+  ),
   jobs: v.array(JobItem),
   conflicts: v.array(ConflictItem),
   repeats: v.array(RepeatItem),
@@ -174,7 +179,7 @@ const ReplayBody = v.object({
     ),
   ),
 });
-const reason = v.pipe(text, v.transform(discardReasonOf), v.string("must not be empty or have U+0000"));
+const reason = v.pipe(text, v.transform(givenReason), v.string("must not be empty or have U+0000"));
 const DiscardBody = v.object({ ...FILTERED, reason });
 
 export const TakenAnswer = v.object({
@@ -228,7 +233,7 @@ export function eventEndpoints(parts: EventParts): Endpoint[] {
         const event = await findEvent(events, id ?? params.id ?? "", source);
         const isShown = event.payload.length <= MAX_SHOWN_BYTES;
         const around = { unavailable: await events.unavailableRoutes(now()), attemptsOf, now: now() };
-        const routes = explainRoutes(event);
+        const routes = event.erased === null ? explainRoutes(event) : [];
         return { ...detailJson(event, around), routes, ...(isShown ? payloadJson(event.payload) : { payload: null }) };
       },
     }),
@@ -239,10 +244,11 @@ export function eventEndpoints(parts: EventParts): Endpoint[] {
       query: EventQuery,
       response: v.string(),
       mediaTypes: { 200: "application/octet-stream" },
-      problems: ["ambiguous_event"],
+      problems: ["ambiguous_event", "event_erased"],
       async handler({ request, params }) {
         const { id = params.id ?? "", source } = readQuery(request, EventQuery);
         const event = await findEvent(events, id, source);
+        if (event.erased !== null) throw new AppError("event_erased");
         // Not the sender's media type: a browser must never show it as a page of ours.
         const headers = {
           "Content-Type": "application/octet-stream",

@@ -1,5 +1,5 @@
 import { OperatorError } from "../errors.ts";
-import { discarding, discardReasonOf, MAX_REASON } from "../events/actions.ts";
+import { discarding, givenReason, MAX_REASON } from "../events/actions.ts";
 import { whyNotDiscarded } from "../events/untaken.ts";
 import { type BulkOptions, jobFilter, runBulk } from "./bulk.ts";
 
@@ -10,7 +10,7 @@ interface DiscardOptions extends BulkOptions {
 
 /** Discards the jobs of events that failed or wait, by id or by a filter. The exit code is 1 if an event has none. */
 export function runEventsDiscard(eventIds: string[], options: DiscardOptions): Promise<void> {
-  const reason = discardReasonOf(options.reason);
+  const reason = givenReason(options.reason);
   if (reason === null) {
     const remedy = `give a text of 1 to ${MAX_REASON} characters`;
     throw new OperatorError({ found: "--reason is not usable", remedy });

@@ -34,7 +34,7 @@ export function runEventsReplay(eventIds: string[], options: ReplayOptions): Pro
 
 function whyNotReplayedOnce(event: EventDetail): string {
   const reason = whyNotReplayed(event);
-  return event.status === "processed" ? `${reason}; to process it a second time, use --force` : reason;
+  return reason === "is already processed" ? `${reason}; to process it a second time, use --force` : reason;
 }
 
 const MAX_CONFLICT = 999_999_999;

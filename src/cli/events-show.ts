@@ -34,7 +34,7 @@ export function runEventsShow(eventId: string, options: ShowOptions): Promise<vo
     await requireFiltered(stores, { source });
     const event = await findEvent(events, { eventId, source });
     if (!event) throw noSuchEvent(eventId);
-    const routes = verdictsOn(event, config);
+    const routes = event.erased === null ? verdictsOn(event, config) : [];
     const unavailable = await events.unavailableRoutes(now());
     const around = { unavailable, attemptsOf: attemptsOfRoutes(), now: now() };
     printEvent(event, { routes, around }, options);
@@ -99,15 +99,21 @@ function printDetail(event: EventDetail, { routes, around }: Known, times: Times
   printFact("type", printable(event.type));
   printFact("source", printable(event.source));
   printFact("status", styled(STATUS_STYLE[status], status));
-  printFact("received", `${time(event.receivedAt)} from ${printable(event.address)}`);
+  printFact("received", `${time(event.receivedAt)}${event.address === "" ? "" : ` from ${printable(event.address)}`}`);
   if (originOf(event.secret) === "api") printFact("origin", "the API of the provider: nobody signed it");
   else printFact("secret", printable(event.secret));
+  if (event.erased !== null) {
+    const { erasedAt, reason, payloadSha256 } = event.erased;
+    printFact("erased", styled("yellow", `${time(erasedAt)}: ${printable(reason)}`));
+    printFact("payload", `erased, sha256 ${payloadSha256}`);
+  }
   for (const job of event.jobs) printJob(job, around, times);
   const taken = new Set(event.jobs.map(({ route }) => route));
   for (const verdict of routes ?? []) if (!taken.has(verdict.route)) printVerdict(verdict);
   for (const conflict of event.conflicts) printConflict(conflict, time);
   for (const repeat of event.repeats) printRepeat(repeat, time);
   for (const [name, value] of Object.entries(event.headers)) printFact("header", printable(`${name}: ${value}`));
+  if (event.erased !== null) return;
   const malformed = malformedOf(event);
   if (malformed !== null) printFact("malformed", styled("yellow", `the payload ${malformed}`));
   printFact("payload", `${counted(payload.length, "byte")} of ${printable(event.contentType)}`);

@@ -44,6 +44,16 @@ export const EXAMPLES: Record<string, readonly (readonly [commandLine: string, w
     ],
     ["authserve events discard --route old --status queued --reason 'route removed'", "Give up the jobs of a route"],
   ],
+  "events erase": [
+    [
+      "authserve events erase --search maria@example.com --reason 'request 12' --dry-run",
+      "Show what an erasure would take",
+    ],
+    [
+      "authserve events erase --search maria@example.com --reason 'request 12' --json >receipt.json",
+      "Erase it, and keep the receipt",
+    ],
+  ],
   "events prune": [["authserve events prune --dry-run", "Count what retention would remove now"]],
   "events stats": [
     ["authserve events stats --since 1h", "See what came and what failed in the last hour"],

@@ -61,15 +61,22 @@ export function remoteEvents(server: RemoteServer): RemoteEvents {
     return { items, older, newer: newest ?? "" };
   }
 
+  /** Empty if it was erased. */
+  async function payloadOf(query: { id: string; source: string | undefined }): Promise<Uint8Array> {
+    try {
+      return await server.bytes("events/-/payload", query);
+    } catch (error) {
+      if (error instanceof RemoteProblem && error.code === "event_erased") return new Uint8Array();
+      throw error;
+    }
+  }
+
   return {
     list,
     async get(eventId, source) {
       const query = { id: eventId, source };
       try {
-        const [shown, payload] = await Promise.all([
-          server.get<ShownEvent>("events/-", query),
-          server.bytes("events/-/payload", query),
-        ]);
+        const [shown, payload] = await Promise.all([server.get<ShownEvent>("events/-", query), payloadOf(query)]);
         return [eventOf(shown, payload)];
       } catch (error) {
         if (error instanceof RemoteProblem && error.code === "not_found") return [];

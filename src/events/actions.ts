@@ -34,11 +34,14 @@ export const rerouting = (
   whyNot: whyNotRerouted,
 });
 
-/** The longest reason of a discard, in characters. */
+/** The longest reason of a discard or an erasure, in characters. */
 export const MAX_REASON = 1000;
 
-/** The reason of a discard, without white space around it. Null if it is not usable. PostgreSQL stores no U+0000. */
-export function discardReasonOf(text: string): string | null {
+/**
+ * The reason of a discard or an erasure, without white space around it. Null if it is not usable: PostgreSQL stores no
+ * U+0000.
+ */
+export function givenReason(text: string): string | null {
   const reason = text.trim();
   return reason === "" || text.length > MAX_REASON || reason.includes("\0") ? null : reason;
 }

@@ -18,10 +18,14 @@ export function afterExpiredLease(
 
 /**
  * What the end of an attempt makes of its job. A free attempt does not count. While a job stays in line, later ones of
- * its key wait.
+ * its key wait. After an erasure there is no further attempt.
  */
-export function afterAttempt(next: Next) {
+export function afterAttempt(next: Next, isErased = false) {
   const isQueued = next.to === "queued";
+  if (isErased && next.to !== "processed") {
+    const isProbe = isQueued && next.isProbe === true;
+    return { status: "discarded" as const, dueAt: null, isFree: false, isProbe, staysInLine: false };
+  }
   return {
     status: next.to,
     dueAt: isQueued ? next.runAt : null,

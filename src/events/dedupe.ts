@@ -13,7 +13,7 @@ export interface StoredEvent {
   id: number;
   /** The SHA-256 of the payload in hex if the id is unsigned. Else null. */
   bytesSha256: string | null;
-  /** Whether it has the bytes of the delivery. Null once retention has removed its own. */
+  /** Whether it has the bytes of the delivery. Null once its own are removed or erased. */
   hasSameBytes: boolean | null;
 }
 

@@ -6,7 +6,14 @@ import { summaryOf } from "./summary.ts";
 /** An event as it is read, without its jobs. `headers` is JSON. */
 export type EventRow = Pick<EventSummary, "source" | "eventId" | "type" | "receivedAt"> & { id: number };
 export type DetailRow = EventRow &
-  Pick<EventDetail, "address" | "secret" | "contentType" | "payload"> & { headers: string };
+  Pick<EventDetail, "address" | "secret" | "contentType" | "payload"> & { headers: string } & ErasureRow;
+
+/** The members are null if the event was not erased. */
+interface ErasureRow {
+  erasedAt: number | null;
+  eraseReason: string | null;
+  payloadSha256: string | null;
+}
 
 /** A job of a list. A driver may have no boolean. */
 export interface ListedJobRow {
@@ -48,7 +55,7 @@ interface Belongings {
 
 /** An event with all that belongs to it. The numbers of repeats are behind those of conflicts. */
 export function detailOf(
-  { id: _, address, secret, contentType, headers, payload, ...event }: DetailRow,
+  { id: _, address, secret, contentType, headers, payload, erasedAt, eraseReason, payloadSha256, ...event }: DetailRow,
   { jobs, history, conflicts, repeats }: Belongings,
 ): EventDetail {
   return {
@@ -58,6 +65,7 @@ export function detailOf(
     headers: parsed(headers),
     contentType,
     payload,
+    erased: erasedAt === null ? null : { erasedAt, reason: eraseReason ?? "", payloadSha256: payloadSha256 ?? "" },
     jobs: (jobs ?? []).map((job) => jobOf(job, history)),
     conflicts: conflicts.map((conflict, index) => ({ number: index + 1, ...conflict })),
     repeats: repeats.map((repeat) => ({

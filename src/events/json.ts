@@ -44,6 +44,7 @@ export function detailJson(event: EventDetail, around: Surroundings) {
     contentType: event.contentType,
     headers: event.headers,
     malformed: malformedOf(event),
+    erased: event.erased && { ...event.erased, erasedAt: isoTime(event.erased.erasedAt) },
     jobs: event.jobs.map((job) => jobInDetailJson(job, around)),
     conflicts: event.conflicts.map(({ number, payloadSha256, deliveries, firstAt, lastAt, address, payload }) => ({
       number,

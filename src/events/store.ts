@@ -1,3 +1,4 @@
+import type { ErasedEvent, Erasure, Remains } from "./erasure.ts";
 import type { JobStatus, Status } from "./event.ts";
 import type { AttemptRecord, Claim, ClaimedJob, JobName, NewJob, Settlement } from "./job.ts";
 import type { Retention } from "./retention.ts";
@@ -197,7 +198,10 @@ export interface EventDetail extends EventSummary {
   secret: string;
   headers: Record<string, string>;
   contentType: string;
+  /** Empty once it is erased, as are the headers, the address and the media type. */
   payload: Uint8Array;
+  /** Null if it is not erased. */
+  erased: Erasure | null;
   /** Empty before fan-out. */
   jobs: JobDetail[];
   conflicts: Conflict[];
@@ -390,7 +394,7 @@ export interface EventStore {
    */
   history(request: HistoryRequest): Promise<HistoryEvent[]>;
   /**
-   * The events behind a number in the order of their numbers, at most `limit`, without those whose content is removed.
+   * The events behind a number in the order of their numbers, at most `limit`, without removed and erased ones.
    * No event will ever appear up to `end` that is not in this answer or in those before it. With nothing new, `end` is
    * that number; it is smaller if the store has lost events, for example because an older copy was restored.
    */
@@ -458,6 +462,15 @@ export interface EventStore {
   discard(event: EventName, reason: string, now: number): Promise<number>;
   /** Discards jobs like `discard`, page by page. */
   discardAll(filter: JobFilter, reason: string, now: number, page: PageRequest): Promise<CountedPage>;
+  /**
+   * Erases what an event consists of: payload, headers, conflicts, repeats, sent bodies, and what its attempts
+   * recorded. The identity stays, so that a late delivery is a duplicate. Jobs that wait or failed are discarded; a
+   * running attempt goes on, and nothing that it records afterwards is kept. Returns null if it is removed, erased or
+   * unknown.
+   */
+  erase(event: EventName, how: { reason: string; now: number; isDryRun?: boolean }): Promise<ErasedEvent | null>;
+  /** Removes what is erased from the files of the store, as far as that is possible now. Returns what remains. */
+  sweep(): Promise<Remains | null>;
   /** The number of events that `replayAll` or `discardAll` would take, page by page. */
   count(filter: JobFilter, page: PageRequest): Promise<CountedPage>;
   /** The queued or failed jobs that match, in the order of arrival of their events, page by page. */

@@ -10,10 +10,12 @@ export type Untaken =
   | "was taken by no route: replay it with --force"
   | "an attempt is running; try again when it has ended"
   | "has no jobs yet; try again when a server has routed it"
-  | "is already processed or discarded";
+  | "is already processed or discarded"
+  | "is erased";
 
 /** Why a replay has changed nothing of an event. */
-export function whyNotReplayed({ status }: Pick<EventDetail, "status">): Untaken {
+export function whyNotReplayed({ status, erased }: Pick<EventDetail, "status" | "erased">): Untaken {
+  if (erased !== null) return "is erased";
   switch (status) {
     case "processed":
       return "is already processed";
@@ -28,10 +30,12 @@ export function whyNotReplayed({ status }: Pick<EventDetail, "status">): Untaken
 }
 
 /** Why a forced replay has changed nothing of an event. */
-export const whyNotRerouted = (): Untaken => "is already queued";
+export const whyNotRerouted = ({ erased }: Pick<EventDetail, "erased">): Untaken =>
+  erased === null ? "is already queued" : "is erased";
 
 /** Why a discard has changed nothing of an event. */
-export function whyNotDiscarded({ status, jobs }: Pick<EventDetail, "status" | "jobs">): Untaken {
+export function whyNotDiscarded({ status, jobs, erased }: Pick<EventDetail, "status" | "jobs" | "erased">): Untaken {
+  if (erased !== null) return "is erased";
   if (jobs.some(({ leased }) => leased)) return "an attempt is running; try again when it has ended";
   if (status === "queued") return "has no jobs yet; try again when a server has routed it";
   return "is already processed or discarded";

@@ -51,13 +51,13 @@ SELECT nth - 1 AS index FROM added JOIN input USING (id)`;
 
 /**
  * The events with these identities: sources, event ids. A statement after that of the append: in one statement, rows
- * that another server commits meanwhile are not seen. The digest of the payload is null once retention has removed it.
+ * that another server commits meanwhile are not seen. The digest of the payload is null once it is removed or erased.
  */
 const STORED = `
 SELECT id, source, event_id AS "eventId", encode(bytes_sha256, 'hex') AS "bytesSha256",
-  encode(sha256(payload), 'hex') AS "payloadSha256"
+  CASE WHEN erased_at IS NULL THEN encode(sha256(payload), 'hex') END AS "payloadSha256"
 FROM unnest($1::text[], $2::text[]) AS named (source, event_id) JOIN authserve.events USING (source, event_id)
-  LEFT JOIN authserve.contents ON contents.event = id`;
+  LEFT JOIN authserve.contents ON contents.event = id LEFT JOIN authserve.erasures ON erasures.event = id`;
 
 /** The events with these bytes and an unsigned id: sources, digests. */
 const STORED_BYTES = `
@@ -82,7 +82,8 @@ added AS (
   INSERT INTO authserve.conflicts (event, payload_sha256, type, secret, address, headers, content_type, first_at, last_at,
     deliveries, payload)
   SELECT event, payload_sha256, type, secret, address, headers, content_type, first_at, last_at, deliveries, payload
-  FROM input ORDER BY event, payload_sha256
+  FROM input WHERE NOT EXISTS (SELECT 1 FROM authserve.erasures WHERE erasures.event = input.event)
+  ORDER BY event, payload_sha256
   ON CONFLICT (event, payload_sha256) DO UPDATE SET deliveries = conflicts.deliveries + excluded.deliveries,
     last_at = greatest(conflicts.last_at, excluded.last_at))
 INSERT INTO authserve.tally (conflicts) SELECT sum(deliveries) FROM input`;
@@ -209,7 +210,7 @@ function eventsWithin(postgres: Postgres, add: AddNew): (event: NewEvent, sameWi
 interface StoredRow extends Pick<StoredEvent, "id" | "bytesSha256"> {
   source: string;
   eventId: string;
-  /** Null once retention has removed it. */
+  /** Null once it is removed or erased. */
   payloadSha256: string | null;
 }
 

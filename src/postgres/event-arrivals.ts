@@ -3,10 +3,12 @@ import { AppError } from "../errors.ts";
 import type { Arrival, EventStore } from "../events/store.ts";
 import type { Postgres } from "./connection.ts";
 
-/** The events behind a number and up to another one whose contents are stored: both, limit. */
+/** The events behind a number and up to another one whose contents are stored and not erased: both, limit. */
 const NEXT = `
 SELECT id, source, event_id AS "eventId", type, received_at AS "receivedAt" FROM authserve.events
-WHERE id > $1 AND id <= $2 AND EXISTS (SELECT 1 FROM authserve.contents WHERE event = id) ORDER BY id LIMIT $3`;
+WHERE id > $1 AND id <= $2 AND EXISTS (SELECT 1 FROM authserve.contents WHERE event = id)
+  AND NOT EXISTS (SELECT 1 FROM authserve.erasures WHERE event = id)
+ORDER BY id LIMIT $3`;
 
 /** The first event received since a time and up to a number: since, number. See the one of SQLite. */
 const FIRST_SINCE = `

@@ -1,8 +1,11 @@
 import { afterAttempt, afterExpiredLease, LEASE_EXPIRED } from "../events/attempt-end.ts";
+import { discardReason, ERASED } from "../events/erasure.ts";
 import type { Claim, ClaimedJob, Next, Settlement } from "../events/job.ts";
 import { MAX_PAYLOAD_BYTES } from "../events/limits.ts";
 import type { ClaimRequest, DeadLetteredJob, EventStore } from "../events/store.ts";
 import type { Postgres } from "./connection.ts";
+import { readErasures } from "./erasures.ts";
+import { discard } from "./event-replay.ts";
 import type { EventTally } from "./event-tally.ts";
 import { type Changes, changeJobs } from "./job-changes.ts";
 import type { AttemptRow, JobRow } from "./job-rows.ts";
@@ -29,10 +32,10 @@ leased AS (
   RETURNING free.*, attempts, attempts - probes AS counted_attempt, attempts - attempts_before_replay AS attempt_of_budget, is_replay)
 SELECT leased.event, due_at, false AS "isExpired", attempts AS attempt, counted_attempt AS "countedAttempt", attempt_of_budget AS "attemptOfBudget",
   is_replay AS "isReplay", source, event_id AS "eventId", type, content_type AS "contentType", received_at AS "receivedAt",
-  headers, payload
+  headers, payload, EXISTS (SELECT 1 FROM authserve.erasures WHERE erasures.event = leased.event) AS "isErased"
 FROM leased JOIN authserve.contents ON contents.event = leased.event
 UNION ALL
-SELECT due.event, due_at, true, NULL, NULL, NULL, NULL, source, event_id, type, NULL, received_at, NULL, NULL
+SELECT due.event, due_at, true, NULL, NULL, NULL, NULL, source, event_id, type, NULL, received_at, NULL, NULL, false
 FROM due JOIN authserve.events ON id = due.event WHERE lease_owner IS NOT NULL
 ORDER BY due_at, event`;
 
@@ -77,6 +80,7 @@ SELECT event, route, attempt FROM authserve.attempts
 interface ClaimedRow extends Omit<ClaimedJob, "route"> {
   due_at: number;
   isExpired: boolean;
+  isErased: boolean;
 }
 
 type ClaimsPort = Pick<EventStore, "claim" | "renew" | "settle" | "release">;
@@ -104,8 +108,14 @@ export function eventClaims(postgres: Postgres, tally: EventTally): ClaimsPort {
     const rows = await postgres.rows<ClaimedRow>(CLAIM, values);
     const expired = rows.filter(({ isExpired }) => isExpired);
     const claimed = rows
-      .filter(({ isExpired }) => !isExpired)
-      .map(({ isExpired: _, due_at: __, ...row }) => ({ ...row, route }));
+      .filter(({ isExpired, isErased }) => !isExpired && !isErased)
+      .map(({ isExpired: _, isErased: __, due_at: ___, ...row }) => ({ ...row, route }));
+    await discardErased(
+      postgres,
+      tally,
+      request,
+      rows.filter(({ isErased }) => isErased),
+    );
     const { retried, deadLettered } = await endExpired(postgres, tally, request, expired);
     return { claimed, expired: retried, deadLettered, unreadable: [], nextDueAt: await nextDueAt(route, now) };
   }
@@ -129,6 +139,26 @@ export function eventClaims(postgres: Postgres, tally: EventTally): ClaimsPort {
       await postgres.run(RELEASE, [now, ...columns]);
     },
   };
+}
+
+/** Discards claimed jobs that were made or released after the erasure of their events. */
+async function discardErased(
+  postgres: Postgres,
+  tally: EventTally,
+  { route, owner, now }: ClaimRequest,
+  rows: readonly ClaimedRow[],
+): Promise<void> {
+  if (rows.length === 0) return;
+  const events = rows.map(({ event }) => event);
+  await changeJobs(postgres, tally, { events, now }, async (changes, queries) => {
+    const erasures = await readErasures(queries, events);
+    for (const { event, attempt } of rows) {
+      const [job, erasure] = [changes.job(event, route), erasures.get(event)];
+      if (!erasure || job?.status !== "queued" || job.leaseOwner !== owner || job.attempts !== attempt) continue;
+      discard(changes, job, discardReason(erasure.reason), now);
+      changes.change(job, { attempts: attempt - 1, leaseOwner: null, claimedAt: null, orderingKey: null });
+    }
+  });
 }
 
 /** Renews expired leases of jobs that their owner still works on, and ends the attempts of all others. */
@@ -205,16 +235,21 @@ function end(
   ended: Pick<AttemptRow, "startedAt" | "finishedAt" | "outcome" | "error" | "response">,
 ): void {
   const { event, route } = job;
-  const { status, dueAt, isFree, isProbe, staysInLine } = afterAttempt(next);
-  changes.endAttempt(job, { ...ended, isProbe }, next.to);
-  if (next.to === "failed") changes.deadLetters.push({ event, route, at: ended.finishedAt, reason: next.reason });
+  const erasure = changes.erasureOf(event);
+  const { status, dueAt, isFree, isProbe, staysInLine } = afterAttempt(next, erasure !== undefined);
+  const error = erasure && ended.error !== null ? ERASED : ended.error;
+  changes.endAttempt(job, { ...ended, error, response: erasure ? null : ended.response, isProbe }, next.to);
+  if (erasure && status === "discarded")
+    changes.discards.push({ event, route, at: ended.finishedAt, reason: discardReason(erasure.reason) });
+  else if (next.to === "failed") changes.deadLetters.push({ event, route, at: ended.finishedAt, reason: next.reason });
   changes.change(job, {
     status,
     dueAt,
     leaseOwner: null,
     claimedAt: null,
     endedAt: ended.finishedAt,
-    lastError: ended.error,
+    lastError: error,
+    orderingKey: erasure ? null : job.orderingKey,
     attemptsBeforeReplay: job.attemptsBeforeReplay + Number(isFree),
     probes: job.probes + Number(isProbe),
     inLine: job.inLine && staysInLine,

@@ -15,13 +15,15 @@ FROM (
     SELECT id, source, event_id, type, received_at, size FROM authserve.events
     WHERE id > greatest($1::bigint, coalesce((SELECT min(first_event) FROM authserve.events_by_minute WHERE minute >= $2::bigint / 60000), 0) - 1)
       AND received_at >= $2::bigint AND EXISTS (SELECT 1 FROM authserve.contents WHERE event = id)
+      AND NOT EXISTS (SELECT 1 FROM authserve.erasures WHERE event = id)
     ORDER BY id LIMIT $3) AS first) AS sized
 JOIN authserve.contents ON event = id WHERE nth = 1 OR total <= $4 ORDER BY id`;
 
 /** The event with this id and source, if its content is stored: event id, source, after this event. */
 const NAMED = `
 SELECT id, source, event_id AS "eventId", type, received_at AS "receivedAt", content_type AS "contentType", headers, payload
-FROM authserve.events JOIN authserve.contents ON event = id WHERE event_id = $1 AND source = $2 AND id > $3`;
+FROM authserve.events JOIN authserve.contents ON event = id WHERE event_id = $1 AND source = $2 AND id > $3
+  AND NOT EXISTS (SELECT 1 FROM authserve.erasures WHERE erasures.event = id)`;
 
 /** What the jobs of events have sent: events. */
 const JOBS = `

@@ -20,8 +20,10 @@ type Of<Row> = Row & { event: number };
 
 /** The events with an id, of one source, or of every source when it is null: event id, source. */
 const GET = `
-SELECT ${EVENT}, address, secret, headers, content_type AS "contentType", payload
+SELECT ${EVENT}, address, secret, headers, content_type AS "contentType", payload, erased_at AS "erasedAt",
+  erasures.reason AS "eraseReason", encode(payload_sha256, 'hex') AS "payloadSha256"
 FROM authserve.events JOIN authserve.contents ON contents.event = events.id
+  LEFT JOIN authserve.erasures ON erasures.event = events.id
 WHERE event_id = $1 AND ($2::text IS NULL OR source = $2) ORDER BY source`;
 
 /** The events whose ids are from one text up to another, of one source, or of every one when it is null, and limit. */

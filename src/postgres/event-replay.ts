@@ -88,7 +88,8 @@ export function requeue(changes: Changes, job: JobRow, orderingKey: string | nul
   });
 }
 
-function discard(changes: Changes, job: JobRow, reason: string, now: number): void {
+/** Discards a job. */
+export function discard(changes: Changes, job: JobRow, reason: string, now: number): void {
   const { event, route } = job;
   changes.discards.push({ event, route, at: now, reason });
   changes.noDeadLetters.push({ event, route });

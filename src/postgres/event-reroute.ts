@@ -10,12 +10,13 @@ import type { JobRow } from "./job-rows.ts";
 import { integers } from "./values.ts";
 
 /**
- * Gives an event to the present routes, unless it is removed, waits for fan-out or is queued: event. The lock keeps a
- * purge from removing it meanwhile.
+ * Gives an event to the present routes, unless it is removed or erased, waits for fan-out or is queued: event. The lock
+ * keeps a purge from removing it meanwhile.
  */
 const REROUTE = `
 INSERT INTO authserve.reroutes (event)
 SELECT event FROM authserve.contents WHERE event = $1
+  AND NOT EXISTS (SELECT 1 FROM authserve.erasures WHERE erasures.event = $1)
   AND NOT EXISTS (SELECT 1 FROM authserve.unrouted WHERE unrouted.event = $1)
   AND (NOT EXISTS (SELECT 1 FROM authserve.jobs WHERE jobs.event = $1)
     OR EXISTS (SELECT 1 FROM authserve.jobs WHERE jobs.event = $1 AND status <> 'queued'))

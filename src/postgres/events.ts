@@ -4,6 +4,7 @@ import { type Postgres, sqlState } from "./connection.ts";
 import { eventAppend } from "./event-append.ts";
 import { eventArrivals } from "./event-arrivals.ts";
 import { eventClaims } from "./event-claims.ts";
+import { eventErasure } from "./event-erasure.ts";
 import { eventFanOut } from "./event-fan-out.ts";
 import { eventHistory } from "./event-history.ts";
 import { eventReads } from "./event-reads.ts";
@@ -51,6 +52,7 @@ export function createPostgresEventStore(postgres: Postgres, onAppendFailed = ()
     ...eventHistory(postgres),
     ...sentBodies(postgres),
     ...eventReplay(postgres, tally),
+    ...eventErasure(postgres, tally),
     ...eventReroute(postgres, tally),
     ...eventRetention(postgres, tally),
     ...eventRoutes(postgres),

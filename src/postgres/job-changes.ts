@@ -1,7 +1,9 @@
+import { ERASED, type Erasure } from "../events/erasure.ts";
 import { statusOf } from "../events/event.ts";
 import { createMoves, type Moves } from "../events/moves.ts";
 import { OUTCOME_OF } from "../events/stats.ts";
 import type { Postgres, Queries } from "./connection.ts";
+import { readErasures } from "./erasures.ts";
 import { type EventTally, writeMoves } from "./event-tally.ts";
 import { type AttemptRow, type JobRow, lockJobs, type Records, writeJobs } from "./job-rows.ts";
 import { type Line, lockLines, promote } from "./ordering.ts";
@@ -13,6 +15,8 @@ export interface Changes extends Omit<Records, "attempts"> {
   job(event: number, route: string): JobRow | undefined;
   /** Ends an attempt of a locked job, with its next status. */
   endAttempt(job: JobRow, attempt: Omit<AttemptRow, "event" | "route" | "attempt">, to: keyof typeof OUTCOME_OF): void;
+  /** The erasure of an event with a job whose attempt was running then. */
+  erasureOf(event: number): Erasure | undefined;
   /** Changes a locked job. */
   change(job: JobRow, members: Partial<JobRow>): void;
   /** Adds a job to an event. */
@@ -38,7 +42,10 @@ export async function changeJobs<T>(
 ): Promise<T> {
   const result = await postgres.transaction(async (queries) => {
     lockLines(queries, events, lines);
-    const changes = createChanges(await lockJobs(queries, events));
+    const locked = await lockJobs(queries, events);
+    // A running job is marked by the erasure. Its row is read anew once it is locked, unlike that of the erasure.
+    const marked = locked.filter(({ lastError }) => lastError === ERASED).map(({ event }) => event);
+    const changes = createChanges(locked, marked.length === 0 ? new Map() : await readErasures(queries, marked));
     const decided = await decide(changes, queries);
     changes.write(queries, now);
     return decided;
@@ -51,7 +58,7 @@ interface WrittenChanges extends Changes {
   write(queries: Queries, now: number): void;
 }
 
-function createChanges(locked: readonly JobRow[]): WrittenChanges {
+function createChanges(locked: readonly JobRow[], erasures: ReadonlyMap<number, Erasure>): WrittenChanges {
   const byEvent = new Map<number, JobRow[]>();
   for (const job of locked) byEvent.set(job.event, [...(byEvent.get(job.event) ?? []), job]);
   const before = new Map(Array.from(byEvent, ([event, jobs]) => [event, statusesOf(jobs)]));
@@ -67,6 +74,7 @@ function createChanges(locked: readonly JobRow[]): WrittenChanges {
   return {
     ...records,
     jobsOf: (event) => byEvent.get(event) ?? [],
+    erasureOf: (event) => erasures.get(event),
     job: (event, route) => byEvent.get(event)?.find((job) => job.route === route),
     endAttempt(job, ended, to) {
       const { event, route, attempts: attempt } = job;

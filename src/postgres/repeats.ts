@@ -7,8 +7,8 @@ import { LOCK_CONTENTS } from "./job-rows.ts";
 import { columnsOf, integers, texts } from "./values.ts";
 
 /**
- * Counts the deliveries of repeats that are kept, and adds the others of events that are not removed. Returns the
- * indexes of these.
+ * Counts the deliveries of repeats that are kept, and adds the others of events that are not removed or erased. Returns
+ * the indexes of these.
  */
 const ADD_REPEATS = `
 WITH input AS MATERIALIZED (
@@ -26,7 +26,8 @@ added AS (
       + row_number() OVER (PARTITION BY event ORDER BY nth),
     event_id, type, input.secret, input.address, input.headers, input.content_type, first_at, last_at, deliveries
   FROM input JOIN authserve.contents USING (event)
-  WHERE NOT EXISTS (SELECT FROM authserve.repeats WHERE repeats.event = input.event AND repeats.event_id = input.event_id)
+  WHERE NOT EXISTS (SELECT FROM authserve.erasures WHERE erasures.event = input.event)
+    AND NOT EXISTS (SELECT FROM authserve.repeats WHERE repeats.event = input.event AND repeats.event_id = input.event_id)
   RETURNING event, event_id)
 SELECT nth - 1 AS index FROM added JOIN input USING (event, event_id)`;
 

@@ -281,6 +281,12 @@ const STEPS: readonly string[] = [
   -- When a pause ends by itself. Null: never.
   ALTER TABLE authserve.paused_routes ADD COLUMN until_at bigint;
   `,
+  `
+  -- Events whose contents were erased.
+  CREATE TABLE authserve.erasures (
+    event bigint PRIMARY KEY, erased_at bigint NOT NULL, reason text NOT NULL, payload_sha256 bytea NOT NULL
+  );
+  `,
 ];
 
 /**

@@ -4,10 +4,11 @@ import type { Postgres } from "./connection.ts";
 /** The body of a job: event, route. */
 const READ = `SELECT body AS payload, content_type AS "contentType" FROM authserve.sent_bodies WHERE event = $1 AND route = $2`;
 
-/** Keeps a body for a job that still exists: event, route, content type, body. */
+/** Keeps a body for a job that still exists, and whose event was not erased: event, route, content type, body. */
 const KEEP = `
 INSERT INTO authserve.sent_bodies (event, route, content_type, body)
 SELECT event, route, $3, $4 FROM authserve.jobs WHERE event = $1 AND route = $2
+  AND NOT EXISTS (SELECT 1 FROM authserve.erasures WHERE erasures.event = $1)
 ON CONFLICT DO NOTHING`;
 
 /** Forgets the bodies of the ended jobs of an event: event id, source. */

@@ -14,6 +14,7 @@ import type { ArrivalWatch } from "../events/arrival-watch.ts";
 import { defined } from "../lib/defined.ts";
 import { isoTime } from "../lib/iso-time.ts";
 import { readPage } from "../platform/checkout.ts";
+import { eraseHeld } from "../webhook/held/erase.ts";
 import type { Admission } from "../webhook/intake/admission.ts";
 import { overviewOf } from "../webhook/intake/source-overview.ts";
 import { openStored } from "../webhook/intake/stored-content.ts";
@@ -153,6 +154,10 @@ export function openAdmin(
       const rows = await held.list({ ...defined(filter), after, limit });
       const items = rows.map((row) => ({ ...row, receivedAt: isoTime(row.receivedAt) }));
       return { items, cursor: rows.length === limit ? String(rows.at(-1)?.id) : null };
+    },
+    async eraseHeld(erased, isDryRun) {
+      const removed = await eraseHeld(held, erased, isDryRun);
+      return removed.map(({ receivedAt, ...delivery }) => ({ ...delivery, receivedAt: isoTime(receivedAt) }));
     },
     held: openHeld(wiring, judges),
     setup: openSourceSetup(wiring, addresses),

@@ -78,6 +78,8 @@ export function openDatabase(dataDir: string, options: OpenOptions = {}): Databa
     database.pragma("journal_mode = WAL");
     // FULL: a commit is on disk when it returns. An acknowledged delivery promises that.
     database.pragma("synchronous = FULL");
+    // What is deleted is overwritten, also in free pages: an erased payload must not stay in the file.
+    database.pragma("secure_delete = ON");
     database.pragma(`wal_autocheckpoint = ${CHECKPOINT_PAGES}`);
     database.pragma(`journal_size_limit = ${MAX_LOG_BYTES}`);
     makePrivate(file);

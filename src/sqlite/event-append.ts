@@ -22,7 +22,7 @@ import { statWriter } from "./stats.ts";
 interface StoredRow {
   id: number;
   bytesSha256: Buffer | null;
-  /** Null once retention has removed it. */
+  /** Null once retention has removed it, or it was erased. */
   payload: Buffer | null;
 }
 
@@ -35,8 +35,9 @@ export function eventAppend(database: Database): (batch: NewEvent[]) => Appended
     INSERT INTO contents (event, address, headers, content_type, secret, payload_crc32, payload)
     VALUES (?, ?, ?, ?, ?, ?, ?)`);
   const storedRow = database.prepare<unknown[], StoredRow>(`
-    SELECT id, bytes_sha256 AS bytesSha256, payload
-    FROM events LEFT JOIN contents ON contents.event = events.id WHERE event_id = ? AND source = ?`);
+    SELECT id, bytes_sha256 AS bytesSha256, CASE WHEN erased_at IS NULL THEN payload END AS payload
+    FROM events LEFT JOIN contents ON contents.event = events.id LEFT JOIN erasures ON erasures.event = events.id
+    WHERE event_id = ? AND source = ?`);
   const sameBytes = database.prepare<unknown[], SameBytes>(`
     SELECT id, event_id AS eventId, received_at AS receivedAt
     FROM events WHERE bytes_sha256 = ? AND source = ? AND bytes_sha256 IS NOT NULL`);
@@ -51,13 +52,13 @@ export function eventAppend(database: Database): (batch: NewEvent[]) => Appended
     ON CONFLICT (event, payload_sha256) DO UPDATE SET last_at = max(last_at, excluded.last_at),
       deliveries = deliveries + 1`);
   const countConflict = database.prepare("UPDATE tally SET conflicts = conflicts + 1");
-  // Returns nothing if the event is removed.
+  // Returns nothing if the event is removed or erased.
   const addRepeat = database.prepare<unknown[], { number: number; deliveries: number }>(`
     INSERT INTO repeats (event, number, event_id, type, secret, content_type, headers, address, first_at, last_at,
       deliveries)
     SELECT event, coalesce((SELECT max(number) FROM repeats WHERE event = @event), 0) + 1, @eventId, @type, @secret,
       @contentType, @headers, @address, @receivedAt, @receivedAt, 1
-    FROM contents WHERE event = @event
+    FROM contents WHERE event = @event AND NOT EXISTS (SELECT 1 FROM erasures WHERE erasures.event = @event)
     ON CONFLICT (event, event_id) DO UPDATE SET last_at = max(last_at, excluded.last_at), deliveries = deliveries + 1
     RETURNING number, deliveries`);
   const dropRepeats = database.prepare("DELETE FROM repeats WHERE event = ? AND number <= ?");

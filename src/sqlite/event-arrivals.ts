@@ -2,10 +2,12 @@ import type { Arrival, EventStore } from "../events/store.ts";
 import type { SyncPort } from "./async-store.ts";
 import type { Database } from "./database.ts";
 
-/** The events behind a number whose contents are stored. */
+/** The events behind a number whose contents are stored and not erased. */
 const NEXT = `
 SELECT id, source, event_id AS eventId, type, received_at AS receivedAt
-FROM contents CROSS JOIN events ON id = contents.event WHERE contents.event > @after ORDER BY contents.event LIMIT @limit`;
+FROM contents CROSS JOIN events ON id = contents.event WHERE contents.event > @after
+  AND NOT EXISTS (SELECT 1 FROM erasures WHERE erasures.event = contents.event)
+ORDER BY contents.event LIMIT @limit`;
 
 const NEWEST = "SELECT coalesce(max(id), 0) FROM events";
 

@@ -1,11 +1,15 @@
 import { afterAttempt, afterExpiredLease, LEASE_EXPIRED } from "../events/attempt-end.ts";
+import { discardReason, ERASED, type Erasure } from "../events/erasure.ts";
+import type { JobStatus } from "../events/event.ts";
 import { type AttemptOutcome, type Claim, type ClaimedJob, MAX_WAIT_MS, type Settlement } from "../events/job.ts";
 import { MAX_PAYLOAD_BYTES } from "../events/limits.ts";
 import { OUTCOME_OF } from "../events/stats.ts";
 import type { ClaimRequest, DeadLetteredJob, EventStore, UnreadableJob } from "../events/store.ts";
 import type { SyncPort } from "./async-store.ts";
 import { atomic, type Database } from "./database.ts";
+import { erasureReader, FORGET_ORDERING_KEY } from "./event-erasure.ts";
 import { type EventTally, eventTally, type TallyMoves } from "./event-tally.ts";
+import { discardRecord, jobDiscard } from "./job-changes.ts";
 import { promotion } from "./ordering.ts";
 import { eventReader } from "./stored-event.ts";
 
@@ -114,6 +118,9 @@ function prepareLeasing(database: Database, reader: Database, tally: EventTally,
   const promote = promotion(database);
   const addDeadLetter = database.prepare(ADD_DEAD_LETTER);
   const readEvent = eventReader(reader);
+  const erasureOf = erasureReader(database);
+  const discard = jobDiscard(database);
+  const forgetOrderingKey = database.prepare(FORGET_ORDERING_KEY);
 
   return (request: ClaimRequest) => {
     const { route, owner, limit, leaseMs, blocks = false, now, inProgress = [] } = request;
@@ -142,6 +149,14 @@ function prepareLeasing(database: Database, reader: Database, tally: EventTally,
       unreadable.push({ event, eventId, route, error: fault });
     }
 
+    /** A job that was made or released after the erasure of its event. */
+    function discardErased(event: number, { reason }: Erasure, moves: TallyMoves): void {
+      const { orderingKey } = endedJob(event, route);
+      discard(event, { route, status: "queued", orderingKey }, { reason: discardReason(reason), now }, moves);
+      forgetOrderingKey.run(event, route);
+      moves.event(event, "queued", tally.statusOf(event));
+    }
+
     /** False when no more payloads fit. */
     function take(row: DueRow, moves: TallyMoves): boolean {
       const { event, attempts, probes, leaseOwner } = row;
@@ -157,6 +172,11 @@ function prepareLeasing(database: Database, reader: Database, tally: EventTally,
       const { source, eventId, type, payload, headers } = reading.event;
       if (leaseOwner !== null) {
         expire(row, leaseOwner, { source, eventId, type }, moves);
+        return true;
+      }
+      const erasure = erasureOf(event);
+      if (erasure) {
+        discardErased(event, erasure, moves);
         return true;
       }
       bytes += payload.length + Buffer.byteLength(headers);
@@ -191,18 +211,31 @@ function prepareEndAttempt(database: Database, tally: EventTally): EndAttempt {
     INSERT INTO attempts (event, route, attempt, started_at, finished_at, outcome, error, response, is_probe)
     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`);
   const addDeadLetter = database.prepare(ADD_DEAD_LETTER);
+  const addDiscard = discardRecord(database);
+  const erasureOf = erasureReader(database);
+  const forgetOrderingKey = database.prepare(FORGET_ORDERING_KEY);
 
-  return ({ event, route, owner, attempt, next, startedAt, finishedAt, error, response }, outcome, moves) => {
-    const { status, dueAt, isFree, isProbe, staysInLine } = afterAttempt(next);
+  function addReason(status: JobStatus, { event, route, next, finishedAt: now }: Settlement, erasure?: Erasure): void {
+    if (erasure && status === "discarded") addDiscard({ event, route, reason: discardReason(erasure.reason), now });
+    else if (next.to === "failed") addDeadLetter.run(event, route, now, next.reason, 0);
+  }
+
+  return (settlement, outcome, moves) => {
+    const { event, route, owner, attempt, next, startedAt, finishedAt } = settlement;
+    const erasure = erasureOf(event);
+    const error = erasure && settlement.error !== null ? ERASED : settlement.error;
+    const response = erasure ? null : (settlement.response ?? null);
+    const { status, dueAt, isFree, isProbe, staysInLine } = afterAttempt(next, erasure !== undefined);
     const change = [status, dueAt, finishedAt, error, ...[isFree, isProbe, staysInLine].map(Number)];
     if (settle.run(...change, event, route, owner, attempt).changes === 0) return false;
-    addAttempt.run(event, route, attempt, startedAt, finishedAt, outcome, error, response ?? null, Number(isProbe));
+    addAttempt.run(event, route, attempt, startedAt, finishedAt, outcome, error, response, Number(isProbe));
     const { orderingKey, isReplay } = endedJob(event, route);
     moves.attempt(event, { route, outcome: OUTCOME_OF[next.to], at: finishedAt, isReplay: isReplay === 1 });
-    if (next.to === "failed") addDeadLetter.run(event, route, finishedAt, next.reason, 0);
-    if (next.to === "queued") return true;
+    addReason(status, settlement, erasure);
+    if (status === "queued") return true;
     promote(route, orderingKey, finishedAt);
-    moves.job(route, "queued", next.to);
+    if (erasure) forgetOrderingKey.run(event, route);
+    moves.job(route, "queued", status);
     moves.event(event, "queued", tally.statusOf(event));
     return true;
   };

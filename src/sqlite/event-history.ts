@@ -8,13 +8,13 @@ import { eventReader } from "./stored-event.ts";
 const NEXT = `
 SELECT id, size FROM contents CROSS JOIN events ON id = contents.event
 WHERE contents.event > max(@after, coalesce((SELECT min(first_event) FROM events_by_minute WHERE minute >= @since / 60000), 0) - 1)
-  AND received_at >= @since
+  AND received_at >= @since AND NOT EXISTS (SELECT 1 FROM erasures WHERE erasures.event = id)
 ORDER BY contents.event LIMIT @limit`;
 
 /** The event with this id and source, if its content is stored. */
 const NAMED = `
 SELECT id, size FROM events WHERE event_id = @eventId AND source = @source AND id > @after
-  AND EXISTS (SELECT 1 FROM contents WHERE event = id)`;
+  AND EXISTS (SELECT 1 FROM contents WHERE event = id) AND NOT EXISTS (SELECT 1 FROM erasures WHERE event = id)`;
 
 /** What the jobs of an event have sent: event. */
 const JOBS = `

@@ -51,8 +51,9 @@ export function eventReads(database: Database): EventReads {
     WHERE event_id >= @prefix AND event_id <= @last AND (@source IS NULL OR source = @source)
     ORDER BY event_id LIMIT @limit`);
   const get = database.prepare<unknown[], DetailRow>(`
-    SELECT ${EVENT}, address, secret, headers, content_type AS contentType, payload
-    FROM events JOIN contents ON contents.event = events.id
+    SELECT ${EVENT}, address, secret, headers, content_type AS contentType, payload, erased_at AS erasedAt,
+      erasures.reason AS eraseReason, lower(hex(payload_sha256)) AS payloadSha256
+    FROM events JOIN contents ON contents.event = events.id LEFT JOIN erasures ON erasures.event = events.id
     WHERE event_id = @eventId AND (@source IS NULL OR source = @source) ORDER BY source`);
   const jobs = database.prepare<[number], ListedJobRow>(
     `SELECT ${JOB_IN_LIST} FROM jobs WHERE event = ? ORDER BY route`,

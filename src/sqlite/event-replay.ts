@@ -5,8 +5,7 @@ import type { EventName, EventStore } from "../events/store.ts";
 import type { SyncPort } from "./async-store.ts";
 import { atomic, type Database } from "./database.ts";
 import { freeNumbers } from "./free-numbers.ts";
-import { type ChangeJob, jobChanges, jobRequeue, REMOVE_DEAD_LETTER } from "./job-changes.ts";
-import { promotion } from "./ordering.ts";
+import { type ChangeJob, jobChanges, jobDiscard, jobRequeue } from "./job-changes.ts";
 import { FORGET_SENT_BODY } from "./sent-bodies.ts";
 
 type ReplayPort = Pick<
@@ -45,14 +44,7 @@ export function eventReplay(database: Database): SyncPort<ReplayPort> {
     SELECT @added, repeats.secret, repeats.address, repeats.headers, repeats.content_type, payload_crc32, payload
     FROM repeats JOIN contents USING (event) WHERE event = @event AND number = @number`);
   const repeatReplayed = database.prepare("UPDATE repeats SET replayed_as = ? WHERE event = ? AND number = ?");
-  const discard = database.prepare(
-    "UPDATE jobs SET status = 'discarded', due_at = NULL, in_line = 0, ended_at = ? WHERE event = ? AND route = ?",
-  );
-  const addDiscard = database.prepare(`
-    INSERT INTO discards (event, route, discarded_at, reason) VALUES (?, ?, ?, ?)
-    ON CONFLICT DO UPDATE SET discarded_at = excluded.discarded_at, reason = excluded.reason`);
-  const removeDeadLetter = database.prepare(REMOVE_DEAD_LETTER);
-  const promote = promotion(database);
+  const discard = jobDiscard(database);
   const freeNumberOf = freeNumbers(database);
   const requeue = jobRequeue(database);
   const replayable = jobChanges(database, isReplayable);
@@ -68,13 +60,8 @@ export function eventReplay(database: Database): SyncPort<ReplayPort> {
     };
   const discarding =
     (reason: string, now: number): ChangeJob =>
-    (event, { route, status, orderingKey }, moves) => {
-      discard.run(now, event, route);
-      addDiscard.run(event, route, now, reason);
-      removeDeadLetter.run(event, route);
-      promote(route, orderingKey, now);
-      moves.job(route, status, "discarded");
-    };
+    (event, job, moves) =>
+      discard(event, job, { reason, now }, moves);
 
   return {
     replay: (name, now, forgetsBodies) => replayable.ofEvent(name, replaying(now, forgetsBodies)),

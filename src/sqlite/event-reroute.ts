@@ -9,10 +9,11 @@ import { promotion } from "./ordering.ts";
 /** Gives events to the present routes anew, for a forced replay. */
 export function eventReroute(database: Database): SyncPort<Pick<EventStore, "reroute" | "rerouted" | "addRerouted">> {
   const { eventOf, jobsOf } = jobFinder(database);
-  // Gives an event to the present routes, unless it is removed, waits for fan-out or is queued.
+  // Gives an event to the present routes, unless it is removed or erased, waits for fan-out or is queued.
   const reroute = database.prepare(`
     INSERT INTO reroutes (event) SELECT @event WHERE @event <= (SELECT routed_to FROM tally)
       AND EXISTS (SELECT 1 FROM contents WHERE event = @event)
+      AND NOT EXISTS (SELECT 1 FROM erasures WHERE event = @event)
       AND (NOT EXISTS (SELECT 1 FROM jobs WHERE event = @event)
         OR EXISTS (SELECT 1 FROM jobs WHERE event = @event AND status <> 'queued'))
     ON CONFLICT DO NOTHING`);

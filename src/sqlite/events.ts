@@ -5,6 +5,7 @@ import type { Database } from "./database.ts";
 import { eventAppend } from "./event-append.ts";
 import { eventArrivals } from "./event-arrivals.ts";
 import { type EventClaims, eventClaims } from "./event-claims.ts";
+import { eventErasure } from "./event-erasure.ts";
 import { eventFanOut } from "./event-fan-out.ts";
 import { eventHistory } from "./event-history.ts";
 import { eventReads } from "./event-reads.ts";
@@ -35,6 +36,7 @@ export function sqliteEvents(database: Database, reader = database): SqliteEvent
     ...eventHistory(database),
     ...sentBodies(database, reader),
     ...eventReplay(database),
+    ...eventErasure(database),
     ...eventReroute(database),
     ...eventRetention(database),
     ...eventRoutes(database),

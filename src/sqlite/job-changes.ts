@@ -76,7 +76,42 @@ export function jobChanges(database: Database, isChangeable: (job: ChangeableJob
   };
 }
 
-export const REMOVE_DEAD_LETTER = "DELETE FROM dead_letters WHERE event = ? AND route = ?";
+const REMOVE_DEAD_LETTER = "DELETE FROM dead_letters WHERE event = ? AND route = ?";
+
+/** Discards a job of an event. The move of the event is not recorded. */
+type Discard = (
+  event: number,
+  job: Pick<ChangeableJob, "route" | "status" | "orderingKey">,
+  why: { reason: string; now: number },
+  moves: TallyMoves,
+) => void;
+
+/** Prepares the discard of a job. */
+export function jobDiscard(database: Database): Discard {
+  const discard = database.prepare(`
+    UPDATE jobs SET status = 'discarded', due_at = NULL, in_line = 0, ended_at = ?, lease_owner = NULL,
+      claimed_at = NULL
+    WHERE event = ? AND route = ?`);
+  const add = discardRecord(database);
+  const removeDeadLetter = database.prepare(REMOVE_DEAD_LETTER);
+  const promote = promotion(database);
+
+  return (event, { route, status, orderingKey }, { reason, now }, moves) => {
+    discard.run(now, event, route);
+    add({ event, route, reason, now });
+    removeDeadLetter.run(event, route);
+    promote(route, orderingKey, now);
+    moves.job(route, status, "discarded");
+  };
+}
+
+/** Prepares the record of why a job was discarded. */
+export function discardRecord(database: Database) {
+  const add = database.prepare(`
+    INSERT INTO discards (event, route, discarded_at, reason) VALUES (@event, @route, @now, @reason)
+    ON CONFLICT DO UPDATE SET discarded_at = excluded.discarded_at, reason = excluded.reason`);
+  return (record: { event: number; route: string; reason: string; now: number }) => void add.run(record);
+}
 
 /** Queues an ended job of an event again, with an ordering key. The move of the event is not recorded. */
 type Requeue = (event: number, job: ChangeableJob, orderingKey: string | null, now: number, moves: TallyMoves) => void;

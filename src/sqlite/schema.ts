@@ -259,6 +259,12 @@ const STEPS: readonly string[] = [
   -- When a pause ends by itself. Null: never.
   ALTER TABLE paused_routes ADD COLUMN until_at INTEGER;
   `,
+  `
+  -- Events whose contents were erased.
+  CREATE TABLE erasures (
+    event INTEGER PRIMARY KEY, erased_at INTEGER NOT NULL, reason TEXT NOT NULL, payload_sha256 BLOB NOT NULL
+  ) STRICT;
+  `,
 ];
 
 /** The oldest supported schema. Schemas 1 to 14 are from before the first release. */

@@ -5,10 +5,11 @@ import { atomic, type Database } from "./database.ts";
 
 const READ = `SELECT body AS payload, content_type AS contentType FROM sent_bodies WHERE event = @event AND route = @route`;
 
-/** Keeps a body for a job that still exists. */
+/** Keeps a body for a job that still exists, and whose event was not erased. */
 const KEEP = `
 INSERT INTO sent_bodies (event, route, content_type, body)
 SELECT event, route, @contentType, @payload FROM jobs WHERE event = @event AND route = @route
+  AND NOT EXISTS (SELECT 1 FROM erasures WHERE erasures.event = @event)
 ON CONFLICT DO NOTHING`;
 
 /** Forgets the bodies of the ended jobs of an event: its id and source. */

@@ -120,6 +120,8 @@ export function storesOnThreads(
         const { points, sums } = await readThread.call("events", "stats", [request]);
         return { points: unpackPoints(points), sums };
       },
+      // A checkpoint is no part of a transaction.
+      sweep: () => thread.call("files", "sweep", []),
       list: (filter) => readThread.call("events", "list", [filter]),
       get: (eventId, source) => readThread.call("events", "get", [eventId, source]),
       count: (filter, page) => readThread.call("events", "count", [filter, page]),

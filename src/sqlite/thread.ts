@@ -109,6 +109,7 @@ function openServices({ dataDir, files, minFreeBytes }: StorageThreadData, ended
           return describeError(error instanceof AppError ? error.cause : error);
         }
       },
+      sweep: events.sweep,
     },
     trial: { run: () => tryServer(database, TRIAL_TIMEOUT_MS) },
     thread: {

@@ -2,6 +2,7 @@ import { statSync } from "node:fs";
 import { AppError, systemCode } from "../errors.ts";
 import { diskSpace, freeBytes, leastFreeBytes } from "../lib/files.ts";
 import { atomic, CHECKPOINT_PAGES, type Database, translateErrors } from "./database.ts";
+import { emptyLog } from "./empty-log.ts";
 import { isDamage, sizeOf } from "./maintenance/inspect.ts";
 import { createMetadata } from "./metadata.ts";
 import type { Reserve } from "./reserve.ts";
@@ -172,17 +173,6 @@ function createCheckpoints(
     pages = wanted;
   }
 
-  /** Moves the log into the database and returns its space to the disk, unless a reader still needs the log. */
-  function emptyLog(): void {
-    const timeout = database.pragma("busy_timeout", { simple: true }) as number;
-    database.pragma("busy_timeout = 0");
-    try {
-      database.pragma("wal_checkpoint(TRUNCATE)");
-    } finally {
-      database.pragma(`busy_timeout = ${timeout}`);
-    }
-  }
-
   return {
     requireRoom(bytes) {
       if (lastFree > AMPLE_BYTES + leastFree) return;
@@ -194,7 +184,7 @@ function createCheckpoints(
     idle() {
       const { size, mtimeMs } = statSync(`${database.name}-wal`, { throwIfNoEntry: false }) ?? { size: 0, mtimeMs: 0 };
       const log = `${size} ${mtimeMs}`;
-      if (size > 0 && log === lastLog) emptyLog();
+      if (size > 0 && log === lastLog) emptyLog(database);
       lastLog = log;
     },
     adjust(isFull) {
@@ -207,7 +197,7 @@ function createCheckpoints(
           limitLog();
         }
         // With room for a delivery of usual size, not only for an empty one, which would then be refused.
-        if ((isFull && isDue) || !hasRoom(OVERHEAD_BYTES)) emptyLog();
+        if ((isFull && isDue) || !hasRoom(OVERHEAD_BYTES)) emptyLog(database);
       } catch {
         // The transaction that follows reports the error.
       }

@@ -119,6 +119,7 @@ export const TABLES: readonly StoredTable[] = [
   events("repeats", "event number", REPEAT, OF_EVENT),
   events("reroutes", "event", { integer: "event" }, OF_EVENT),
   events("paused_routes", "route", { text: "route", integer: "paused_at until_at" }),
+  events("erasures", "event", { integer: "event erased_at", text: "reason", bytes: "payload_sha256" }, OF_EVENT),
   events("unavailable_routes", "route owner", { text: "route owner", integer: "since probe_at seen_at try_at" }, LEFT),
   events("stats_minutes", ...STAT, LARGE),
   events("stats_hours", ...STAT, LARGE),

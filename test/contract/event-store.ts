@@ -7,6 +7,7 @@ import type { Cleanup } from "../helpers/temp-dir.ts";
 import { arrivalContract } from "./event-store-arrivals.ts";
 import { claimContract } from "./event-store-claims.ts";
 import { discardContract } from "./event-store-discard.ts";
+import { erasureContract } from "./event-store-erasure.ts";
 import { jobContract } from "./event-store-jobs.ts";
 import { listContract } from "./event-store-lists.ts";
 import { orderContract } from "./event-store-order.ts";
@@ -31,6 +32,7 @@ export function eventStoreContract(adapter: string, open: OpenEventStore): void 
   claimContract(adapter, open);
   replayContract(adapter, open);
   discardContract(adapter, open);
+  erasureContract(adapter, open);
   orderContract(adapter, open);
   orderPropertyContract(adapter, open);
   routeContract(adapter, open);
@@ -68,6 +70,7 @@ export function intakeContract(adapter: string, open: OpenEventStore): void {
         secret: "env:SECRET",
         headers: { a: "ñ", b: "" },
         contentType: "application/json",
+        erased: null,
         jobs: [],
         conflicts: [],
         repeats: [],

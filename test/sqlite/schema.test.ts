@@ -79,6 +79,7 @@ test("a file of schema 15 keeps its events, repeats are kept beside them, and di
   assert.equal(sqliteOutages(database).beat(1), null);
   assert.deepEqual(sqliteFactors(database).list(), []);
   assert.equal(events.pauseRoute("other", 1, 9), true);
+  assert.equal(events.erase({ eventId: "e-1", source: "default" }, { reason: "asked for", now: 1 })?.running, 0);
   const { processed, discarded } = events.backlog();
   assert.deepEqual([processed, discarded], [0, 1]);
 });

@@ -18,6 +18,7 @@ suite("the steps of the schemas", () => {
       "5587f85f556a2fc4",
       "1305b6404370f851",
       "d53c9293cc3f140e",
+      "de3b0fbb21bdf4f7",
     ]);
     assert.deepEqual(POSTGRES, [
       "f024e019f20f64a2",
@@ -29,6 +30,7 @@ suite("the steps of the schemas", () => {
       "4b9d6a1c2d1e0636",
       "2907b8b6c438e116",
       "0cd88a6dbab034dc",
+      "de9afd8fa667329e",
     ]);
   });
 

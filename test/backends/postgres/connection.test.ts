@@ -31,7 +31,7 @@ suite("the schema on PostgreSQL", needsPostgres(), () => {
     await createPostgresEventStore(postgres).append([newEvent({ bytesSha256 })]);
     const old = ["repeats", "source_refusals", "machine_tokens", "unavailable_routes", "sent_bodies"];
     const added = [...old, "heartbeats", "outages", "catch_ups", "catch_up_items", "subscriptions"];
-    added.push("login_factors", "recovery_codes", "spent_codes", "logins", "login_networks");
+    added.push("login_factors", "recovery_codes", "spent_codes", "logins", "login_networks", "erasures");
     await postgres.run(`DROP TABLE ${added.map((table) => `authserve.${table}`)}`);
     await postgres.run("ALTER TABLE authserve.jobs DROP COLUMN probes");
     await postgres.run("ALTER TABLE authserve.attempts DROP COLUMN is_probe");

@@ -103,6 +103,8 @@ async function fillAll(database: Database): Promise<void> {
   const [leased] = (await claim(events, { leaseMs: 10 * 365 * 86_400_000 })).claimed;
   const sent = { contentType: "text/plain", payload: Buffer.from([0, 255]) };
   await events.keepSentBody(claimOf(leased as ClaimedJob), sent);
+  await add("erased");
+  await events.erase({ eventId: "erased", source: "default" }, { reason: "asked for", now: NOW });
   await add("first", "key", "ordered");
   await add("second", "key", "ordered");
   await events.pauseRoute("ordered", NOW, NOW + 5000);
@@ -189,6 +191,7 @@ const SAME = {
   conflicts: "event",
   repeats: "event, number",
   sent_bodies: "event, route",
+  erasures: "event",
   reroutes: "event",
   paused_routes: "route",
   stats_minutes: "at, outcome, source, route",
@@ -282,19 +285,19 @@ SELECT count(*) AS count, sum(size) AS bytes FROM authserve.events WHERE id IN (
   SELECT event FROM authserve.unrouted UNION SELECT event FROM authserve.jobs WHERE status = 'queued')`);
     const [processed, failed] = await postgres.rows<{ bytes: number }>(`
 SELECT sum(size) AS bytes FROM authserve.events JOIN authserve.contents ON event = id
-WHERE event_id IN ('processed', 'discarded', 'jobless', 'failed') GROUP BY event_id = 'failed' ORDER BY event_id = 'failed'`);
+WHERE event_id IN ('processed', 'discarded', 'erased', 'jobless', 'failed') GROUP BY event_id = 'failed' ORDER BY event_id = 'failed'`);
     assert.deepEqual(counts, {
       route: "",
       queued: queued?.count,
       queued_bytes: queued?.bytes,
-      processed: 3,
+      processed: 4,
       processed_bytes: processed?.bytes,
       failed: 1,
       failed_bytes: failed?.bytes,
-      discarded: 1,
+      discarded: 2,
       unrouted: 1,
       conflicts: 1,
-      ids: 10,
+      ids: 11,
     });
     assert.equal(queued?.count, 5);
     assert.deepEqual(

@@ -40,7 +40,7 @@ function stored(changes: Partial<EventDetail> = {}): EventDetail {
   const delivery = { address: "127.0.0.1", secret: "env:WEBHOOK_SECRET", headers: {}, contentType: "application/json" };
   const jobs = [job("free", ["succeeded"]), job("ordered", ["lease_expired", "failed", "succeeded"])];
   const payload = Buffer.from(payloadOf(FIRST));
-  return { ...summary, ...times, ...delivery, payload, jobs, conflicts: [], repeats: [], ...changes };
+  return { ...summary, ...times, ...delivery, payload, erased: null, jobs, conflicts: [], repeats: [], ...changes };
 }
 
 /** The ledger after one event was sent, acknowledged and delivered to both targets. */
