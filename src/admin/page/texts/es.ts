@@ -11,6 +11,7 @@ const REASONS: Record<string, string> = {
   "was taken by no route: replay it with --force": "ninguna ruta lo tomó; reenvíalo con --force",
   "is already processed": "ya está procesado",
   "is already processed or discarded": "ya está procesado o descartado",
+  "is erased": "está borrado",
   "an attempt is running; try again when it has ended": "hay un intento en curso; repítelo cuando termine",
   "has no jobs yet; try again when a server has routed it": "aún no tiene trabajos; repítelo cuando los tenga",
   "there is no such event": "no existe",
