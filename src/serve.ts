@@ -95,10 +95,11 @@ async function start(configuration: Configuration, log: Log, parts: Parts): Prom
   const sharing = openSharing(wiring);
   const worker = openWorker(wiring, { intake, share: sharing.share });
   const { isAvailable } = worker;
+  const arrivals = watchArrivals(stores.events);
+  await parts.start({ stop: arrivals.stop });
   const listener = openListener(wiring);
   await parts.start(listener);
   // Nothing may wait between the two starts: a request would find no endpoints.
-  const arrivals = watchArrivals(stores.events);
   await parts.start(
     openEndpoints(wiring, { listener, logins, admission, deliveries, readiness, arrivals, isAvailable }),
   );
@@ -129,7 +130,7 @@ async function start(configuration: Configuration, log: Log, parts: Parts): Prom
   await parts.start({ stop: unwatch });
   await parts.start(openCaptures(wiring, listener.server));
   await parts.start(drainOf(listener, intake));
-  // Held requests of listeners would keep the drain waiting.
+  // Held requests of listeners would keep the drain waiting, so these end before it, too.
   await parts.start({ stop: arrivals.stop });
   if (configuration.reloadsAtHangup) instance.update({ process: { pid: process.pid, namespace: pidNamespace() } });
   log.info({ event: "server_started", url, pid: process.pid }, `listening on ${url}`);
