@@ -3,6 +3,7 @@ import type { Backlog, RouteRecord } from "../events/store.ts";
 import { DAY_MS, MINUTE_MS } from "../lib/durations.ts";
 import { bytesText, durationText } from "../lib/figures.ts";
 import type { AlertName, Condition } from "./alert.ts";
+import { type MissedTime, missedConditions, subscriptionConditions, type WatchedSubscription } from "./missed.ts";
 import { attemptsWithin, isGrowing, type Samples } from "./samples.ts";
 
 /** When alerts fire. Null: never. Times are milliseconds. */
@@ -47,26 +48,6 @@ export interface WatchedSource {
   lastReceivedAt: number | null;
   /** The old secret that the sender still signs with, by name. Null if it uses the newest one. */
   oldSecret: string | null;
-}
-
-/** A time in which deliveries of a source were missed that its provider may not repeat. Times are Unix milliseconds. */
-export interface MissedTime {
-  source: string;
-  from: number;
-  to: number;
-  /** Why, as a sentence about the time. */
-  reason: string;
-  remedy: string;
-}
-
-/** The subscription of a source at its provider. Times are Unix milliseconds. */
-export interface WatchedSubscription {
-  source: string;
-  expiresAt: number;
-  /** How long a renewed subscription lasts; null if it is not renewed here. */
-  lifeMs: number | null;
-  /** Why the last renewal failed; null if it did not. */
-  error: string | null;
 }
 
 /** What was measured. Null is unknown: alerts about it stay as they are. */
@@ -132,8 +113,8 @@ export function findingsOf(facts: Facts, rules: AlertRules, samples: Samples): F
     ...refusedDeliveries(facts, rules),
     ...refusedWrites(facts, rules),
     ...unreadableEvents(facts, rules),
-    ...missedTimes(facts, rules),
-    ...subscriptions(facts, rules),
+    ...missedConditions(facts.missed, rules),
+    ...subscriptionConditions(facts.subscriptions, rules, facts.now),
   ];
   return { conditions, unknown };
 }
@@ -300,46 +281,4 @@ function unreadableEvents({ backlog }: Facts, { unreadable }: AlertRules): Condi
   if (unreadable === null || backlog === null || backlog.unreadable <= unreadable.above) return [];
   const summary = `${backlog.unreadable} dead letters have events that cannot be read`;
   return [{ name: "AuthserveUnreadableEvents", labels: {}, summary, remedy: "authserve doctor" }];
-}
-
-function missedTimes({ missed }: Facts, { outage }: AlertRules): Condition[] {
-  if (outage === null) return [];
-  const long = (missed ?? []).filter(({ from, to }) => to - from > outage.longerThanMs);
-  const longest = Map.groupBy(long, ({ source }) => source);
-  return [...longest].map(([source, times]): Condition => {
-    const { from, to, reason, remedy } = times.toSorted(
-      (one, other) => other.to - other.from - (one.to - one.from),
-    )[0] as MissedTime;
-    const summary = `no delivery of ${source} could be taken for ${durationText(to - from)}, and its provider may not repeat them: ${reason}`;
-    return { name: "AuthserveOutage", labels: { source }, summary, remedy };
-  });
-}
-
-/** Whether a subscription may end: its renewal fails or is late, or nobody renews it and it ends soon. */
-export function isSubscriptionAtRisk(
-  { expiresAt, lifeMs, error }: WatchedSubscription,
-  withinMs: number,
-  now: number,
-): boolean {
-  return error !== null || expiresAt - now < (lifeMs === null ? withinMs : lifeMs / 3);
-}
-
-function subscriptions({ subscriptions: all, now }: Facts, { subscription }: AlertRules): Condition[] {
-  if (subscription === null) return [];
-  const atRisk = (all ?? []).filter((one) => isSubscriptionAtRisk(one, subscription.withinMs, now));
-  return atRisk.map(({ source, expiresAt, lifeMs, error }): Condition => {
-    const end =
-      expiresAt > now ? `ends in ${durationText(expiresAt - now)}` : `ended ${durationText(now - expiresAt)} ago`;
-    const why = error === null ? "" : `, and was not renewed: ${error}`;
-    const remedy =
-      lifeMs === null
-        ? "renew it at the provider, and set expiresAt"
-        : "correct renew of the source, or its credential";
-    return {
-      name: "AuthserveSubscriptionEnds",
-      labels: { source },
-      summary: `the subscription of ${source} ${end}${why}`,
-      remedy,
-    };
-  });
 }

@@ -11,6 +11,7 @@ import { checkPostgres } from "./checks/database.ts";
 import { checkDatabase, checkFsync, checkSpace } from "./checks/disk.ts";
 import { type Finding, printFindings, warning, wrong, wrongSettings } from "./checks/finding.ts";
 import { checkRedis, checkServer, checkTls } from "./checks/network.ts";
+import { checkOutages } from "./checks/outages.ts";
 import { checkAddons, checkClock, checkModes, checkSettings } from "./checks/settings.ts";
 import { checkSources } from "./checks/sources.ts";
 import { checkTokens } from "./checks/tokens.ts";
@@ -56,7 +57,8 @@ export async function runDoctor({ json }: { json?: boolean }): Promise<void> {
     ({ check, verdict }) => verdict === "ok" || (verdict === "warning" && check !== "schema"),
   );
   findings.push(...notReported(findings, await checkSources(environment, canRead, Date.now())));
-  if (canRead && postgres && redis) findings.push(...(await checkTokens(environment, Date.now())));
+  if (canRead && postgres && redis)
+    findings.push(...(await checkOutages(environment)), ...(await checkTokens(environment, Date.now())));
   const address = readUsable(environment, ["DATA_DIR", "DATABASE_URL", "PORT", "HOST", "TLS_CERT_FILE"]);
   if (address) findings.push(...(await checkServer(address)));
 

@@ -105,7 +105,10 @@ export async function withSourceStore(
 }
 
 /** Runs a command on the stores. Returns false before the first start of a server, when there are none. */
-async function withStoresIfAny(environment: Environment, command: (stores: Stores) => Promise<void>): Promise<boolean> {
+export async function withStoresIfAny(
+  environment: Environment,
+  command: (stores: Stores) => Promise<void>,
+): Promise<boolean> {
   const { DATA_DIR, DATABASE_URL } = readSettings(environment, ["DATA_DIR", "DATABASE_URL"]);
   if (DATABASE_URL === undefined && !hasDatabase(DATA_DIR)) return false;
   try {

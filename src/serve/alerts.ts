@@ -4,7 +4,7 @@ import { hostname } from "node:os";
 import { createAlertDelivery } from "../alerts/delivery.ts";
 import { createAlertMemory } from "../alerts/memory.ts";
 import { createNotify } from "../alerts/notifiers.ts";
-import type { Facts, MissedTime, WatchedSource, WatchedSubscription } from "../alerts/rules.ts";
+import type { Facts, WatchedSource } from "../alerts/rules.ts";
 import { createAlertWatch } from "../alerts/watch.ts";
 import { DEFAULT_ALERTS } from "../config/file/alerts.ts";
 import { type ConfigFile, handlerEnvironment } from "../config/file/config-file.ts";
@@ -15,11 +15,10 @@ import type { Backlog, RouteRecord } from "../events/store.ts";
 import type { Readiness } from "../http/operations.ts";
 import { orUnknown } from "../lib/timeout.ts";
 import type { Admission } from "../webhook/intake/admission.ts";
-import { readOutages } from "../webhook/outages/read.ts";
-import { outageText } from "../webhook/outages/report.ts";
 import { oldSecretInUse } from "../webhook/secrets/rotation.ts";
 import type { Wiring } from "./configuration.ts";
 import type { Deliveries } from "./deliveries.ts";
+import { readMissed, readSubscriptions } from "./missed.ts";
 import type { Part } from "./parts.ts";
 
 interface AlertNeeds {
@@ -48,8 +47,8 @@ export function openAlerts(wiring: Wiring, parts: AlertNeeds): Part {
     attempts: orUnknown(() => events.attemptsSince(since)),
     sources: orUnknown(() => readWatchedSources(wiring)),
     tokens: orUnknown(() => stores.tokens.list()),
-    missed: orUnknown(() => readMissed(wiring)),
-    subscriptions: orUnknown(() => readSubscriptions(wiring)),
+    missed: orUnknown(() => readMissed(stores, sourcesOf(settings, config.current))),
+    subscriptions: orUnknown(() => readSubscriptions(stores.subscriptions, sourcesOf(settings, config.current))),
   };
 
   const oldestRunning = oldestOfRunning(events);
@@ -122,45 +121,6 @@ export async function readWatchedSources({
       oldSecret: oldSecretInUse(source, record),
     };
   });
-}
-
-// An alert of an outage goes away by itself.
-const MISSED_FOR_MS = 86_400_000;
-
-/** What sources have missed within the last day that their providers may not repeat. */
-export async function readMissed({
-  settings,
-  config,
-  stores,
-}: Pick<Wiring, "settings" | "config" | "stores">): Promise<MissedTime[]> {
-  const now = stores.now();
-  const reports = await readOutages(stores, sourcesOf(settings, config.current), { since: now - MISSED_FOR_MS, now });
-  return reports.flatMap((outage) =>
-    outage.sources
-      .filter(({ isAtRisk }) => isAtRisk)
-      .map(({ name, remedy }) => {
-        const { from, to } = outage;
-        return { source: name, from, to, reason: outageText(outage), remedy: remedy ?? "authserve outages" };
-      }),
-  );
-}
-
-/** The subscriptions that end: those that are renewed, and those whose end is configured. */
-export async function readSubscriptions({
-  settings,
-  config,
-  stores,
-}: Pick<Wiring, "settings" | "config" | "stores">): Promise<WatchedSubscription[]> {
-  const watched = await Promise.all(
-    sourcesOf(settings, config.current).map(async ({ name, renew, expiresAt }): Promise<WatchedSubscription[]> => {
-      if (renew === undefined)
-        return expiresAt === undefined ? [] : [{ source: name, expiresAt, lifeMs: null, error: null }];
-      const subscription = await stores.subscriptions.read(name);
-      if (subscription === null) return [];
-      return [{ source: name, expiresAt: subscription.expiresAt, lifeMs: renew.lifeMs, error: subscription.error }];
-    }),
-  );
-  return watched.flat();
 }
 
 /**

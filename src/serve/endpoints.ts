@@ -1,4 +1,5 @@
-import { DEFAULT_RULES, isSubscriptionAtRisk } from "../alerts/rules.ts";
+import { isSubscriptionAtRisk } from "../alerts/missed.ts";
+import { DEFAULT_RULES } from "../alerts/rules.ts";
 import { type AppParts, listEndpoints } from "../app.ts";
 import { createDenials } from "../auth/access/denials.ts";
 import { createAccess } from "../auth/access/rules.ts";
@@ -16,12 +17,13 @@ import { countAccess } from "../instrument.ts";
 import type { Admission } from "../webhook/intake/admission.ts";
 import { openAccessLog } from "./access-log.ts";
 import { openAdmin, openPage } from "./admin.ts";
-import { readCertificateEnd, readMissed, readSubscriptions, readWatchedSources } from "./alerts.ts";
+import { readCertificateEnd, readWatchedSources } from "./alerts.ts";
 import { openBrowser } from "./browser.ts";
 import type { Wiring } from "./configuration.ts";
 import type { Deliveries } from "./deliveries.ts";
 import type { Listener } from "./listener.ts";
 import type { Logins } from "./login.ts";
+import { readMissed, readSubscriptions } from "./missed.ts";
 import type { Part } from "./parts.ts";
 
 interface EndpointNeeds {
@@ -85,10 +87,10 @@ export function openEndpoints(wiring: Wiring, needs: EndpointNeeds): Part {
     logBytes,
     admission,
     sources: () => readWatchedSources(wiring),
-    missed: () => readMissed(wiring),
+    missed: () => readMissed(stores, sourcesOf(settings, config.current)),
     async subscriptions() {
       const { withinMs } = (config.current?.alerts ?? DEFAULT_ALERTS).rules.subscription ?? DEFAULT_RULES.subscription;
-      const watched = await readSubscriptions(wiring);
+      const watched = await readSubscriptions(stores.subscriptions, sourcesOf(settings, config.current));
       return watched.map((one) => ({ source: one.source, isAtRisk: isSubscriptionAtRisk(one, withinMs, now()) }));
     },
     readiness,

@@ -1,14 +1,8 @@
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
 import type { AlertName } from "../../src/alerts/alert.ts";
-import {
-  type AlertRules,
-  DEFAULT_RULES,
-  type Facts,
-  findingsOf,
-  type WatchedSource,
-  type WatchedSubscription,
-} from "../../src/alerts/rules.ts";
+import type { WatchedSubscription } from "../../src/alerts/missed.ts";
+import { type AlertRules, DEFAULT_RULES, type Facts, findingsOf, type WatchedSource } from "../../src/alerts/rules.ts";
 import type { Samples } from "../../src/alerts/samples.ts";
 
 // The beginning of a minute.

@@ -34,6 +34,15 @@ test("outages are shown with what each means for the sources", async () => {
   );
   assert.match(stdout, /^ {2}pay: its provider repeats by itself for 3 days, the first one until in 2 d$/m);
 
+  const doctor = (await authserve(["doctor", "--json"], { dir, env })).stdout;
+  const found = (JSON.parse(doctor) as { check: string; found: string; remedy: string }[]).filter(
+    ({ check }) => check === "outages",
+  );
+  assert.deepEqual(
+    found.map(({ found: text, remedy }) => [text.split(",")[0], remedy]),
+    [["no delivery of code could be taken for 4 h", "set catchUp of code, then authserve sources catch-up code"]],
+  );
+
   const [outage, ...others] = JSON.parse((await run("--json")).stdout);
   assert.deepEqual(others, []);
   const { sources, ...rest } = outage;
