@@ -95,6 +95,7 @@ const OF_PROVIDERS = [
   "webhook/catch-up/gitlab.ts",
   "webhook/catch-up/paypal.ts",
   "webhook/catch-up/stripe.ts",
+  "webhook/catch-up/svix.ts",
   "webhook/handshakes/described.ts",
   "webhook/handshakes/handshake.ts",
   "webhook/signature/schemes.ts",

@@ -1,3 +1,4 @@
+import { catchUpOf } from "./catch-up/adapters.ts";
 import { FACT_NAMES, type Provider } from "./provider.ts";
 
 import { asksForCredentials, needsOf, type Scheme } from "./signature/schemes.ts";
@@ -27,7 +28,24 @@ export function describeProvider(name: string, provider: Provider) {
     refusedStatus: refusedStatusOf(provider),
     evidence: evidence.kind,
     provedBy: evidence.by,
+    catchUp: describeCatchUp(name, provider),
     facts: Object.fromEntries(FACT_NAMES.map((fact) => [fact, provider.facts?.[fact] ?? null])),
+  };
+}
+
+/** How a source gets what it has missed; null if the provider's API cannot be asked. */
+function describeCatchUp(name: string, { schemes, catchUp }: Provider) {
+  const adapter = catchUpOf({ preset: name, schemes });
+  if (adapter === undefined) return null;
+  const { onlyLists, token, hook, docs } = adapter;
+  const again = catchUp
+    ? "asking it to deliver again"
+    : "asking to deliver again, if it gives you a token as Svix does";
+  return {
+    by: onlyLists ? "storing what its API lists, signed by nobody" : again,
+    token,
+    hook: hook.example,
+    source: docs,
   };
 }
 

@@ -37,11 +37,13 @@ type KnownSource = Omit<AffectedSource, "missed"> & { tellsTimes: boolean };
 async function knownOf({ catchUps }: OutageStores, source: ReadSource): Promise<KnownSource> {
   const { name, preset, catchUp } = source;
   const adapter = catchUpOf(source);
+  // Who signs as Svix does need not give its customers a token for its API.
+  const isPossible = providerOf(preset)?.catchUp !== undefined;
   const state = catchUp === undefined ? null : await catchUps.state(name);
   return {
     name,
     facts: providerOf(preset)?.facts,
-    catchUp: catchUp ? "configured" : adapter ? "possible" : "none",
+    catchUp: catchUp ? "configured" : isPossible ? "possible" : "none",
     coveredUntil: state?.coveredUntil ?? null,
     tellsTimes: !adapter?.hasNoTimes,
   };

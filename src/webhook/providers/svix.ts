@@ -1,3 +1,4 @@
+import { svix as catchUp } from "../catch-up/svix.ts";
 import { provider, says } from "../provider.ts";
 import { standardSchemes } from "../signature/signing.ts";
 
@@ -7,6 +8,7 @@ export default provider({
   schemes: standardSchemes("svix", "webhook"),
   // The id is in the header that the signature covers.
   type: ["body:type"],
+  catchUp,
   facts: {
     ...says("https://docs.svix.com/retries", {
       answer: "any 2xx",

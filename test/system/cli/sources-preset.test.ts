@@ -24,6 +24,21 @@ test("sources presets NAME prints facts with their source, and what nobody has p
   assert.match(text.stdout, /^rotation {10}unknown$/m);
 });
 
+test("sources presets NAME says how a source gets what it has missed, and what for", async () => {
+  const dir = workingDir();
+  const catchUpOf = async (name: string) =>
+    JSON.parse((await authserve(["sources", "presets", name, "--json"], { dir })).stdout).catchUp;
+  assert.deepEqual(await catchUpOf("stripe"), {
+    by: "storing what its API lists, signed by nobody",
+    token: "a restricted key that may read events, and with hook also webhook endpoints",
+    hook: "https://api.stripe.com/v1/webhook_endpoints/we_1",
+    source: "https://docs.stripe.com/api/events/list",
+  });
+  assert.match((await catchUpOf("github")).by, /^asking it to deliver again$/);
+  assert.match((await catchUpOf("clerk")).by, /, if it gives you a token as Svix does$/);
+  assert.equal(await catchUpOf("docker_hub"), null);
+});
+
 test("sources presets NAME says that a provider signs nothing", async () => {
   const { stdout } = await authserve(["sources", "presets", "docker_hub"], { dir: workingDir() });
   assert.match(stdout, /^note {14}It signs nothing\. Only the secret in the URL protects it\.$/m);
