@@ -178,7 +178,7 @@ export const RouteVerdict = v.object({
   unmet: v.pipe(
     v.nullable(v.string()),
     v.description(
-      "`source`, `types` or `when` and the first condition that does not hold; null if it takes the event.",
+      "`source`, `types`, `when` and the first condition that does not hold, or `origin`; null if it takes the event.",
     ),
   ),
   expected: v.nullable(v.string()),

@@ -1,5 +1,5 @@
 import { SettingsError } from "../errors.ts";
-import { originOf } from "../events/captured.ts";
+import { isKeptFromRoutes, originOf } from "../events/captured.ts";
 import type { AttemptRecord } from "../events/job.ts";
 import { detailJson, malformedOf, payloadJson, payloadText, type Surroundings } from "../events/json.ts";
 import type { Conflict, EventDetail, JobDetail, Repeat } from "../events/store.ts";
@@ -12,7 +12,7 @@ import { requireFiltered, requireFilteredThere } from "./find-source.ts";
 import { counted, printData, printJson, say } from "./output.ts";
 import { type RemoteOptions, type RemoteServer, remoteServer } from "./remote.ts";
 import { remoteEvents } from "./remote-events.ts";
-import { attemptsOfRoutes, readRoutesOf } from "./routes.ts";
+import { attemptsOfRoutes, readRoutesOf, readSourcesOf } from "./routes.ts";
 import { withStores } from "./stores.ts";
 import { STATUS_STYLE, styled } from "./table.ts";
 import { lastingFormat, probeText, timeFormat } from "./time.ts";
@@ -65,7 +65,8 @@ function printEvent(event: EventDetail, known: Known, { utc, json }: ShowOptions
 /** What the routes of a configuration file say of an event; null if it is the present one and has faults. */
 function verdictsOn(event: EventDetail, config: string | undefined): RouteVerdict[] | null {
   try {
-    return explainRouting(readRoutesOf(config), event, openStored(event));
+    const takesNone = originOf(event.secret) === "api" && isKeptFromRoutes(event, readSourcesOf(config));
+    return explainRouting(readRoutesOf(config), event, openStored(event), { takesNone });
   } catch (error) {
     if (config === undefined && error instanceof SettingsError) return null;
     throw error;

@@ -2,11 +2,13 @@ import { readEnvironment } from "../config/env-file.ts";
 import { readConfigFile } from "../config/file/config-file.ts";
 import { ROUTE_SETTING_NAMES, routesOf } from "../config/routes.ts";
 import { type Environment, readSettings } from "../config/settings.ts";
+import { readSources } from "../config/sources.ts";
 import { OperatorError, SettingsError } from "../errors.ts";
 import type { EventStore, UnavailableRoute } from "../events/store.ts";
 import { isoTime } from "../lib/iso-time.ts";
 import { printable } from "../lib/printable.ts";
 import type { Stores } from "../stores.ts";
+import type { Source } from "../webhook/source.ts";
 import type { Route } from "../worker/route.ts";
 import { overviewOfRoutes, type RouteOverview, targetOf } from "../worker/route-overview.ts";
 import { durationOption, FOR_BOUNDS, remedyForName } from "./option-values.ts";
@@ -178,11 +180,20 @@ export function readRoutes(environment: Environment): Route[] {
 
 /** The routes of a configuration file; of the present one if it is undefined. */
 export function readRoutesOf(config: string | undefined): Route[] {
+  return readRoutes(environmentWith(config));
+}
+
+/** The sources of a configuration file; of the present one if it is undefined. */
+export function readSourcesOf(config: string | undefined): Source[] {
+  return readSources(environmentWith(config));
+}
+
+function environmentWith(config: string | undefined): Environment {
   const environment = readEnvironment();
-  if (config === undefined) return readRoutes(environment);
+  if (config === undefined) return environment;
   // With routes in the present file it cannot be set, and without them the other file would be refused.
   const { FORWARD_URL: _, ...others } = environment;
-  return readRoutes({ ...others, CONFIG_FILE: config });
+  return { ...others, CONFIG_FILE: config };
 }
 
 const isWaiting = ({ queued, failed }: Pick<RouteOverview, "queued" | "failed">) => queued + failed > 0;

@@ -11,6 +11,7 @@ import { createToken, DEFAULT_EXPIRY_MS, tokenJson } from "../auth/machine-token
 import { routesOf } from "../config/routes.ts";
 import { sourcesOf } from "../config/sources.ts";
 import type { ArrivalWatch } from "../events/arrival-watch.ts";
+import { isKeptFromRoutes } from "../events/captured.ts";
 import { defined } from "../lib/defined.ts";
 import { isoTime } from "../lib/iso-time.ts";
 import { readPage } from "../platform/checkout.ts";
@@ -106,7 +107,10 @@ export function openAdmin(
       const routes = routesOf(settings, config.current).filter((route) => route.name === name);
       return routes.length === 0 ? null : (event) => isTaken(routes, event, openStored(event));
     },
-    explainRoutes: (event) => explainRouting(routesOf(settings, config.current), event, openStored(event)),
+    explainRoutes: (event) =>
+      explainRouting(routesOf(settings, config.current), event, openStored(event), {
+        takesNone: isKeptFromRoutes(event, sourcesOf(settings, config.current)),
+      }),
     async readStatus() {
       const [{ oldestQueuedAt, ...backlog }, routes, nodes] = await Promise.all([
         events.backlog(),

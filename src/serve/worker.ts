@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto";
 import { type ConfigFile, handlerEnvironment } from "../config/file/config-file.ts";
 import { routesOf } from "../config/routes.ts";
 import { sourcesOf } from "../config/sources.ts";
+import { takesRoutes } from "../events/captured.ts";
 import { DEFAULT_RETENTION } from "../events/retention.ts";
 import { countExpired, countPurged, countSettled } from "../instrument.ts";
 import { startThread } from "../platform/checkout.ts";
@@ -39,8 +40,7 @@ export function openWorker(
   const worker = createWorker({
     store: events,
     openPayload: openStored,
-    routesCaptured: (name) =>
-      sourcesOf(settings, config.current).some((source) => source.name === name && source.catchUp?.routes === true),
+    routesCaptured: (source) => takesRoutes(source, sourcesOf(settings, config.current)),
     pollIntervalMs: settings.WORKER_POLL_INTERVAL,
     owner: randomUUID(),
     mustYield: createMustYield(intake),

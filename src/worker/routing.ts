@@ -54,13 +54,24 @@ export function createRouting(routes: readonly Route[], openPayload: OpenPayload
 /** A route, and the first of its conditions that an event does not meet; null if the route takes the event. */
 export interface RouteVerdict extends Pick<Unmet, "expected" | "found"> {
   route: string;
-  unmet: "source" | "types" | `when ${string}` | null;
+  unmet: "origin" | "source" | "types" | `when ${string}` | null;
 }
 
-/** Says of each route whether it would take an event, and why not. */
-export function explainRouting(routes: readonly Route[], event: RoutedBy, content: EventContent): RouteVerdict[] {
+/**
+ * Says of each route whether it would take an event, and why not. `takesNone`: the event was read from an API, and its
+ * source gives such events to no route.
+ */
+export function explainRouting(
+  routes: readonly Route[],
+  event: RoutedBy,
+  content: EventContent,
+  { takesNone = false } = {},
+): RouteVerdict[] {
+  if (takesNone) return routes.map(({ name }) => ({ route: name, ...OF_API }));
   return createExplanation(routes)(event, content);
 }
+
+const OF_API = { unmet: "origin", expected: "delivery", found: "api" } as const;
 
 /** Whether one of the routes would take an event. */
 export function isTaken(routes: readonly Route[], event: RoutedBy, content: EventContent): boolean {

@@ -87,7 +87,12 @@ test("what came while the server was away is stored after a catch-up by command,
     return shown.status === "unrouted" ? shown : null;
   });
   assert.deepEqual([event.origin, event.jobs], ["api", []]);
-  for (const text of [server.stderr(), captured.stderr, stderr]) assert.ok(!text.includes(TOKEN));
+  const verdict = { route: "default", unmet: "origin", expected: "delivery", found: "api" };
+  assert.deepEqual(event.routes, [verdict]);
+  const text = (await server.run(["events", "show", "evt_1"])).stdout;
+  assert.match(text, /^origin +the API of the provider: nobody signed it$/m);
+  assert.match(text, /origin is api, expected delivery/);
+  for (const said of [server.stderr(), captured.stderr, stderr]) assert.ok(!said.includes(TOKEN));
 });
 
 test("a source that has every catches up soon after the start", async (t) => {
