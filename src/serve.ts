@@ -11,7 +11,7 @@ import type { Log } from "./log.ts";
 import { createMetrics } from "./metrics.ts";
 import { openAlerts } from "./serve/alerts.ts";
 import { openCaptures } from "./serve/captures.ts";
-import { openCatchUp } from "./serve/catch-up.ts";
+import { openCatchUps } from "./serve/catch-up.ts";
 import type { Configuration, Wiring } from "./serve/configuration.ts";
 import { openAdmission, openDeliveries } from "./serve/deliveries.ts";
 import { openAddresses, openKeySets } from "./serve/documents.ts";
@@ -93,6 +93,8 @@ async function start(configuration: Configuration, log: Log, parts: Parts): Prom
   const deliveries = openDeliveries(wiring, { admission, addressLists, keySets, outages });
   const { intake } = deliveries;
   const sharing = openSharing(wiring);
+  const isAsking = () => sharing.isOnDuty("asking");
+  const catchUps = openCatchUps(wiring, isAsking);
   const worker = openWorker(wiring, { intake, share: sharing.share });
   const { isAvailable } = worker;
   const arrivals = watchArrivals(stores.events);
@@ -101,7 +103,7 @@ async function start(configuration: Configuration, log: Log, parts: Parts): Prom
   await parts.start(listener);
   // Nothing may wait between the two starts: a request would find no endpoints.
   await parts.start(
-    openEndpoints(wiring, { listener, logins, admission, deliveries, readiness, arrivals, isAvailable }),
+    openEndpoints(wiring, { listener, logins, admission, deliveries, readiness, arrivals, isAvailable, catchUps }),
   );
 
   const url = listener.url();
@@ -120,8 +122,7 @@ async function start(configuration: Configuration, log: Log, parts: Parts): Prom
   });
   await parts.start(worker, purger, alerts);
   await parts.start(deliveries);
-  const isAsking = () => sharing.isOnDuty("asking");
-  await parts.start(outages, openCatchUp(wiring, isAsking), openSubscriptions(wiring, isAsking));
+  await parts.start(outages, catchUps, openSubscriptions(wiring, isAsking));
   const unwatch = config.watch((file, fault) => {
     metrics.configReloadSuccessful.set(fault === null ? 1 : 0);
     instance.update({ configFault: fault });

@@ -22,7 +22,7 @@ export const ALERTS = {
   AuthserveDeliveriesRefused: { severity: "critical", title: "Deliveries are refused", view: "#/alerts" },
   AuthserveStoreRefusesWrites: { severity: "critical", title: "The store refuses writes", view: "#/alerts" },
   AuthserveUnreadableEvents: { severity: "critical", title: "Events cannot be read", view: "#/dead-letters" },
-  AuthserveOutage: { severity: "warning", title: "Deliveries were missed", view: "#/alerts" },
+  AuthserveOutage: { severity: "warning", title: "Deliveries were missed", view: "#/outages" },
   AuthserveSubscriptionEnds: { severity: "warning", title: "A subscription ends", view: "#/alerts" },
 } as const satisfies Record<string, { severity: Severity; title: string; view: string }>;
 export type AlertName = keyof typeof ALERTS;

@@ -46,9 +46,10 @@ function resendsText(
   until: number | null,
   format: (at: number) => string,
 ): string {
-  const end = until === null ? "" : `, the first one until ${format(until)}`;
   if (resends === "unknown") return "it is unknown whether its provider repeats deliveries";
-  if (resends === "manual") return `its provider repeats only when asked${end}`;
+  if (resends === "manual")
+    return `its provider does not repeat by itself${until === null ? "" : `, and can be asked for the first one until ${format(until)}`}`;
+  const end = until === null ? "" : `, the first one until ${format(until)}`;
   return forSeconds === null
     ? "its provider repeats by itself"
     : `its provider repeats by itself for ${durationText(forSeconds * 1000)}${end}`;

@@ -19,8 +19,6 @@ import { eraseHeld } from "../webhook/held/erase.ts";
 import type { Admission } from "../webhook/intake/admission.ts";
 import { overviewOf } from "../webhook/intake/source-overview.ts";
 import { openStored } from "../webhook/intake/stored-content.ts";
-import { readOutages } from "../webhook/outages/read.ts";
-import { outageJson } from "../webhook/outages/report.ts";
 import { rotationFindings } from "../webhook/secrets/rotation.ts";
 import { conditionTexts } from "../worker/conditions.ts";
 import { retryDelaysMs } from "../worker/decide.ts";
@@ -28,6 +26,7 @@ import { overviewOfRoutes, targetOf } from "../worker/route-overview.ts";
 import { explainRouting, isTaken } from "../worker/routing.ts";
 import type { Wiring } from "./configuration.ts";
 import { openHeld } from "./held.ts";
+import { openOutageReports } from "./outage-reports.ts";
 import { openSourceSetup, type ServerAddresses } from "./source-setup.ts";
 
 interface AdminNeeds extends Pick<AdminParts, "authorize"> {
@@ -39,12 +38,13 @@ interface AdminNeeds extends Pick<AdminParts, "authorize"> {
   addresses: ServerAddresses;
   /** What judges deliveries besides their source. */
   judges: Parameters<typeof openHeld>[1];
+  catchUps: Parameters<typeof openOutageReports>[1];
 }
 
 /** The parts of the API of the page; null if `ADMIN` is off. */
 export function openAdmin(
   wiring: Wiring,
-  { authorize, admission, isAvailable, denials, arrivals, addresses, judges }: AdminNeeds,
+  { authorize, admission, isAvailable, denials, arrivals, addresses, judges, catchUps }: AdminNeeds,
 ): AdminParts | null {
   const { settings, config, stores, log } = wiring;
   if (settings.ADMIN === "off") return null;
@@ -165,10 +165,7 @@ export function openAdmin(
     },
     held: openHeld(wiring, judges),
     setup: openSourceSetup(wiring, addresses),
-    async readOutages(since) {
-      const reports = await readOutages(stores, sourcesOf(settings, config.current), { since, now: now() });
-      return reports.map(outageJson);
-    },
+    outages: openOutageReports(wiring, catchUps),
     readAlerts: async () => listAlerts(await alerts.read(), now()),
     alerts: {
       async silence({ name: text, ...silence }) {

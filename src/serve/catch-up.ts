@@ -1,5 +1,6 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { sourcesOf } from "../config/sources.ts";
+import { AppError, describeError } from "../errors.ts";
 import { type Repetition, repeat } from "../lib/repeat.ts";
 import { sendRequest } from "../lib/send-request.ts";
 import { trustSystemAuthorities } from "../lib/system-authorities.ts";
@@ -8,7 +9,7 @@ import type { SendToApi } from "../webhook/catch-up/adapter.ts";
 import { catchUpOf } from "../webhook/catch-up/adapters.ts";
 import { createApi } from "../webhook/catch-up/api.ts";
 import { isDue } from "../webhook/catch-up/decide.ts";
-import { type CatchUpRun, runCatchUp } from "../webhook/catch-up/run.ts";
+import { type CatchUpResult, type CatchUpRun, runCatchUp } from "../webhook/catch-up/run.ts";
 import { providerOf } from "../webhook/providers/index.ts";
 import type { Source } from "../webhook/source.ts";
 import type { Wiring } from "./configuration.ts";
@@ -57,28 +58,55 @@ const LOOK_EVERY_MS = 30_000;
 // The server must be reachable first: what is asked for comes at once.
 const FIRST_LOOK_MS = 5000;
 
-/** Creates the catch-up of the sources that have `every`. `isOnDuty` tells whether this server alone does it now. */
-export function openCatchUp({ settings, config, stores, log }: Wiring, isOnDuty: () => Promise<boolean>): Part {
+/** The catch-ups of a server. */
+export interface CatchUps extends Part {
+  /** Begins a run. Returns false if one runs already. Throws if the source is not configured to catch up. */
+  begin(source: string): boolean;
+  isRunning(source: string): boolean;
+  /** What the last run on this server has done; null before the first one. */
+  lastResult(source: string): CatchUpResult | null;
+}
+
+/** Creates the catch-ups: at the interval of `every`, and when asked. `isOnDuty`: whether this server alone does it. */
+export function openCatchUps({ settings, config, stores, log }: Wiring, isOnDuty: () => Promise<boolean>): CatchUps {
   const stopping = new AbortController();
+  const running = new Map<string, Promise<void>>();
+  const results = new Map<string, CatchUpResult>();
   let looking: Repetition | undefined;
   let isFirst = true;
+  const configured = () => sourcesOf(settings, config.current).filter(({ catchUp }) => catchUp !== undefined);
 
   async function look(): Promise<void> {
-    const sources = sourcesOf(settings, config.current).filter(({ catchUp }) => catchUp?.everyMs != null);
+    const sources = configured().filter(({ catchUp }) => catchUp?.everyMs != null);
     if (sources.length === 0 || !(await isOnDuty())) return;
-    const wasFirst = isFirst;
+    const isAfterStart = isFirst;
     isFirst = false;
-    await Promise.all(sources.map((source) => catchUp(source, wasFirst)));
+    await Promise.all(
+      sources.map(async (source) => {
+        const everyMs = source.catchUp?.everyMs ?? 0;
+        const state = await stores.catchUps.state(source.name);
+        if (isDue(state, { everyMs, isAfterStart, now: stores.now() })) await runOnce(source, isOnDuty);
+      }),
+    );
   }
 
-  async function catchUp(source: Source, isAfterStart: boolean): Promise<void> {
-    const everyMs = source.catchUp?.everyMs ?? 0;
-    const state = await stores.catchUps.state(source.name);
-    if (!isDue(state, { everyMs, isAfterStart, now: stores.now() })) return;
+  const failed = (error: string) => log.warn({ event: "catch_up_error", error }, "no source could catch up; retrying");
+
+  /** Runs unless a run of this source goes on, and waits for its end. */
+  function runOnce(source: Source, goesOn: () => Promise<boolean>): Promise<void> {
+    const current = running.get(source.name);
+    if (current !== undefined) return current;
+    const run = runNow(source, goesOn).finally(() => running.delete(source.name));
+    running.set(source.name, run);
+    return run;
+  }
+
+  async function runNow(source: Source, goesOn: () => Promise<boolean>): Promise<void> {
     const run = catchUpRunOf(source, stores, stopping.signal);
     if (run === null) return;
-    const goesOn = async () => !stopping.signal.aborted && (await isOnDuty());
-    const { error, ...counts } = await runCatchUp({ ...run, goesOn });
+    const result = await runCatchUp({ ...run, goesOn: async () => !stopping.signal.aborted && (await goesOn()) });
+    results.set(source.name, result);
+    const { error, ...counts } = result;
     const line = { source: source.name, ...counts };
     if (error === null) log.info({ event: "catch_up_done", ...line }, `${source.name} has caught up`);
     else if (!stopping.signal.aborted)
@@ -87,15 +115,24 @@ export function openCatchUp({ settings, config, stores, log }: Wiring, isOnDuty:
 
   return {
     start() {
-      looking = repeat(look, {
-        firstMs: FIRST_LOOK_MS,
-        everyMs: LOOK_EVERY_MS,
-        onError: (error) => log.warn({ event: "catch_up_error", error }, "no source could catch up; retrying"),
-      });
+      looking = repeat(look, { firstMs: FIRST_LOOK_MS, everyMs: LOOK_EVERY_MS, onError: failed });
     },
+    begin(name) {
+      const source = configured().find((one) => one.name === name);
+      if (source === undefined) throw new AppError("validation_failed", { errors: [NO_CATCH_UP] });
+      if (running.has(name)) return false;
+      // Somebody asked this server, whoever has the duty.
+      runOnce(source, async () => true).catch((error) => failed(describeError(error)));
+      return true;
+    },
+    isRunning: (name) => running.has(name),
+    lastResult: (name) => results.get(name) ?? null,
     async stop() {
       stopping.abort();
       await looking?.stop();
+      await Promise.allSettled(running.values());
     },
   };
 }
+
+const NO_CATCH_UP = { path: "source", message: "must be a source with catchUp" };

@@ -19,6 +19,7 @@ import { openAccessLog } from "./access-log.ts";
 import { openAdmin, openPage } from "./admin.ts";
 import { readCertificateEnd, readWatchedSources } from "./alerts.ts";
 import { openBrowser } from "./browser.ts";
+import type { CatchUps } from "./catch-up.ts";
 import type { Wiring } from "./configuration.ts";
 import type { Deliveries } from "./deliveries.ts";
 import type { Listener } from "./listener.ts";
@@ -34,12 +35,13 @@ interface EndpointNeeds {
   readiness: Readiness;
   arrivals: ArrivalWatch;
   isAvailable: (route: string) => boolean;
+  catchUps: CatchUps;
 }
 
 /** Creates all endpoints of a server that listens, and serves them from its start. */
 export function openEndpoints(wiring: Wiring, needs: EndpointNeeds): Part {
   const { settings, config, stores, metrics, instance, log } = wiring;
-  const { listener, logins, admission, deliveries, readiness, arrivals, isAvailable } = needs;
+  const { listener, logins, admission, deliveries, readiness, arrivals, isAvailable, catchUps } = needs;
   const { events, sessions, throttle, tokens, factors, logBytes, now } = stores;
   const { TRUSTED_PROXIES: trustedProxies, CORS_ALLOWED_ORIGINS: corsOrigins } = settings;
   const user = { id: settings.DEMO_USER_ID, email: settings.DEMO_EMAIL };
@@ -72,7 +74,16 @@ export function openEndpoints(wiring: Wiring, needs: EndpointNeeds): Part {
     if (outcome.decision === "denied") denials.add(outcome);
   };
   const judges = deliveries.endpointParts;
-  const admin = openAdmin(wiring, { authorize, admission, isAvailable, denials, arrivals, addresses, judges });
+  const admin = openAdmin(wiring, {
+    authorize,
+    admission,
+    isAvailable,
+    denials,
+    arrivals,
+    addresses,
+    judges,
+    catchUps,
+  });
   const page = openPage(wiring, admin, browser === null ? null : guard);
   const hasScope: MetricsParts["hasScope"] = async (context, scope) => {
     const token = await machineTokenOf(context, machineTokens);

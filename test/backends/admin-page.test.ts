@@ -1,8 +1,13 @@
 import assert from "node:assert/strict";
+import { once } from "node:events";
 import { writeFileSync } from "node:fs";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { after, before, suite, test } from "node:test";
 import type { Browser, BrowserContext, BrowserContextOptions, Page } from "playwright-core";
+import { openDatabase } from "../../src/sqlite/database.ts";
+import { localStores } from "../../src/sqlite/stores.ts";
 import { violationsOf } from "../helpers/axe.ts";
 import { needsChromium } from "../helpers/back-end.ts";
 import { complaintsOf, fillIn, openChromium, openProfile } from "../helpers/browser.ts";
@@ -62,6 +67,7 @@ const VIEWS = [
   "#/routes",
   "#/sources",
   "#/add-source?preset=stripe",
+  "#/outages",
   "#/alerts",
   "#/tokens",
   "#/denied",
@@ -276,6 +282,42 @@ suite("the admin page in Chromium", needsChromium(), () => {
     assert.match(stdout, /^shop +paused/m);
     await page.goto(`${server.url}/admin/#/alerts`);
     await page.getByText("jobs are in the dead letters").first().waitFor();
+  });
+
+  test("an outage is shown with what its sender does, and a catch-up begun", async (t) => {
+    const provider = createServer((request, response) => {
+      asked.push(`${request.method} ${request.url}`);
+      response.writeHead(200, { "content-type": "application/json" }).end("[]");
+    });
+    const asked: string[] = [];
+    await once(provider.listen(0, "127.0.0.1"), "listening");
+    t.after(() => provider.close());
+    const api = `http://127.0.0.1:${(provider.address() as AddressInfo).port}`;
+    const dir = workingDir();
+    const catchUp = `{ token: env:TOKEN, hook: "${api}/repos/o/r/hooks/1", host: "${api}" }`;
+    writeFileSync(
+      join(dir, "authserve.yaml"),
+      `sources: { code: { preset: github, secrets: [env:SECRET], catchUp: ${catchUp} } }\n`,
+    );
+    const env = { SECRET: "a-secret-that-is-long-enough", TOKEN: "a-token-of-the-test" };
+    const database = openDatabase(join(dir, "data"));
+    const to = Date.now() - 60_000;
+    await localStores(database).outages.record({ kind: "disk", from: to - 3_600_000, to }, 0);
+    database.close();
+    const server = await startServer({ dir, env });
+    t.after(() => server[Symbol.asyncDispose]());
+    await using profile = await openProfile(browser);
+    const page = await openPage(profile, server.url);
+    await page.goto(`${server.url}/admin/#/sources`);
+    await page.getByRole("link", { name: "Outages" }).click();
+    await page.getByRole("heading", { name: "Too little disk space was free for 1 hr" }).waitFor();
+    await page.getByText("GitHub: does not repeat by itself; it can be asked for 3 days").waitFor();
+    await page.getByText("authserve sources catch-up code").waitFor();
+    await page.getByRole("button", { name: /^Catch up now/ }).click();
+    await page.getByText("0 asked for, 0 stored from the API, 0 do not come, 0 left").waitFor();
+    assert.deepEqual(asked, ["GET /repos/o/r/hooks/1/deliveries?per_page=100"]);
+    await page.getByText("Nothing", { exact: true }).waitFor();
+    assert.deepEqual(await violationsOf(page), []);
   });
 
   test("a token is created and shown once, and revoked", async () => {

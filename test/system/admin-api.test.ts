@@ -16,6 +16,7 @@ suite("the API of the page is closed", () => {
     "jobs/errors",
     "stats",
     "alerts",
+    "outages",
     "session",
   ];
   const POSTS = [
@@ -23,6 +24,7 @@ suite("the API of the page is closed", () => {
     "events/discard",
     "routes/pause",
     "routes/resume",
+    "sources/catch-up",
     "alerts/silence",
     "alerts/unsilence",
     "session/revoke",

@@ -3,7 +3,8 @@ import { createHmac } from "node:crypto";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
-import { post } from "../helpers/client.ts";
+import type { OutageList, ReachableSource } from "../../src/admin/page/answers.ts";
+import { ask, logIn, post } from "../helpers/client.ts";
 import { type Server, startServer } from "../helpers/server.ts";
 import { githubApi, stripeApi, stripeEvent, TOKEN } from "../helpers/stand-ins/providers.ts";
 import { servedApi } from "../helpers/stand-ins/served.ts";
@@ -93,6 +94,27 @@ test("what came while the server was away is stored after a catch-up by command,
   assert.match(text, /^origin +the API of the provider: nobody signed it$/m);
   assert.match(text, /origin is api, expected delivery/);
   for (const said of [server.stderr(), captured.stderr, stderr]) assert.ok(!said.includes(TOKEN));
+});
+
+test("the API of the page tells of the outage, begins a catch-up, and says what it has done", async (t) => {
+  const { start, stop, emit } = await open(t, "");
+  await start();
+  await stop();
+  await emit();
+  await using server = await start();
+  const headers = { Authorization: `Bearer ${await logIn(server)}` };
+  const read = async () => (await ask(server, "/admin/api/outages", { headers })).json as unknown as OutageList;
+  const sourceNamed = async (wanted: string) => (await read()).sources.find(({ name }) => name === wanted);
+  assert.deepEqual((await read()).items[0]?.kind, "stopped");
+  const pick = ({ provider, resends, catchUp, last }: ReachableSource) => [provider, resends, catchUp, last];
+  assert.deepEqual(pick((await sourceNamed("code")) as never), ["GitHub", "manual", "configured", null]);
+
+  const begin = (source: string) => post(server, "/admin/api/sources/catch-up", { source }, headers);
+  assert.equal((await begin("unknown")).status, 400);
+  assert.deepEqual((await begin("code")).json, { started: true });
+  const last = await until(async () => (await sourceNamed("code"))?.last ?? null);
+  assert.deepEqual(last, { listed: 1, seen: 0, redelivered: 1, captured: 0, failed: 0, left: 0 });
+  await until(async () => (await list(server)).length === 1);
 });
 
 test("a source that has every catches up soon after the start", async (t) => {

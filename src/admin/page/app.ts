@@ -14,6 +14,7 @@ import { EventView } from "./views/event.ts";
 import { Events } from "./views/events.ts";
 import { Explain } from "./views/explain.ts";
 import { Held } from "./views/held.ts";
+import { Outages } from "./views/outages.ts";
 import { Overview } from "./views/overview.ts";
 import { Refused } from "./views/refused.ts";
 import { Route } from "./views/route.ts";
@@ -33,6 +34,7 @@ const VIEWS: Record<string, () => VNode> = {
   routes: Routes,
   sources: Sources,
   "add-source": AddSource,
+  outages: Outages,
   alerts: Alerts,
   tokens: Tokens,
   denied: Denied,

@@ -14,6 +14,7 @@ import type {
   HeldPageAnswer,
   JobsPage,
   NewSource,
+  OutageList,
   Preset,
   PresetList,
   Removed,
@@ -41,6 +42,8 @@ const outsideOfPath = (id: string) => (isStep(id) ? id : undefined);
 export const readStatus = (signal?: AbortSignal) => get<Status>("status", {}, signal);
 export const readSources = (signal?: AbortSignal) => get<{ items: Source[] }>("sources", {}, signal);
 export const readAlerts = (signal?: AbortSignal) => get<{ items: Alert[] }>("alerts", {}, signal);
+export const readOutages = (signal?: AbortSignal) => get<OutageList>("outages", {}, signal);
+export const beginCatchUp = (source: string) => post<{ started: boolean }>("sources/catch-up", { source });
 export const readSession = (signal?: AbortSignal) => get<Session>("session", {}, signal);
 
 export const readStats = (

@@ -3,7 +3,7 @@ import type { CatchUpStore } from "../catch-up/store.ts";
 import { providerOf } from "../providers/index.ts";
 import type { Source } from "../source.ts";
 import { merged, type Outage } from "./outage.ts";
-import { type AffectedSource, effectOn, type OutageReport } from "./report.ts";
+import { type AffectedSource, effectOn, type OutageReport, repeatsOf } from "./report.ts";
 import type { OutageStore } from "./store.ts";
 
 /** What outages are read from. */
@@ -31,19 +31,54 @@ export async function readOutages(
   );
 }
 
+/** What can be done about what a source has missed, whatever the outage. Times are Unix milliseconds. */
+interface Reach extends ReturnType<typeof repeatsOf> {
+  name: string;
+  /** The title of the provider; null without a preset. */
+  provider: string | null;
+  /** For how long the provider can be asked; null if unknown. */
+  keepsDays: number | null;
+  catchUp: AffectedSource["catchUp"];
+  /** When the last catch-up ended, up to when one has looked, and why the last one was broken off. */
+  ranAt: number | null;
+  coveredUntil: number | null;
+  error: string | null;
+}
+
+/** Reads what can be done about what a source has missed. */
+export async function readReach(catchUps: Pick<CatchUpStore, "state">, source: ReadSource): Promise<Reach> {
+  const { name, preset, catchUp } = source;
+  const provider = providerOf(preset);
+  const state = catchUp === undefined ? null : await catchUps.state(name);
+  return {
+    name,
+    provider: provider?.title ?? null,
+    ...repeatsOf(provider?.facts),
+    keepsDays: provider?.facts?.keepsDays?.is ?? null,
+    catchUp: catchUpState(source),
+    ranAt: state?.ranAt ?? null,
+    coveredUntil: state?.coveredUntil ?? null,
+    error: state?.error ?? null,
+  };
+}
+
+/** Whether a source catches up, or could. Who signs as Svix does need not give its customers a token for its API. */
+function catchUpState({ preset, catchUp }: ReadSource): AffectedSource["catchUp"] {
+  if (catchUp !== undefined) return "configured";
+  return providerOf(preset)?.catchUp === undefined ? "none" : "possible";
+}
+
 /** What is known of a source, whatever the outage. */
 type KnownSource = Omit<AffectedSource, "missed"> & { tellsTimes: boolean };
 
 async function knownOf({ catchUps }: OutageStores, source: ReadSource): Promise<KnownSource> {
   const { name, preset, catchUp } = source;
   const adapter = catchUpOf(source);
-  // Who signs as Svix does need not give its customers a token for its API.
-  const isPossible = providerOf(preset)?.catchUp !== undefined;
   const state = catchUp === undefined ? null : await catchUps.state(name);
   return {
     name,
     facts: providerOf(preset)?.facts,
-    catchUp: catchUp ? "configured" : isPossible ? "possible" : "none",
+    catchUp: catchUpState(source),
     coveredUntil: state?.coveredUntil ?? null,
     tellsTimes: !adapter?.hasNoTimes,
   };

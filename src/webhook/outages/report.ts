@@ -38,12 +38,18 @@ export interface AffectedSource {
   missed: number | null;
 }
 
+/** Whether a provider repeats by itself, and for how long in seconds; null if that is unknown. */
+export function repeatsOf(facts: ProviderFacts | undefined): Pick<SourceOutage, "resends" | "resendsForSeconds"> {
+  const repeats = facts?.repeats?.is;
+  if (repeats === "automatic") return { resends: repeats, resendsForSeconds: facts?.repeatsForSeconds?.is ?? null };
+  return { resends: repeats === undefined ? "unknown" : "manual", resendsForSeconds: null };
+}
+
 /** Says what an outage means for a source. */
 export function effectOn(outage: Outage, source: AffectedSource, now: number): SourceOutage {
   const { name, facts, coveredUntil } = source;
   const repeats = facts?.repeats?.is;
-  const resends = repeats === "automatic" ? "automatic" : repeats === undefined ? "unknown" : "manual";
-  const resendsForSeconds = resends === "automatic" ? (facts?.repeatsForSeconds?.is ?? null) : null;
+  const { resends, resendsForSeconds } = repeatsOf(facts);
   const untilMs =
     resendsForSeconds !== null ? resendsForSeconds * 1000 : repeats === "automatic" ? null : keptMs(facts);
   const until = untilMs === null ? null : outage.from + untilMs;

@@ -30,7 +30,7 @@ test("outages are shown with what each means for the sources", async () => {
   assert.match(stdout, /: the server did not run for 4 h\n/);
   assert.match(
     stdout,
-    /^ {2}code: its provider repeats only when asked, the first one until in 2 d → set catchUp of code, then authserve sources catch-up code$/m,
+    /^ {2}code: its provider does not repeat by itself, and can be asked for the first one until in 2 d → set catchUp of code, then authserve sources catch-up code$/m,
   );
   assert.match(stdout, /^ {2}pay: its provider repeats by itself for 3 days, the first one until in 2 d$/m);
 

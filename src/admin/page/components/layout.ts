@@ -22,7 +22,12 @@ const LINKS = [
 ] as const;
 
 /** Views that belong to another one. */
-const PARENTS: Record<string, string> = { "add-source": "sources", explain: "refused", denied: "tokens" };
+const PARENTS: Record<string, string> = {
+  "add-source": "sources",
+  explain: "refused",
+  denied: "tokens",
+  outages: "sources",
+};
 
 type Name = (typeof LINKS)[number]["name"];
 

@@ -33,6 +33,7 @@ export const EN = {
     alerts: "Alerts",
     tokens: "Tokens",
     denied: "Denied requests",
+    outages: "Outages",
     session: "Session",
   },
   states: {
@@ -513,6 +514,39 @@ export const EN = {
     unsilenceAll: "End all silences",
     silencesEnded: (count: number) => `${counted(count, "silence")} ended.`,
     noneEnded: "No silence is for this alert alone. End all silences instead.",
+  },
+  outages: {
+    intro: "When no delivery could be taken, and whether each sender repeats what it could not deliver.",
+    none: "Deliveries could always be taken",
+    noneHint: "Outages are kept for 90 days.",
+    kinds: {
+      stopped: "The server did not run",
+      store: "The store did not answer or refused writes",
+      disk: "Too little disk space was free",
+      queue: "The queue was full or too old",
+    },
+    lasted: (what: string, duration: string) => `${what} for ${duration}`,
+    atRisk: "Events may be missing",
+    safe: "Nothing to do",
+    source: "Source",
+    sender: "What its sender does",
+    automatic: (duration: string | null) =>
+      duration === null ? "repeats by itself" : `repeats by itself for ${duration}`,
+    manual: (duration: string | null) =>
+      `does not repeat by itself${duration === null ? "" : `; it can be asked for ${duration}`}`,
+    unknownRepeats: "it is unknown whether it repeats",
+    until: "Can be had until",
+    missed: "Missed",
+    nothing: "Nothing",
+    catchUp: "Catch-up",
+    catchUpNow: "Catch up now",
+    running: "It is running.",
+    notYet: "not yet",
+    begun: (source: string) => `The catch-up of ${source} has begun.`,
+    last: ({ redelivered, captured, failed, left }: Record<"redelivered" | "captured" | "failed" | "left", number>) =>
+      `${number.format(redelivered)} asked for, ${number.format(captured)} stored from the API, ${number.format(failed)} do not come, ${number.format(left)} left`,
+    possible: "Set catchUp of the source.",
+    impossible: "Its API cannot be asked.",
   },
   tokens: {
     name: "Name",

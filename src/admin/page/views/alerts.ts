@@ -4,6 +4,7 @@ import type { Alert } from "../answers.ts";
 import { announce } from "../components/announcer.ts";
 import { badge } from "../components/badge.ts";
 import { heading } from "../components/heading.ts";
+import { remedyText } from "../components/remedy.ts";
 import { emptyState, shown, skeleton } from "../components/states.ts";
 import { terms } from "../components/table.ts";
 import { exactly } from "../components/time.ts";
@@ -77,7 +78,7 @@ function card(alert: Alert, actions: Actions): VNode {
       [t.alerts.name, html`<code>${name}</code>`],
       ...Object.entries(labels).map(([label, value]) => [label, value] as const),
       ...timesOf(alert),
-      [t.alerts.remedy, remedyOf(remedy)],
+      [t.alerts.remedy, remedyText(remedy)],
       ...(silencedUntil === null ? [] : [[t.alerts.silencedUntil, exactly(silencedUntil)] as const]),
     ])}
     ${
@@ -89,10 +90,6 @@ function card(alert: Alert, actions: Actions): VNode {
     }
   </li>`;
 }
-
-/** A command is shown as one. */
-const remedyOf = (remedy: string) =>
-  remedy.startsWith("authserve ") ? html`<code>${remedy}</code>` : t.serverText(remedy);
 
 function timesOf({ since, startsAt, endsAt }: Alert): (readonly [string, VNode])[] {
   const times = [

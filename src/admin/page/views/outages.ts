@@ -1,0 +1,101 @@
+import type { ComponentChildren, VNode } from "preact";
+import type { Outage, ReachableSource } from "../answers.ts";
+import { announce } from "../components/announcer.ts";
+import { badge } from "../components/badge.ts";
+import { heading } from "../components/heading.ts";
+import { remedyText } from "../components/remedy.ts";
+import { emptyState, shown, skeleton } from "../components/states.ts";
+import { table } from "../components/table.ts";
+import { ago, exactly } from "../components/time.ts";
+import { beginCatchUp, readOutages } from "../endpoints.ts";
+import { DAY_MS } from "../format.ts";
+import { html } from "../html.ts";
+import { hashOf } from "../place.ts";
+import { useResource } from "../resource.ts";
+import { formats, t } from "../texts/texts.ts";
+
+type CatchUp = (source: string) => Promise<void>;
+
+/** When no delivery could be taken, what each sender does about it, and how to get what was missed. */
+export function Outages(): VNode {
+  const outages = useResource("outages", readOutages, 5000);
+  const catchUp: CatchUp = async (source) => {
+    await beginCatchUp(source);
+    announce(t.outages.begun(source));
+    await outages.reload();
+  };
+  return html`${heading(t.views.outages)}
+    <p class="soft">${t.outages.intro}</p>
+    ${shown(outages, ({ items, sources }) => html`${sourcesTable(sources, catchUp)}${outagesOf(items)}`, skeleton(8))}`;
+}
+
+const sourcesTable = (sources: readonly ReachableSource[], catchUp: CatchUp): VNode => html`<section>
+  <h2>${t.views.sources}</h2>
+  ${table({
+    caption: t.views.sources,
+    rows: sources,
+    keyOf: ({ name }) => name,
+    columns: [
+      {
+        label: t.outages.source,
+        isHeader: true,
+        cell: ({ name }) => html`<a href=${hashOf(["sources", name])}>${name}</a>`,
+      },
+      { label: t.outages.sender, kind: "grow", cell: repeats },
+      { label: t.outages.catchUp, kind: "grow", cell: (source) => caughtUp(source, catchUp) },
+    ],
+  })}
+</section>`;
+
+function repeats({ provider, resends, resendsForSeconds, keepsDays }: ReachableSource): string {
+  const days = keepsDays === null ? null : formats.duration(keepsDays * DAY_MS);
+  const repeatsFor = resendsForSeconds === null ? null : formats.duration(resendsForSeconds * 1000);
+  const text = {
+    automatic: t.outages.automatic(repeatsFor),
+    manual: t.outages.manual(days),
+    unknown: t.outages.unknownRepeats,
+  }[resends];
+  return provider === null ? text : `${provider}: ${text}`;
+}
+
+function caughtUp(source: ReachableSource, catchUp: CatchUp): ComponentChildren {
+  const { name, catchUp: state, running, ranAt, error, last } = source;
+  if (state !== "configured")
+    return html`<span class="soft">${state === "possible" ? t.outages.possible : t.outages.impossible}</span>`;
+  return html`${running ? t.outages.running : ago(ranAt, t.outages.notYet)}
+    ${!running && last !== null && html` <span class="soft">${t.outages.last(last)}</span>`}
+    ${!running && error !== null && html` <span class="bad">${error}</span>`}
+    ${!running && html` <button type="button" class="quiet" onClick=${() => catchUp(name)}>${t.outages.catchUpNow}<span class="offscreen">: ${name}</span></button>`}`;
+}
+
+/** The newest first. */
+const outagesOf = (outages: readonly Outage[]): VNode => html`<section>
+  <h2>${t.views.outages}</h2>
+  ${outages.length === 0 ? emptyState(t.outages.none, t.outages.noneHint) : html`<ul class="cards">${outages.toReversed().map(card)}</ul>`}
+</section>`;
+
+function card(outage: Outage): VNode {
+  const { kind, from, to, sources } = outage;
+  const lasted = formats.duration(Date.parse(to) - Date.parse(from));
+  const isAtRisk = sources.some(({ atRisk }) => atRisk);
+  return html`<li class="card" key=${`${kind} ${from}`}>
+    <div class="bar"><h3>${t.outages.lasted(t.outages.kinds[kind], lasted)}</h3>
+      ${isAtRisk ? badge("warn", "warning", t.outages.atRisk) : badge("calm", "check", t.outages.safe)}</div>
+    <p>${exactly(from)} – ${exactly(to)}</p>
+    ${table({
+      caption: t.views.sources,
+      rows: sources,
+      keyOf: ({ name }) => name,
+      columns: [
+        { label: t.outages.source, isHeader: true, cell: ({ name }) => name },
+        { label: t.outages.until, cell: ({ until }) => (until === null ? t.unknown : exactly(until)) },
+        { label: t.outages.missed, cell: ({ missed }) => (missed === null ? t.unknown : formats.count(missed)) },
+        {
+          label: t.alerts.remedy,
+          kind: "grow",
+          cell: ({ remedy }) => (remedy === null ? t.outages.nothing : remedyText(remedy)),
+        },
+      ],
+    })}
+  </li>`;
+}
