@@ -2,9 +2,10 @@ import packageJson from "../package.json" with { type: "json" };
 import { type AdminParts, adminEndpoints } from "./admin/endpoints.ts";
 import { adminPageEndpoints, type PageParts } from "./admin/host/endpoints.ts";
 import type { JudgeAccess } from "./auth/access/rules.ts";
+import type { AccountParts } from "./auth/browser/account.ts";
+import { accountEndpoints } from "./auth/browser/account-endpoints.ts";
 import { pageEndpoints } from "./auth/browser/endpoints.ts";
 import { type VerifyParts, verifyEndpoints } from "./auth/browser/verify.ts";
-import type { BrowserParts } from "./auth/browser/visit.ts";
 import { type AuthParts, authEndpoints } from "./auth/endpoints.ts";
 import { withCors } from "./http/cors.ts";
 import type { Audience, Endpoint, RequestHandler } from "./http/endpoint.ts";
@@ -21,7 +22,7 @@ import type { Source } from "./webhook/source.ts";
 /** What the endpoints use. */
 export interface AppParts extends AuthParts, HealthParts, MetricsParts {
   /** Null without pages and a cookie. */
-  browser: (BrowserParts & Omit<VerifyParts, "access" | "onAccess">) | null;
+  browser: (AccountParts & Omit<VerifyParts, "access" | "onAccess">) | null;
   /** Judges forward-auth by the configuration file. */
   access: JudgeAccess;
   onAccess: VerifyParts["onAccess"];
@@ -50,6 +51,7 @@ export function listEndpoints(parts: AppParts): Endpoint[] {
   const endpoints = [
     ...withCors(authEndpoints(parts), parts.corsOrigins),
     ...(browser ? pageEndpoints(browser) : []),
+    ...(browser ? accountEndpoints(browser) : []),
     ...(browser ? verifyEndpoints({ ...browser, access: parts.access, onAccess: parts.onAccess }) : []),
     ...(admin ? adminEndpoints(admin) : []),
     ...(page ? adminPageEndpoints(page) : []),

@@ -43,6 +43,11 @@ export const PROBLEMS = {
     detail: "The code is wrong, or was used before",
     when: "The e-mail and the password are right, and the code is no current one of the authenticator app and no recovery code that is left.",
   },
+  invalid_passkey: {
+    status: 401,
+    detail: "The passkey was refused",
+    when: "The answer of a passkey is not genuine: it is unknown, of another site, without verification of its user, used before, or a copy. The login page shows it; the log says why.",
+  },
   missing_token: {
     status: 401,
     detail: UNAUTHORIZED,

@@ -205,6 +205,12 @@ export const LOG_EVENTS = {
     meaning: "A login was proved by a recovery code. `left` is how many there still are.",
     fields: ["requestId", "address", "left"],
   },
+  passkey_refused: {
+    level: "warn",
+    meaning:
+      "A passkey was not accepted, at a login or when it was added. `reason` says why, e.g. that its counter has not grown, as that of a copy.",
+    fields: ["requestId", "address", "reason"],
+  },
   factor_added: {
     level: "info",
     meaning: "A second factor was added, on the page or by a command. `kind` is `totp` or `passkey`.",

@@ -112,6 +112,7 @@ const LOGIN_CODES: ErrorCode[] = [
   "invalid_credentials",
   "second_factor_required",
   "invalid_code",
+  "invalid_passkey",
   "too_many_attempts",
   "login_busy",
   "store_unavailable",

@@ -1,7 +1,7 @@
 import { existsSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { type Component, productionComponents } from "../../src/platform/licences.ts";
-import { bundlePage } from "../../src/platform/page-bundle.ts";
+import { bundlePage, bundlePasskeyScript } from "../../src/platform/page-bundle.ts";
 import { ROOT } from "./bundle.ts";
 import { buildExecutable } from "./executable.ts";
 import { ownTarget, type Target } from "./targets.ts";
@@ -21,6 +21,7 @@ export async function buildProgram(
     "page.en.js": scripts.en.toString(),
     "page.es.js": scripts.es.toString(),
     "page.css": style.toString(),
+    "passkeys.js": (await bundlePasskeyScript()).toString(),
   };
   await buildExecutable(target, { texts, ...options });
 }

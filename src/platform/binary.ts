@@ -16,6 +16,10 @@ export async function readPage(): Promise<PageFiles> {
   return { scripts, style: readAsset("page.css") };
 }
 
+export async function readPasskeyScript(): Promise<Buffer> {
+  return readAsset("passkeys.js");
+}
+
 export function readComponents(): Component[] {
   return JSON.parse(readAsset("licenses.json").toString("utf8")) as Component[];
 }

@@ -2,7 +2,7 @@ import { join } from "node:path";
 import { Worker, type WorkerOptions } from "node:worker_threads";
 import type { Fault } from "../errors.ts";
 import { type Component, productionComponents } from "./licences.ts";
-import { bundlePage, type PageFiles } from "./page-bundle.ts";
+import { bundlePage, bundlePasskeyScript, type PageFiles } from "./page-bundle.ts";
 
 const SRC = join(import.meta.dirname, "..");
 
@@ -39,6 +39,11 @@ export function reportAddons(): AddonReport {
 /** Bundles the page, so that a checkout needs no build. */
 export function readPage(): Promise<PageFiles> {
   return bundlePage();
+}
+
+/** Bundles the script of the pages that offer passkeys. */
+export function readPasskeyScript(): Promise<Buffer> {
+  return bundlePasskeyScript();
 }
 
 /** The packages in the program, with licences. */

@@ -1,6 +1,6 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import type { Plugin } from "esbuild";
+import type { BuildOptions, OutputFile, Plugin } from "esbuild";
 
 /** The languages of the page. */
 const PAGE_LANGUAGES = ["en", "es"] as const;
@@ -33,26 +33,43 @@ export async function bundlePage(): Promise<PageFiles> {
   return { scripts: { en: en.script, es: es.script }, style: en.style };
 }
 
+const PASSKEYS = join(import.meta.dirname, "../auth/browser/script/passkeys.ts");
+
+/** Bundles the script of the pages that offer passkeys. */
+export async function bundlePasskeyScript(): Promise<Buffer> {
+  const [script] = await bundleFiles({ entryPoints: [PASSKEYS], format: "iife" });
+  if (!script) throw new Error("the bundle of the script of passkeys is empty");
+  return Buffer.from(script.contents);
+}
+
 async function bundleIn(language: (typeof PAGE_LANGUAGES)[number]): Promise<{ script: Buffer; style: Buffer }> {
-  const { build } = await import("esbuild").catch(() => {
-    throw new Error("the page cannot be built without esbuild: run npm ci without --omit=dev, or use the executable");
-  });
-  const { outputFiles } = await build({
+  const outputFiles = await bundleFiles({
     entryPoints: [ENTRY],
-    outdir: "/",
-    bundle: true,
-    write: false,
-    platform: "browser",
     format: "esm",
-    target: "es2022",
-    minify: true,
-    legalComments: "none",
     // The words of the other language are left out.
     define: { PAGE_LANGUAGE: JSON.stringify(language) },
     plugins: [withoutPlugins],
-    logLevel: "silent",
   });
   const [script, style] = [".js", ".css"].map((extension) => outputFiles.find(({ path }) => path.endsWith(extension)));
   if (!script || !style) throw new Error("the bundle of the page has no script or no style");
   return { script: Buffer.from(script.contents), style: Buffer.from(style.contents) };
+}
+
+/** Bundles for browsers, without writing files. */
+async function bundleFiles(options: BuildOptions): Promise<OutputFile[]> {
+  const { build } = await import("esbuild").catch(() => {
+    throw new Error("the page cannot be built without esbuild: run npm ci without --omit=dev, or use the executable");
+  });
+  const { outputFiles } = await build({
+    ...options,
+    outdir: "/",
+    bundle: true,
+    write: false,
+    platform: "browser",
+    target: "es2022",
+    minify: true,
+    legalComments: "none",
+    logLevel: "silent",
+  });
+  return outputFiles;
 }

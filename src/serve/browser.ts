@@ -1,14 +1,22 @@
 import type { AppParts } from "../app.ts";
-import { createMarkCookie, createSessionCookie, createStepCookie } from "../auth/browser/cookie.ts";
+import {
+  createChallengeCookie,
+  createMarkCookie,
+  createSessionCookie,
+  createStepCookie,
+} from "../auth/browser/cookie.ts";
 import type { VerifyParts } from "../auth/browser/verify.ts";
 import type { BrowserParts } from "../auth/browser/visit.ts";
+import { passkeySiteOf } from "../auth/factors/passkeys.ts";
 import { createSteps } from "../auth/factors/steps.ts";
 import type { FactorStore } from "../auth/factors/store.ts";
+import type { TokenStore } from "../auth/machine-tokens/store.ts";
 import { createBrowserMarks } from "../auth/throttle/browser-mark.ts";
 import type { ThrottleStore } from "../auth/throttle/store.ts";
 import { canonicalEmail } from "../auth/user.ts";
 import type { Settings } from "../config/settings.ts";
 import { publicUrlOf } from "../http/listen.ts";
+import { readPasskeyScript } from "../platform/checkout.ts";
 import { type Logins, pageTtlSeconds } from "./login.ts";
 
 interface BrowserNeeds
@@ -19,6 +27,7 @@ interface BrowserNeeds
   secrets: readonly string[];
   throttle: ThrottleStore;
   factors: FactorStore;
+  tokens: Pick<TokenStore, "list">;
 }
 
 /** The pages, the cookie and forward-auth. Null without `PUBLIC_URL`, unless the server listens on loopback only. */
@@ -37,11 +46,20 @@ export function openBrowser(
     email: canonicalEmail(settings.DEMO_EMAIL),
     passwordHash: settings.DEMO_PASSWORD.encoded,
   };
+  const steps = createSteps(credential, factors, parts.now);
+  const site = passkeySiteOf(publicUrl, cookieDomain);
   return {
     ...parts,
     login: logins.login,
     codeLogin: logins.codeLogin,
-    steps: createSteps(credential, factors, parts.now),
+    steps,
+    factors,
+    passkeys: site && {
+      site,
+      login: logins.passkeyLogin(site, steps),
+      challengeCookie: createChallengeCookie(origin),
+      readScript: createScriptReader(),
+    },
     stepCookie: createStepCookie(origin),
     user: { id: settings.DEMO_USER_ID, email: settings.DEMO_EMAIL },
     secret: settings.JWT_SECRET,
@@ -53,5 +71,17 @@ export function openBrowser(
     publicUrl,
     hasAdmin: settings.ADMIN === "on",
     trustedProxies: settings.TRUSTED_PROXIES,
+  };
+}
+
+/** Reads the script of passkeys once, at the first page that needs it. */
+function createScriptReader(): () => Promise<string> {
+  let reading: Promise<string> | undefined;
+  return () => {
+    reading ??= readPasskeyScript().then(String);
+    reading.catch(() => {
+      reading = undefined;
+    });
+    return reading;
   };
 }

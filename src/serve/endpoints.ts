@@ -57,7 +57,7 @@ export function openEndpoints(wiring: Wiring, needs: EndpointNeeds): Part {
   const checkHost = createHostCheck(hostRules);
   const isToKnownHost = knownHosts(hostRules);
   const browser = openBrowser(settings, listener.url(), {
-    ...{ logins, authenticate, sessions, secrets, throttle, factors, isToKnownHost, machineTokens, log, now },
+    ...{ logins, authenticate, sessions, secrets, throttle, factors, tokens, isToKnownHost, machineTokens, log, now },
   });
   const guard = createRequestGuard(authenticate, browser, corsOrigins);
   const authorize = createScopeGuard(guard, machineTokens);

@@ -1,9 +1,12 @@
 import { availableParallelism } from "node:os";
 import { createCodeCheck } from "../auth/factors/code-check.ts";
 import { type CodeLogin, createCodeLogin } from "../auth/factors/code-login.ts";
+import { createPasskeyLogin, type PasskeyLogin } from "../auth/factors/passkey-login.ts";
+import type { PasskeySite } from "../auth/factors/passkeys.ts";
 import { createSecondFactors } from "../auth/factors/second-factors.ts";
+import type { Steps } from "../auth/factors/steps.ts";
 import { createLogin, type Login } from "../auth/login.ts";
-import { createOpenSession, type OpenSession } from "../auth/open-session.ts";
+import { createOpenSession } from "../auth/open-session.ts";
 import { createPasswordVerifier, faultOfLength } from "../auth/password.ts";
 import { createThrottle } from "../auth/throttle/rules.ts";
 import { canonicalEmail } from "../auth/user.ts";
@@ -27,7 +30,8 @@ export interface Logins {
   login: Login;
   /** The second step of the login page. */
   codeLogin: CodeLogin;
-  openSession: OpenSession;
+  /** The login with a passkey of a site. */
+  passkeyLogin: (site: PasskeySite, steps: Steps) => PasskeyLogin;
 }
 
 /** Creates the logins. They limit the password checks that run and wait, and count them. */
@@ -67,5 +71,7 @@ export async function openLogin({ settings, stores, metrics, log }: Wiring): Pro
     log,
   });
   const codeLogin = createCodeLogin({ user, throttle, checkCode, openSession });
-  return { login: countLogins(login, metrics), codeLogin: countLogins(codeLogin, metrics), openSession };
+  const passkeyLogin = (site: PasskeySite, steps: Steps) =>
+    countLogins(createPasskeyLogin({ store: stores.factors, steps, site, openSession, log, now: stores.now }), metrics);
+  return { login: countLogins(login, metrics), codeLogin: countLogins(codeLogin, metrics), passkeyLogin };
 }

@@ -5,6 +5,7 @@ import { EMAIL, PASSWORD } from "../helpers/credentials.ts";
 import { PageClient } from "../helpers/page-client.ts";
 import { addTotp } from "../helpers/second-factor.ts";
 import { type Server, startServer } from "../helpers/server.ts";
+import { claimsOf, forge, HEADER } from "../helpers/sign.ts";
 import { totpCode } from "../helpers/totp.ts";
 
 const CREDENTIALS = { email: EMAIL, password: PASSWORD };
@@ -192,3 +193,62 @@ suite("the login page with a second factor", () => {
     assert.equal((await browser.send("/login", { ...CREDENTIALS, rd: "/" })).status, 429);
   });
 });
+
+suite("the page of the account", () => {
+  test("shows factors and logins with any session, and changes them only after a login of the last five minutes", async (t) => {
+    const server = await start(t);
+    const { id, codes } = await addTotp(server);
+    const browser = await beginOnPage(server);
+    await browser.send("/login/code", { code: codes[0] ?? "", rd: "/" });
+    const page = await browser.open("/account");
+    assert.equal(page.status, 200);
+    assert.match(page.text, /9 códigos|9 recovery codes/);
+    assert.match(page.text, new RegExp(`name="id" value="${id}"`));
+
+    const fresh = String(browser.cookies.get("authserve"));
+    const { iat, ...claims } = claimsOf(fresh);
+    browser.cookies.set("authserve", forge(HEADER, { ...claims, iat: iat - 301 }));
+    assert.equal((await browser.open("/account")).status, 200);
+    const again = "/login?again=1&rd=%2Faccount";
+    for (const [path, fields] of [
+      ["/account/remove", { id }],
+      ["/account/recovery-codes", {}],
+      ["/account/totp", { secret: "", code: "" }],
+    ] as const)
+      assert.equal((await browser.send(path, fields)).location, again, path);
+    assert.equal((await browser.open("/account/totp")).location, again);
+    const login = await browser.open(again);
+    assert.equal(login.status, 200, "the login page opens although a session lives");
+    assert.equal(JSON.parse((await server.run(["factors", "list", "--json"])).stdout).recoveryCodesLeft, 9);
+
+    browser.cookies.set("authserve", fresh);
+    assert.match((await browser.send("/account/recovery-codes", {})).text, /<ul class="codes">/);
+    assert.equal((await browser.send("/account/remove", { id }, { "sec-fetch-site": "cross-site" })).status, 403);
+    assert.equal((await browser.send("/account/remove", { id })).location, "/account");
+    const names = ["factor_removed", "recovery_codes_renewed"];
+    for (const name of names) assert.equal((await server.logged(name)).address, "127.0.0.1");
+    assert.equal((await tryLogin(server)).status, 200);
+  });
+
+  test("is for a session only", async (t) => {
+    const server = await start(t);
+    const nobody = new PageClient(server);
+    for (const path of ["/account", "/account/totp"])
+      assert.equal((await nobody.open(path)).location, "/login?rd=%2Faccount");
+    assert.equal((await nobody.send("/account/remove", { id: "x" })).location, "/login?rd=%2Faccount");
+  });
+
+  test("shows no passkeys where browsers allow none, and a name with markup as text", async (t) => {
+    const server = await start(t);
+    await addTotp(server, "--name", "<b>phone");
+    const token = String((await codeLogin(server, (await renewed(server))[0] ?? "")).json.accessToken);
+    const browser = new PageClient(server);
+    browser.cookies.set("authserve", token);
+    const { text } = await browser.open("/account");
+    assert.match(text, /&lt;b&gt;phone/);
+    assert.doesNotMatch(text, /data-kind="new"/);
+  });
+});
+
+const renewed = async (server: Server): Promise<string[]> =>
+  JSON.parse((await server.run(["factors", "recovery-codes", "--json"])).stdout);

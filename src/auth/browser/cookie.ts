@@ -26,6 +26,11 @@ export function createStepCookie(origin: string): Cookie {
   return createCookie("authserve-step", origin, undefined);
 }
 
+/** Creates the cookie that carries the challenge for a passkey. */
+export function createChallengeCookie(origin: string): Cookie {
+  return createCookie("authserve-challenge", origin, undefined);
+}
+
 /**
  * On HTTPS its prefix lets browsers refuse a cookie of this name from elsewhere (RFC 6265bis, 4.1.3): `__Host-` ties it
  * to the host, `__Secure-` to HTTPS only.

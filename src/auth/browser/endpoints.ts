@@ -10,6 +10,7 @@ import type { Supersession } from "../sessions.ts";
 import { isFromOtherScheme, keepsCookie, reachedOrigin, requireSameSite } from "./guard.ts";
 import { redirect } from "./html.ts";
 import { endedText, framedPage, homePage, loginPage, logoutPage, refusedTargetPage } from "./pages.ts";
+import { PASSKEY_REFUSED, passkeyFormHandler, passkeyOptionsHandler, passkeyScriptFor } from "./passkey-step.ts";
 import { isOfDomain, type RedirectRules, type Target } from "./redirect-target.ts";
 import { createRenew, isRenewalDue } from "./renewal.ts";
 import { beginCodeStep, codeFormHandler, codePageHandler } from "./second-step.ts";
@@ -18,6 +19,7 @@ import {
   type BrowserParts,
   FORM_LIMIT,
   loggedIn,
+  type PasskeyParts,
   prefixOf,
   queryOf,
   refusalOf,
@@ -109,6 +111,7 @@ export function pageEndpoints(parts: BrowserParts): Endpoint[] {
       problems: FORM_PROBLEMS,
       handler: codeFormHandler(parts),
     },
+    ...(parts.passkeys === null ? [] : passkeyEndpoints(parts, parts.passkeys)),
     {
       method: "GET",
       path: "/logout",
@@ -146,6 +149,46 @@ export function pageEndpoints(parts: BrowserParts): Endpoint[] {
   ];
 }
 
+/** What a browser needs for a login with a passkey, as WebAuthn calls it. */
+const PasskeyOptions = v.object({
+  challenge: v.string(),
+  rpId: v.string(),
+  timeout: v.number(),
+  userVerification: v.literal("required"),
+  allowCredentials: v.array(v.never()),
+});
+
+/** The fields of a login with a passkey. */
+const PasskeyFields = v.object({
+  answer: v.pipe(v.string(), v.description("What the browser has signed, as JSON.")),
+  ...RedirectQuery.entries,
+});
+
+function passkeyEndpoints(parts: BrowserParts, passkeys: PasskeyParts): Endpoint[] {
+  return [
+    {
+      method: "GET",
+      path: "/login/passkey",
+      summary: "Begins a login with a passkey: returns a new challenge, and keeps it in a cookie for 5 minutes.",
+      response: PasskeyOptions,
+      handler: passkeyOptionsHandler(parts, passkeys),
+      quiet: true,
+    },
+    {
+      method: "POST",
+      path: "/login/passkey",
+      summary:
+        "Logs in with the form fields `answer` and `rd`: sets the cookie and redirects to `rd` or `/`. If the passkey is refused, it redirects to the login page.",
+      request: PasskeyFields,
+      requestTypes: FORM,
+      response: v.string(),
+      statuses: [303],
+      problems: [...FORM_PROBLEMS, "store_unavailable"],
+      handler: passkeyFormHandler(parts, passkeys),
+    },
+  ];
+}
+
 /** Answers `GET /login` with the login page, or with a redirect to `rd` while a session lives. */
 function loginPageHandler(parts: BrowserParts): RequestHandler {
   const { authenticate, cookie, rules, log, trustedProxies, isToKnownHost } = parts;
@@ -160,13 +203,17 @@ function loginPageHandler(parts: BrowserParts): RequestHandler {
     if (mayMove && !isToKnownHost(request)) return redirect(ownLoginUrl(rules, rd, true));
     const target = targetOf(rd, context, { rules, log });
     const { claims, ended } = await sessionOf(request, cookie, authenticate);
-    if (claims) return leadTo(target, texts, prefixOf(request, trustedProxies, rules));
+    const isAgain = query.has(AGAIN);
+    if (claims && !isAgain) return leadTo(target, texts, prefixOf(request, trustedProxies, rules));
     if (mayMove && !keepsCookie(reachedOrigin(request, trustedProxies, rules), rules))
       return redirect(ownLoginUrl(rules, rd, true));
     if (isFramed(request)) return framedPage(texts, ownLoginUrl(rules, rd, false), texts.login, framersOf(rules));
     const notes = ended ? [endedText(texts, supersessionIn(ended))] : [];
     if (target.refused) notes.push(texts.refusedTarget(target.refused.origin));
-    return loginPage(200, { texts, target: target.url, origin: rules.origin, notes });
+    if (isAgain) notes.push(texts.logInAgain);
+    if (query.has(PASSKEY_REFUSED)) notes.push(texts.passkey.refused);
+    const passkeyScript = await passkeyScriptFor(request, parts);
+    return loginPage(200, { texts, target: target.url, origin: rules.origin, notes, passkeyScript });
   };
 }
 
@@ -182,6 +229,9 @@ function framersOf({ origin, allowedOrigins, cookieDomain }: RedirectRules): str
 
 /** Marks the address of the login page to which a browser was sent from another address. */
 const MOVED = "moved";
+
+/** Marks the address of a login page that opens although a session lives. */
+const AGAIN = "again";
 
 /** The login page at the address of this service, where browsers keep the cookie. */
 function ownLoginUrl({ origin, base }: RedirectRules, rd: string | null, isMoved: boolean): string {
@@ -211,7 +261,8 @@ function loginFormHandler(parts: BrowserParts): RequestHandler {
     const fields = await readForm(request, FORM_LIMIT);
     const { url: target } = targetOf(fields.get("rd") ?? null, context, parts);
     const email = fields.get("email") ?? "";
-    const page = { texts, target, origin: rules.origin, email };
+    const passkeyScript = await passkeyScriptFor(request, parts);
+    const page = { texts, target, origin: rules.origin, email, passkeyScript };
     if (isElsewhere) {
       const message = `a login under ${from} was refused, because a browser keeps no cookie there: open ${rules.origin}${rules.base}/login`;
       parts.log.warn({ event: "login_elsewhere", requestId, address, origin: from }, message);

@@ -55,6 +55,14 @@ button:focus-visible,.button:focus-visible{outline:3px solid var(--accent);outli
 .note p,.note strong{color:inherit}
 .note a{color:inherit}
 .error{color:var(--bad);background:var(--badbg)}
+h2{margin:1.75rem 0 0;font-size:1.125rem}
+ul{margin:.75rem 0 0;padding:0;list-style:none}
+li{padding:.6rem 0;border-top:1px solid var(--line);font-size:.9375rem}
+li form{margin:.5rem 0 0}
+.small{min-height:2.25rem;margin:0;padding:.2rem .8rem}
+code{font:1rem/1.6 ui-monospace,monospace}
+.qr{margin:1rem 0 0;padding:.5rem;background:#fff;border-radius:.5rem}
+.qr svg{display:block;width:100%;height:auto}
 .hint{margin:1rem 0 0;font-size:.875rem}
 dl{margin:1.25rem 0 0;border-bottom:1px solid var(--line)}
 dl div{display:flex;flex-wrap:wrap;justify-content:space-between;gap:0 1rem;padding:.6rem 0;border-top:1px solid var(--line)}
@@ -76,12 +84,14 @@ interface Page {
   frameAncestors?: readonly string[];
   /** A script at the end of the page. The page also works without it. */
   script?: string;
+  /** Whether its script sends requests. */
+  connects?: boolean;
 }
 
 /** A page as a response. Nothing but its own style and forms is allowed, and no other page may frame it. */
 export function pageReply(
   status: number,
-  { lang, title, body, formTarget, script, frameAncestors = [] }: Page,
+  { lang, title, body, formTarget, script, connects = false, frameAncestors = [] }: Page,
   headers: Reply["headers"] = {},
 ): Reply {
   const page = html`<!doctype html>
@@ -105,6 +115,7 @@ ${body}
     "default-src 'none'",
     `style-src 'sha256-${STYLE_HASH}'`,
     ...(script === undefined ? [] : [`script-src 'sha256-${hash("sha256", script, "base64")}'`]),
+    ...(connects ? ["connect-src 'self'"] : []),
     "img-src 'self' data:",
     `form-action 'self'${formTarget ? ` ${formTarget}` : ""}`,
     "base-uri 'none'",

@@ -19,6 +19,8 @@ interface LoginPage {
   areFieldsWrong?: boolean;
   /** What happened before. Each has a line that sums it up, and lines about it. */
   notes?: readonly string[];
+  /** The script of passkeys, if a passkey may be used. */
+  passkeyScript?: string | null;
 }
 
 // The server does not see the part of a URL after `#`. A browser keeps it on the way to this page, and drops it when
@@ -40,6 +42,7 @@ export function loginPage(
     error,
     areFieldsWrong = status === 400 || status === 401,
     notes = [],
+    passkeyScript = null,
   }: LoginPage,
   headers: Reply["headers"] = {},
 ): Reply {
@@ -57,19 +60,31 @@ ${isElsewhere ? html`<p>${texts.continueTo} <strong>${targetUrl.host}</strong></
 <input id="password" name="password" type="password" autocomplete="current-password" maxlength="1024" required${focusPassword}${describedBy}${invalid}>
 <button type="submit">${texts.logIn}</button>
 </form>
-<p class="hint">${texts.oneSession}</p>`;
+${passkeyScript === null ? null : passkeyLoginForm(texts, "login/passkey", target)}<p class="hint">${texts.oneSession}</p>`;
   const formTarget = isElsewhere ? targetUrl.origin : null;
-  const page = { lang: texts.lang, title: texts.login, body, formTarget, script: KEEP_FRAGMENT };
+  const script = passkeyScript === null ? KEEP_FRAGMENT : `${KEEP_FRAGMENT}\n${passkeyScript}`;
+  const page = { lang: texts.lang, title: texts.login, body, formTarget, script, connects: passkeyScript !== null };
   return pageReply(status, page, headers);
 }
 
+/** The form that logs in with a passkey. Its script shows it where browsers have passkeys. */
+function passkeyLoginForm({ passkey }: Texts, path: string, target: string): Html {
+  return html`<form method="post" action="${path}" data-kind="login" data-options="${path}" data-cancelled="${passkey.cancelled}" data-failed="${passkey.failed}" hidden>
+<input type="hidden" name="rd" value="${target}">
+<input type="hidden" name="answer">
+<button type="submit" class="quiet">${passkey.logIn}</button>
+<p class="note error" role="alert" hidden></p>
+</form>
+`;
+}
+
 /** What the page for the code of a second factor shows. */
-interface CodePage extends Pick<LoginPage, "texts" | "target" | "origin" | "error"> {}
+interface CodePage extends Pick<LoginPage, "texts" | "target" | "origin" | "error" | "passkeyScript"> {}
 
 /** The page for the code. It works without script. */
 export function codePage(
   status: number,
-  { texts, target, origin, error }: CodePage,
+  { texts, target, origin, error, passkeyScript = null }: CodePage,
   headers: Reply["headers"] = {},
 ): Reply {
   const { title, label, hint, startAgain } = texts.code;
@@ -84,9 +99,10 @@ ${error === undefined ? null : html`<div class="note error" role="alert" id="err
 <p class="hint" id="hint">${hint}</p>
 <button type="submit">${texts.logIn}</button>
 </form>
-<p class="hint"><a href="../login?rd=${encodeURIComponent(target)}">${startAgain}</a></p>`;
+${passkeyScript === null ? null : passkeyLoginForm(texts, "passkey", target)}<p class="hint"><a href="../login?rd=${encodeURIComponent(target)}">${startAgain}</a></p>`;
   const formTarget = targetOrigin === origin ? null : targetOrigin;
-  return pageReply(status, { lang: texts.lang, title, body, formTarget }, headers);
+  const script = passkeyScript === null ? {} : { script: passkeyScript, connects: true };
+  return pageReply(status, { lang: texts.lang, title, body, formTarget, ...script }, headers);
 }
 
 function noteOf(note: string): Html {
@@ -149,6 +165,7 @@ export function homePage(texts: Texts, { email, since, until, loggedInFrom, hasA
 <p><strong>${email}</strong></p>
 <dl>
 ${facts}</dl>
+<a class="button quiet" href="account">${texts.toAccount}</a>
 ${hasAdmin ? html`<a class="button" href="admin/">${texts.toAdminPage}</a>\n` : null}<p class="hint">${texts.endsElsewhere}</p>
 ${logoutForm(texts)}`;
   return pageReply(200, { lang: texts.lang, title: texts.loggedIn, body });
@@ -163,11 +180,12 @@ export function endedText(texts: Texts, supersession: Supersession | null): stri
   return texts.superseded(by.userAgent, by.network, timeText(at, texts));
 }
 
-const timeOf = (ms: number, texts: Texts) =>
+/** A time on a page. */
+export const timeOf = (ms: number, texts: Texts) =>
   html`<time datetime="${new Date(ms).toISOString()}">${timeText(ms, texts)}</time>`;
 
 /** A time in UTC: the server does not know the time zone of the reader. */
-function timeText(ms: number, { locale }: Texts): string {
+export function timeText(ms: number, { locale }: Texts): string {
   const format = new Intl.DateTimeFormat(locale, { dateStyle: "medium", timeStyle: "short", timeZone: "UTC" });
   return `${format.format(ms)} UTC`;
 }

@@ -6,6 +6,7 @@ import { STEP_MS } from "../factors/steps.ts";
 import { requireSameSite } from "./guard.ts";
 import { redirect } from "./html.ts";
 import { codePage } from "./pages.ts";
+import { passkeyScriptFor } from "./passkey-step.ts";
 import { textsFor } from "./texts.ts";
 import {
   type BrowserParts,
@@ -40,7 +41,8 @@ export function codePageHandler(parts: BrowserParts): RequestHandler {
     const { claims } = await sessionOf(request, cookie, authenticate);
     if (claims !== null || step === null) return toLogin(prefixOf(request, trustedProxies, rules), rd);
     const texts = textsFor(request.headers["accept-language"]);
-    return codePage(200, { texts, target: targetOf(rd, context, parts).url, origin: rules.origin });
+    const passkeyScript = await passkeyScriptFor(request, parts);
+    return codePage(200, { texts, target: targetOf(rd, context, parts).url, origin: rules.origin, passkeyScript });
   };
 }
 
@@ -63,7 +65,8 @@ export function codeFormHandler(parts: BrowserParts): RequestHandler {
     } catch (error) {
       if (!(error instanceof AppError)) throw error;
       const { status, text, headers } = refusalOf(error, texts);
-      return codePage(status, { texts, target, origin: rules.origin, error: text }, headers);
+      const passkeyScript = await passkeyScriptFor(request, parts);
+      return codePage(status, { texts, target, origin: rules.origin, error: text, passkeyScript }, headers);
     }
   };
 }

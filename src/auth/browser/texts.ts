@@ -21,6 +21,8 @@ export interface Texts {
   endsElsewhere: string;
   /** The link to the admin page. */
   toAdminPage: string;
+  /** The link to the page of the account. */
+  toAccount: string;
   logOut: string;
   /** Why a login was refused. `invalid_credentials` has the words of the API in every language. */
   errors: {
@@ -40,6 +42,15 @@ export interface Texts {
     /** The link that begins the login anew. */
     startAgain: string;
   };
+  passkey: {
+    logIn: string;
+    cancelled: string;
+    failed: string;
+    /** After a login that was refused. */
+    refused: string;
+  };
+  /** Above the login page that opens although a session lives. */
+  logInAgain: string;
   superseded: (browser: string | null, network: string, time: string) => string;
   ended: string;
   /** Why the login leads to the start page. The origin is that of the page that was asked for, if it is known. */
@@ -65,6 +76,7 @@ const ES: Texts = {
   validUntil: "Válida hasta",
   endsElsewhere: "Si inicias sesión en otro lugar, esta sesión se cierra.",
   toAdminPage: "Ver los eventos",
+  toAccount: "Tu cuenta y segundos factores",
   logOut: "Cerrar sesión",
   errors: {
     invalid_credentials: "Credenciales inválidas",
@@ -82,6 +94,14 @@ const ES: Texts = {
     hint: "El código de 6 cifras de tu aplicación, o uno de tus códigos de recuperación. Cada uno vale una vez.",
     startAgain: "Empezar de nuevo",
   },
+  passkey: {
+    logIn: "Entrar con una llave de acceso",
+    cancelled: "No se ha usado ninguna llave de acceso. Prueba otra vez, o entra con la contraseña.",
+    failed: "Ahora no es posible usar una llave de acceso. Entra con la contraseña.",
+    refused: "La llave de acceso no se ha aceptado.\nPrueba otra vez, o entra con la contraseña.",
+  },
+  logInAgain:
+    "Inicia sesión otra vez.\nPara cambiar los segundos factores hace falta un inicio de los últimos 5 minutos.",
   superseded: (browser, network, time) =>
     `Sesión invalidada. Inicia sesión de nuevo.\nOtro inicio de sesión la sustituyó: ${browser ?? "un programa"}, desde la red ${network}, ${time}.\nSi no has sido tú, cambia la contraseña.`,
   ended: "Sesión invalidada. Inicia sesión de nuevo.",
@@ -109,6 +129,7 @@ const EN: Texts = {
   validUntil: "Valid until",
   endsElsewhere: "If you log in elsewhere, this session ends.",
   toAdminPage: "See the events",
+  toAccount: "Your account and second factors",
   logOut: "Log out",
   errors: {
     invalid_code: "The code is wrong, or was used before. Wait for the next one.",
@@ -125,6 +146,13 @@ const EN: Texts = {
     hint: "The 6 digits in your authenticator app, or one of your recovery codes. Each works once.",
     startAgain: "Start again",
   },
+  passkey: {
+    logIn: "Log in with a passkey",
+    cancelled: "No passkey was used. Try again, or log in with the password.",
+    failed: "It is not possible to use a passkey now. Log in with the password.",
+    refused: "The passkey was not accepted.\nTry again, or log in with the password.",
+  },
+  logInAgain: "Log in again.\nA change of second factors needs a login of the last 5 minutes.",
   superseded: (browser, network, time) =>
     `Your session has ended. Log in again.\nAnother login replaced it: ${browser ?? "a program"}, from the network ${network}, ${time}.\nIf it was not you, change the password.`,
   ended: "Your session has ended. Log in again.",

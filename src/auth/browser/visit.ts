@@ -8,7 +8,10 @@ import { removedPrefix } from "../../http/proxies.ts";
 import type { Log } from "../../log.ts";
 import type { Authenticate } from "../authenticate.ts";
 import type { CodeLogin } from "../factors/code-login.ts";
+import type { PasskeyLogin } from "../factors/passkey-login.ts";
+import type { PasskeySite } from "../factors/passkeys.ts";
 import type { Steps } from "../factors/steps.ts";
+import type { FactorStore } from "../factors/store.ts";
 import type { Login } from "../login.ts";
 import type { Requester } from "../open-session.ts";
 import type { SessionStore } from "../sessions.ts";
@@ -34,6 +37,9 @@ export interface BrowserParts {
   /** What browsers have begun, and its cookie. */
   steps: Steps;
   stepCookie: Cookie;
+  factors: FactorStore;
+  /** Null where browsers allow no passkeys. */
+  passkeys: PasskeyParts | null;
   rules: RedirectRules;
   lifetimes: Lifetimes;
   /** Signs renewed tokens. */
@@ -44,6 +50,14 @@ export interface BrowserParts {
   hasAdmin: boolean;
   log: Log;
   now: () => number;
+}
+
+/** What the pages need for passkeys. */
+export interface PasskeyParts {
+  site: PasskeySite;
+  login: PasskeyLogin;
+  challengeCookie: Cookie;
+  readScript: () => Promise<string>;
 }
 
 /** The largest form that is read. */

@@ -1,0 +1,118 @@
+import type { Reply } from "../../http/problem.ts";
+import { type PasskeySite, passkeysOf, rpIdOf } from "../factors/passkeys.ts";
+import type { FactorRecord, LoginRecord } from "../factors/store.ts";
+import type { TokenRecord } from "../machine-tokens/store.ts";
+import { type AccountTexts, accountTexts } from "./account-texts.ts";
+import { Html, html, pageReply } from "./html.ts";
+import { timeOf, timeText } from "./pages.ts";
+import type { Texts } from "./texts.ts";
+
+/** What the page of the account shows. */
+interface Account {
+  texts: Texts;
+  email: string;
+  sid: string;
+  factors: readonly FactorRecord[];
+  recoveryCodesLeft: number;
+  tokens: readonly TokenRecord[];
+  logins: readonly LoginRecord[];
+  site: PasskeySite | null;
+  /** The way to the start page from the page: empty, or `../`. */
+  root: string;
+  /** The login page, also for somebody with a session. */
+  loginUrl: string;
+  /** Whether the login is recent enough for a change. */
+  isFresh: boolean;
+  passkeyScript: string | null;
+  note?: string | undefined;
+}
+
+/** The page of the account: second factors, tokens and recent logins. Only a new passkey needs its script. */
+export function accountPage(status: number, account: Account): Reply {
+  const { texts, email, factors, recoveryCodesLeft, root, isFresh, passkeyScript, note } = account;
+  const words = accountTexts(texts);
+  const body = html`<h1>${words.title}</h1>
+<p><strong>${email}</strong></p>
+${note === undefined ? null : html`<div class="note error" role="alert">${note}</div>\n`}<h2>${words.factors}</h2>
+${factors.length === 0 ? html`<p>${words.noFactors}</p>\n` : html`<ul>${factors.map((factor) => factorItem(factor, account, words))}</ul>\n`}${isFresh ? null : html`<p class="hint">${words.changesNeedLogin} <a href="${account.loginUrl}">${words.logInAgain}</a></p>\n`}${passkeyForms(account, words)}<a class="button quiet" href="${root}account/totp">${words.addTotp}</a>
+${
+  factors.length === 0
+    ? null
+    : html`<p>${words.codesLeft(recoveryCodesLeft)}</p>
+<form method="post" action="${root}account/recovery-codes"><button type="submit" class="quiet">${words.renewCodes}</button></form>\n`
+}<h2>${words.logins}</h2>
+<ul>${account.logins.map((login) => loginItem(login, account, words))}</ul>
+<h2>${words.tokens}</h2>
+${account.tokens.length === 0 ? html`<p>${words.noTokens}</p>` : html`<ul>${account.tokens.map((token) => tokenItem(token, texts, words))}</ul>`}
+<a class="button quiet" href="${root}./">${texts.toStartPage}</a>`;
+  const script = passkeyScript === null ? {} : { script: passkeyScript, connects: true };
+  return pageReply(status, { lang: texts.lang, title: words.title, body, ...script });
+}
+
+function factorItem(factor: FactorRecord, { texts, site, root }: Account, words: AccountTexts): Html {
+  const { id, kind, name, createdAt, lastUsedAt } = factor;
+  const isUnusable = passkeysOf([factor], site).unusable.length > 0;
+  const used = lastUsedAt === null ? words.neverUsed : timeOf(lastUsedAt, texts);
+  return html`
+<li><strong>${name}</strong><br>${words.kinds[kind]}<br>${words.addedAt}: ${timeOf(createdAt, texts)}<br>${words.usedAt}: ${used}
+${isUnusable ? html`<p class="error note">${words.unusable(rpIdOf(factor))}</p>\n` : null}<form method="post" action="${root}account/remove"><input type="hidden" name="id" value="${id}"><button type="submit" class="quiet small" aria-label="${words.remove}: ${name}">${words.remove}</button></form></li>`;
+}
+
+function passkeyForms({ site, root, passkeyScript }: Account, words: AccountTexts): Html {
+  if (site === null) return html`<p class="hint">${words.noPasskeys}</p>\n`;
+  if (passkeyScript === null) return html`<p class="hint">${words.passkeyFailed}</p>\n`;
+  return html`<form method="post" action="${root}account/passkey" data-kind="new" data-options="${root}account/passkey" data-cancelled="${words.passkeyCancelled}" data-known="${words.passkeyKnown}" data-failed="${words.passkeyFailed}" hidden>
+<input type="hidden" name="answer">
+<label for="passkey-name">${words.name}</label>
+<input id="passkey-name" name="name" type="text" value="${words.passkeyName}" maxlength="64">
+<button type="submit">${words.addPasskey}</button>
+<p class="note error" role="alert" hidden></p>
+</form>
+`;
+}
+
+const loginItem = ({ sid, at, network, userAgent, method }: LoginRecord, account: Account, words: AccountTexts) =>
+  html`
+<li>${timeOf(at, account.texts)}${sid === account.sid ? html` (${words.thisSession})` : null}<br>${userAgent ?? words.program}, ${network}<br>${words.methods[method]}</li>`;
+
+const tokenItem = ({ name, scopes, expiresAt }: TokenRecord, texts: Texts, words: AccountTexts) =>
+  html`
+<li><strong>${name}</strong><br>${scopes.join(" ")}<br>${expiresAt === null ? words.neverExpires : words.expires(timeText(expiresAt, texts))}</li>`;
+
+/** What the page of a new authenticator app shows. */
+interface NewTotp {
+  texts: Texts;
+  secret: string;
+  /** SVG. */
+  qrCode: string;
+  name: string;
+  error?: string;
+}
+
+/** The page that adds an authenticator app. It works without script. */
+export function totpPage(status: number, { texts, secret, qrCode, name, error }: NewTotp): Reply {
+  const words = accountTexts(texts);
+  const body = html`<h1>${words.addTotp}</h1>
+<p>${words.totpHint}</p>
+${error === undefined ? null : html`<div class="note error" role="alert" id="error">${error}</div>\n`}<div class="qr">${new Html(qrCode)}</div>
+<p>${words.totpSecret}: <code>${secret.replaceAll(/(.{4})(?=.)/g, "$1 ")}</code></p>
+<form method="post" action="totp">
+<input type="hidden" name="secret" value="${secret}">
+<label for="name">${words.name}</label>
+<input id="name" name="name" type="text" value="${name}" maxlength="64">
+<label for="code">${words.code}</label>
+<input id="code" name="code" type="text" inputmode="numeric" autocomplete="one-time-code" maxlength="16" required autofocus${error === undefined ? null : html` aria-describedby="error" aria-invalid="true"`}>
+<button type="submit">${words.add}</button>
+</form>`;
+  return pageReply(status, { lang: texts.lang, title: words.addTotp, body });
+}
+
+/** The page that shows new recovery codes, this once. */
+export function recoveryCodesPage(texts: Texts, codes: readonly string[]): Reply {
+  const words = accountTexts(texts);
+  const body = html`<h1>${words.codesTitle}</h1>
+<p>${words.codesHint}</p>
+<ul class="codes">${codes.map((code) => html`<li><code>${code}</code></li>`)}</ul>
+<a class="button" href="../account">${words.done}</a>`;
+  return pageReply(200, { lang: texts.lang, title: words.codesTitle, body });
+}

@@ -1,0 +1,70 @@
+import type { IncomingMessage } from "node:http";
+import { AppError } from "../../errors.ts";
+import { type RequestHandler, reply } from "../../http/endpoint.ts";
+import { readForm } from "../../http/fields.ts";
+import { loginOptions, passkeysOf } from "../factors/passkeys.ts";
+import { STEP_MS } from "../factors/steps.ts";
+import { reachedOrigin, requireSameSite } from "./guard.ts";
+import { redirect } from "./html.ts";
+import {
+  type BrowserParts,
+  FORM_LIMIT,
+  loggedIn,
+  type PasskeyParts,
+  prefixOf,
+  requesterOf,
+  targetOf,
+} from "./visit.ts";
+
+/** Marks the address of the login page after a passkey was refused. */
+export const PASSKEY_REFUSED = "passkey-refused";
+
+/**
+ * The script of a login with a passkey. Null without a passkey that can be used, and under an address where browsers
+ * would refuse it. The page is shown without it in an outage.
+ */
+export async function passkeyScriptFor(
+  request: IncomingMessage,
+  { passkeys, factors, rules, trustedProxies }: BrowserParts,
+): Promise<string | null> {
+  if (passkeys === null || reachedOrigin(request, trustedProxies, rules) !== passkeys.site.origin) return null;
+  try {
+    const { usable } = passkeysOf(await factors.list(), passkeys.site);
+    return usable.length === 0 ? null : await passkeys.readScript();
+  } catch {
+    return null;
+  }
+}
+
+/** Answers `GET /login/passkey` with a new challenge, which is bound to the browser by a cookie. */
+export function passkeyOptionsHandler({ steps }: BrowserParts, passkeys: PasskeyParts): RequestHandler {
+  return () => {
+    const { site, challengeCookie } = passkeys;
+    const { id, value } = steps.begin("passkey");
+    const headers = { "Set-Cookie": challengeCookie.set(value, STEP_MS / 1000) };
+    return { ...reply(200, loginOptions(site, id)), headers };
+  };
+}
+
+/** Answers `POST /login/passkey`: logs in with what the browser has signed. */
+export function passkeyFormHandler(parts: BrowserParts, passkeys: PasskeyParts): RequestHandler {
+  const { steps, rules, trustedProxies } = parts;
+  return async (context) => {
+    const { request } = context;
+    requireSameSite(request, [], rules.origin);
+    const fields = await readForm(request, FORM_LIMIT);
+    const { login, challengeCookie } = passkeys;
+    const { url: target } = targetOf(fields.get("rd") ?? null, context, parts);
+    const forget = challengeCookie.clear();
+    try {
+      const challenge = steps.read("passkey", challengeCookie.read(request));
+      const requester = await requesterOf(context, parts);
+      const { accessToken } = await login(fields.get("answer") ?? "", challenge, requester);
+      return loggedIn(accessToken, target, requester, parts, [forget]);
+    } catch (error) {
+      if (!(error instanceof AppError) || error.code === "store_unavailable") throw error;
+      const query = new URLSearchParams({ rd: target, [PASSKEY_REFUSED]: "1" });
+      return redirect(`${prefixOf(request, trustedProxies, rules)}/login?${query}`, { "Set-Cookie": forget });
+    }
+  };
+}

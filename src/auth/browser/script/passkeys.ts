@@ -1,0 +1,51 @@
+import { browserSupportsWebAuthn, startAuthentication, startRegistration } from "@simplewebauthn/browser";
+
+// Runs on pages that have the form of a passkey. It asks for options, lets the browser use or make a passkey, and sends
+// the form with the answer.
+
+/** Whether the person has cancelled, or has taken too long. */
+const isCancelled = (error: unknown) => error instanceof Error && /^(?:NotAllowed|Abort)Error$/.test(error.name);
+
+async function answerOf({ dataset }: HTMLFormElement): Promise<object> {
+  const response = await fetch(dataset.options ?? "", { headers: { Accept: "application/json" } });
+  if (!response.ok) throw new Error(String(response.status));
+  const optionsJSON = await response.json();
+  return dataset.kind === "new" ? startRegistration({ optionsJSON }) : startAuthentication({ optionsJSON });
+}
+
+function fieldOf(form: HTMLFormElement, name: string): HTMLInputElement | null {
+  const field = form.elements.namedItem(name);
+  return field instanceof HTMLInputElement ? field : null;
+}
+
+function setUp(form: HTMLFormElement): void {
+  const answer = fieldOf(form, "answer");
+  const message = form.querySelector<HTMLElement>("[role=alert]");
+  const button = form.querySelector("button");
+  if (answer === null || message === null || button === null) return;
+
+  async function fill(answer: HTMLInputElement): Promise<void> {
+    answer.value = JSON.stringify(await answerOf(form));
+    // The part of the target after `#` is known in the other form only.
+    const [rd, own] = [document.forms[0] && fieldOf(document.forms[0], "rd"), fieldOf(form, "rd")];
+    if (rd && own) own.value = rd.value;
+    form.submit();
+  }
+
+  form.addEventListener("submit", (event) => {
+    event.preventDefault();
+    button.disabled = true;
+    message.hidden = true;
+    fill(answer).catch((error: unknown) => {
+      const { cancelled = "", known = "", failed = "" } = form.dataset;
+      const isKnown = error instanceof Error && error.name === "InvalidStateError";
+      message.textContent = isCancelled(error) ? cancelled : isKnown ? known : failed;
+      message.hidden = false;
+      button.disabled = false;
+    });
+  });
+  form.hidden = false;
+}
+
+if (browserSupportsWebAuthn())
+  for (const form of document.querySelectorAll<HTMLFormElement>("form[data-kind]")) setUp(form);

@@ -1,0 +1,160 @@
+import { hash } from "node:crypto";
+import { isIP } from "node:net";
+import type {
+  AuthenticationResponseJSON,
+  PublicKeyCredentialCreationOptionsJSON,
+  RegistrationResponseJSON,
+} from "@simplewebauthn/server";
+import { STEP_MS } from "./steps.ts";
+import type { FactorRecord, NewFactor } from "./store.ts";
+
+/** Where passkeys work. */
+export interface PasskeySite {
+  /** The RP ID: a host, or a domain above it. Passkeys of another one cannot be used. */
+  rpId: string;
+  /** The one origin whose pages may use them. */
+  origin: string;
+}
+
+/** What a passkey keeps in {@link FactorRecord.data}. */
+interface PasskeyData {
+  credentialId: string;
+  /** COSE, in base64url. */
+  publicKey: string;
+  transports: string[];
+  rpId: string;
+  /** The user handle that the authenticator keeps. */
+  userHandle: string;
+}
+
+/** Where passkeys work for a public URL. Null if browsers allow none there: without TLS, or at an IP address. */
+export function passkeySiteOf(publicUrl: string, cookieDomain: string | undefined): PasskeySite | null {
+  const { origin, protocol, hostname } = new URL(publicUrl);
+  const isSecure = protocol === "https:" || hostname === "localhost" || hostname.endsWith(".localhost");
+  if (!isSecure || isIP(hostname.replace(/^\[|\]$/g, "")) !== 0) return null;
+  return { rpId: cookieDomain ?? hostname, origin };
+}
+
+const dataOf = ({ data }: Pick<FactorRecord, "data">) => JSON.parse(data) as PasskeyData;
+
+/** The passkeys that work at a site, or those that do not. */
+export function passkeysOf<Factor extends Pick<FactorRecord, "kind" | "data">>(
+  factors: readonly Factor[],
+  site: PasskeySite | null,
+): { usable: Factor[]; unusable: Factor[] } {
+  const passkeys = factors.filter(({ kind }) => kind === "passkey");
+  const isUsable = (factor: Factor) => site !== null && dataOf(factor).rpId === site.rpId;
+  return { usable: passkeys.filter(isUsable), unusable: passkeys.filter((factor) => !isUsable(factor)) };
+}
+
+/** The RP ID of a passkey. */
+export const rpIdOf = (factor: Pick<FactorRecord, "data">) => dataOf(factor).rpId;
+
+/** The user handle of a user: it reveals nothing, as WebAuthn asks (level 3, 14.6.1). */
+const userHandleOf = (userId: string) => hash("sha256", `authserve user ${userId}`, "base64url");
+
+/** What a browser needs for a login with any passkey that it has for the site. */
+export function loginOptions({ rpId }: PasskeySite, challenge: string) {
+  return { challenge, rpId, timeout: STEP_MS, userVerification: "required" as const, allowCredentials: [] };
+}
+
+/** What a browser needs for a new passkey. It refuses an authenticator that has one of these already. */
+export async function registrationOptions(
+  { rpId }: PasskeySite,
+  challenge: string,
+  user: { id: string; email: string },
+  existing: readonly Pick<FactorRecord, "data">[],
+): Promise<PublicKeyCredentialCreationOptionsJSON> {
+  const { generateRegistrationOptions } = await import("@simplewebauthn/server");
+  return generateRegistrationOptions({
+    rpName: "authserve",
+    rpID: rpId,
+    userName: user.email,
+    userID: new Uint8Array(Buffer.from(userHandleOf(user.id), "base64url")),
+    challenge: new Uint8Array(Buffer.from(challenge, "base64url")),
+    timeout: STEP_MS,
+    attestationType: "none",
+    excludeCredentials: existing.map(dataOf).map(({ credentialId: id, transports }) => ({ id, transports })),
+    authenticatorSelection: { residentKey: "required", userVerification: "required" },
+  });
+}
+
+/** The new passkey in the answer of a browser, as JSON. Or why it is not genuine. */
+export async function newPasskey(
+  answer: string,
+  { rpId, origin }: PasskeySite,
+  challenge: string,
+  userId: string,
+): Promise<Pick<NewFactor, "id" | "data" | "counter"> | { fault: string }> {
+  const { verifyRegistrationResponse } = await import("@simplewebauthn/server");
+  try {
+    const response = JSON.parse(answer) as RegistrationResponseJSON;
+    if (isCrossOrigin(response.response.clientDataJSON)) return { fault: IN_FRAME };
+    const { verified, registrationInfo } = await verifyRegistrationResponse({
+      response,
+      expectedChallenge: challenge,
+      expectedOrigin: origin,
+      expectedRPID: rpId,
+      requireUserVerification: true,
+    });
+    if (!verified) return { fault: "its signature is wrong" };
+    const { id, publicKey, counter, transports = [] } = registrationInfo.credential;
+    const data: PasskeyData = {
+      credentialId: id,
+      publicKey: Buffer.from(publicKey).toString("base64url"),
+      transports: transports.filter((transport) => /^[a-z-]{1,20}$/.test(transport)),
+      rpId,
+      userHandle: userHandleOf(userId),
+    };
+    return { id: idOfCredential(id), data: JSON.stringify(data), counter };
+  } catch (error) {
+    return { fault: faultText(error) };
+  }
+}
+
+/** The passkey that signed the answer of a browser, as JSON, and its counter. Or why it is not genuine. */
+export async function passkeyIn(
+  answer: string,
+  factors: readonly FactorRecord[],
+  { rpId, origin }: PasskeySite,
+  challenge: string,
+): Promise<{ factor: FactorRecord; counter: number } | { fault: string }> {
+  const { usable } = passkeysOf(factors, { rpId, origin });
+  const { verifyAuthenticationResponse } = await import("@simplewebauthn/server");
+  try {
+    const response = JSON.parse(answer) as AuthenticationResponseJSON;
+    const factor = usable.find(({ data }) => dataOf({ data }).credentialId === response.id);
+    if (factor === undefined) return { fault: "the passkey is not known" };
+    const { credentialId, publicKey, userHandle } = dataOf(factor);
+    // A key of the user, and no other one, has this handle (WebAuthn level 3, 7.2, step 6).
+    if (response.response.userHandle !== userHandle) return { fault: "the user handle is another one" };
+    if (isCrossOrigin(response.response.clientDataJSON)) return { fault: IN_FRAME };
+    const { verified, authenticationInfo } = await verifyAuthenticationResponse({
+      response,
+      expectedChallenge: challenge,
+      expectedOrigin: origin,
+      expectedRPID: rpId,
+      requireUserVerification: true,
+      // The store compares counters, once the signature is known to be genuine.
+      credential: { id: credentialId, publicKey: new Uint8Array(Buffer.from(publicKey, "base64url")), counter: 0 },
+    });
+    return verified ? { factor, counter: authenticationInfo.newCounter } : { fault: "its signature is wrong" };
+  } catch (error) {
+    return { fault: faultText(error) };
+  }
+}
+
+/** The id of the factor of a credential: the same for the same one. */
+const idOfCredential = (credentialId: string) => hash("sha256", credentialId).slice(0, 16);
+
+function isCrossOrigin(clientDataJson: string): boolean {
+  const data = JSON.parse(Buffer.from(clientDataJson, "base64url").toString("utf8")) as { crossOrigin?: unknown };
+  return data.crossOrigin === true;
+}
+
+const IN_FRAME = "it was made in a frame of another site";
+
+const MAX_FAULT = 200;
+
+/** What the library found. It names values of the client, so it is cut. */
+const faultText = (error: unknown) => (error instanceof Error ? error.message : String(error)).slice(0, MAX_FAULT);

@@ -1,0 +1,238 @@
+import assert from "node:assert/strict";
+import { generateKeyPairSync } from "node:crypto";
+import { suite, type TestContext, test } from "node:test";
+import { addFactor } from "../../../src/auth/factors/manage.ts";
+import { createPasskeyLogin } from "../../../src/auth/factors/passkey-login.ts";
+import {
+  loginOptions,
+  newPasskey,
+  passkeySiteOf,
+  passkeysOf,
+  registrationOptions,
+} from "../../../src/auth/factors/passkeys.ts";
+import { createSteps, STEP_MS } from "../../../src/auth/factors/steps.ts";
+import { localStores } from "../../../src/sqlite/stores.ts";
+import { Authenticator } from "../../helpers/authenticator.ts";
+import { tempDatabase } from "../../helpers/database.ts";
+import { failsWith } from "../../helpers/fails-with.ts";
+import { recordingLog } from "../../helpers/log.ts";
+
+const NOW = 1_800_000_000_000;
+const SITE = { rpId: "example.com", origin: "https://auth.example.com" };
+const USER = { id: "1", email: "user@example.com" };
+const FROM = { address: "192.0.2.1", requestId: "r", way: "form" as const };
+const CREDENTIAL = { secrets: ["a secret of the test, 32 bytes or more"], email: USER.email, passwordHash: "hash" };
+
+function open(t: TestContext) {
+  const store = localStores(tempDatabase(t).database).factors;
+  const clock = { now: NOW };
+  const now = () => clock.now;
+  const { log, named } = recordingLog();
+  const steps = createSteps(CREDENTIAL, store, now);
+  const openSession = async () => ({ accessToken: "token" });
+  const login = createPasskeyLogin({ store, steps, site: SITE, openSession, log, now });
+
+  /** Registers a passkey. */
+  async function register(name = "key"): Promise<Authenticator> {
+    const key = new Authenticator();
+    const { id } = steps.begin("new-passkey");
+    const { usable } = passkeysOf(await store.list(), SITE);
+    const answer = key.create(await registrationOptions(SITE, id, USER, usable), SITE.origin);
+    const made = await newPasskey(answer, SITE, id, USER.id);
+    assert.ok(!("fault" in made), JSON.stringify(made));
+    await addFactor(store, { ...made, kind: "passkey", name, createdAt: NOW });
+    return key;
+  }
+
+  /** Logs in with a passkey, which may do something wrong. */
+  async function use(key: Authenticator, wrongs: Parameters<Authenticator["get"]>[2] = {}) {
+    const { id } = steps.begin("passkey");
+    return login(key.get(loginOptions(SITE, id), SITE.origin, wrongs), id, FROM);
+  }
+  const reasons = () => named("passkey_refused").map(({ reason }) => String(reason));
+  return { store, clock, steps, login, register, use, reasons };
+}
+
+suite("a passkey", () => {
+  test("logs in alone, and its use is written", async (t) => {
+    const { store, register, use } = open(t);
+    const key = await register();
+    assert.deepEqual(await use(key), { accessToken: "token" });
+    assert.equal((await store.list())[0]?.lastUsedAt, NOW);
+    assert.deepEqual(await use(key), { accessToken: "token" }, "one without a counter is used again");
+  });
+
+  for (const [what, wrongs, reason] of [
+    ["of another origin", { origin: "https://evil.example.net" }, /origin/],
+    ["of another host of the domain", { origin: "https://app.example.com" }, /origin/],
+    ["of another port", { origin: "https://auth.example.com:8443" }, /origin/],
+    ["of another RP ID", { rpId: "evil.example.net" }, /RP ID/],
+    ["that has not verified its user", { isVerified: false }, /User verification/],
+    ["of another user", { userHandle: "b3RoZXI" }, /user handle/],
+    ["in a frame of another site", { crossOrigin: true }, /frame/],
+    ["that was made for a registration", { type: "webauthn.create" }, /type/],
+    [
+      "with the key of another one",
+      { key: generateKeyPairSync("ec", { namedCurve: "P-256" }).privateKey },
+      /signature/,
+    ],
+  ] as const)
+    test(`${what} is refused`, async (t) => {
+      const { register, use, reasons, store } = open(t);
+      const key = await register();
+      await failsWith("invalid_passkey", use(key, wrongs));
+      assert.match(reasons()[0] ?? "", reason);
+      assert.equal((await store.list())[0]?.lastUsedAt, null);
+      await use(key);
+    });
+
+  test("answers a challenge once, also when the answer is sent many times at once", async (t) => {
+    const { steps, login, register, reasons } = open(t);
+    const key = await register();
+    const { id } = steps.begin("passkey");
+    const answer = key.get(loginOptions(SITE, id), SITE.origin);
+    const results = await Promise.allSettled(Array.from({ length: 5 }, () => login(answer, id, FROM)));
+    assert.equal(results.filter(({ status }) => status === "fulfilled").length, 1);
+    assert.deepEqual([...new Set(reasons())], ["the challenge was used before"]);
+  });
+
+  test("cannot answer the challenge of another browser, or none", async (t) => {
+    const { steps, login, register } = open(t);
+    const key = await register();
+    const answer = key.get(loginOptions(SITE, steps.begin("passkey").id), SITE.origin);
+    await failsWith("invalid_passkey", login(answer, steps.begin("passkey").id, FROM));
+    await failsWith("invalid_passkey", login(answer, null, FROM));
+  });
+
+  test("whose counter goes back or stays is refused as a copy, and the first one still works", async (t) => {
+    const { register, use, reasons } = open(t);
+    const key = await register();
+    key.counter = 5;
+    await use(key);
+    for (const counter of [5, 4, 0]) await failsWith("invalid_passkey", use(key, { counter }));
+    assert.match(reasons()[0] ?? "", /counter of key has not grown/);
+    await use(key, { counter: 6 });
+    await use(key, { counter: 2 ** 32 - 1 });
+  });
+
+  test("beside another one is told apart, and a removed one is refused", async (t) => {
+    const { store, register, use, reasons } = open(t);
+    const [first, second] = [await register("first"), await register("second")];
+    await use(second);
+    const factors = await store.list();
+    assert.deepEqual(factors.map(({ name, lastUsedAt }) => [name, lastUsedAt]).sort(), [
+      ["first", null],
+      ["second", NOW],
+    ]);
+    await store.remove([String(factors.find(({ name }) => name === "second")?.id)]);
+    await failsWith("invalid_passkey", use(second));
+    assert.match(reasons()[0] ?? "", /not known/);
+    await use(first);
+  });
+
+  test("is no passkey if its answer is not even one", async (t) => {
+    const { steps, login, register } = open(t);
+    await register();
+    const { id } = steps.begin("passkey");
+    for (const answer of ["", "null", "1", "[]", "{}", '{"id":1}', "x".repeat(10_000)])
+      await failsWith("invalid_passkey", login(answer, id, FROM));
+  });
+
+  test("of a client with fifty wrong ones is not looked at for a while", async (t) => {
+    const { login, register, use, clock } = open(t);
+    const key = await register();
+    for (let n = 0; n < 50; n++) await failsWith("invalid_passkey", login("", null, FROM));
+    await failsWith("too_many_attempts", use(key));
+    clock.now += 5 * 60_000;
+    await use(key);
+  });
+});
+
+suite("a new passkey", () => {
+  for (const [what, wrongs] of [
+    ["of another origin", { origin: "https://app.example.com" }],
+    ["of another RP ID", { rpId: "evil.example.net" }],
+    ["that has not verified its user", { isVerified: false }],
+    ["that was made for a login", { type: "webauthn.get" }],
+    ["in a frame of another site", { crossOrigin: true }],
+  ] as const)
+    test(`${what} is refused`, async () => {
+      const key = new Authenticator();
+      const challenge = Buffer.alloc(32, 1).toString("base64url");
+      const options = await registrationOptions(SITE, challenge, USER, []);
+      const made = await newPasskey(key.create(options, SITE.origin, wrongs), SITE, challenge, USER.id);
+      assert.ok("fault" in made);
+    });
+
+  test("asks for user verification and a key that the authenticator keeps, and names those that are there", async (t) => {
+    const { store, register } = open(t);
+    const key = await register();
+    const options = await registrationOptions(SITE, "AAAA", USER, await store.list());
+    assert.deepEqual(options.authenticatorSelection?.userVerification, "required");
+    assert.deepEqual(options.authenticatorSelection?.residentKey, "required");
+    assert.deepEqual(
+      options.excludeCredentials?.map(({ id }) => id),
+      [key.credentialId],
+    );
+    assert.ok(!Buffer.from(options.user.id, "base64url").includes("1@"));
+    assert.equal(options.attestation, "none");
+  });
+});
+
+suite("where passkeys work", () => {
+  test("is the host of PUBLIC_URL, or COOKIE_DOMAIN, and only its origin", () => {
+    assert.deepEqual(passkeySiteOf("https://auth.example.com:8443/sso", undefined), {
+      rpId: "auth.example.com",
+      origin: "https://auth.example.com:8443",
+    });
+    assert.deepEqual(passkeySiteOf("https://auth.example.com", "example.com"), SITE);
+    assert.equal(passkeySiteOf("http://localhost:3000", undefined)?.rpId, "localhost");
+  });
+
+  test("is nowhere without TLS or a name", () => {
+    for (const url of [
+      "http://127.0.0.1:3000",
+      "https://192.0.2.1",
+      "https://[2001:db8::1]",
+      "http://auth.example.com",
+    ])
+      assert.equal(passkeySiteOf(url, undefined), null, url);
+  });
+
+  test("is not where the RP ID has changed", async (t) => {
+    const { store, register } = open(t);
+    await register();
+    const factors = await store.list();
+    assert.equal(passkeysOf(factors, SITE).usable.length, 1);
+    for (const site of [null, { ...SITE, rpId: "auth.example.com" }]) {
+      const { usable, unusable } = passkeysOf(factors, site);
+      assert.deepEqual([usable.length, unusable.length], [0, 1]);
+    }
+  });
+});
+
+suite("a step that a browser has begun", () => {
+  test("can be finished for five minutes, once, and only as what it is", async (t) => {
+    const { steps, clock } = open(t);
+    const { id, value } = steps.begin("code");
+    assert.equal(steps.read("code", ["", "junk", value]), id);
+    assert.equal(steps.read("passkey", [value]), null);
+    clock.now += STEP_MS - 1;
+    assert.equal(steps.read("code", [value]), id);
+    assert.deepEqual(await Promise.all([steps.finish(id), steps.finish(id)]), [true, false]);
+    clock.now += 1;
+    assert.equal(steps.read("code", [value]), null);
+  });
+
+  test("ends with another password, e-mail or secret, and outlives a secret that was replaced", async (t) => {
+    const { store } = localStoresOf(t);
+    const value = createSteps(CREDENTIAL, store, () => NOW).begin("code").value;
+    const read = (changes: Partial<typeof CREDENTIAL>) =>
+      createSteps({ ...CREDENTIAL, ...changes }, store, () => NOW).read("code", [value]);
+    assert.ok(read({ secrets: ["a new one", ...CREDENTIAL.secrets] }));
+    for (const changes of [{ passwordHash: "other" }, { email: "other@example.com" }, { secrets: ["other"] }])
+      assert.equal(read(changes), null);
+  });
+});
+
+const localStoresOf = (t: TestContext) => ({ store: localStores(tempDatabase(t).database).factors });

@@ -1,0 +1,187 @@
+import assert from "node:assert/strict";
+import { after, before, suite, type TestContext, test } from "node:test";
+import type { Browser, BrowserContextOptions, Page } from "playwright-core";
+import { needsChromium } from "../helpers/back-end.ts";
+import { complaintsOf, logInThere, openChromium, openProfile } from "../helpers/browser.ts";
+import { tryLogin } from "../helpers/client.ts";
+import { addAuthenticator, setVerified, type VirtualAuthenticator } from "../helpers/passkeys.ts";
+import { freePort } from "../helpers/proxy.ts";
+import { addTotp } from "../helpers/second-factor.ts";
+import { type Server, startServer } from "../helpers/server.ts";
+import { totpCode } from "../helpers/totp.ts";
+
+const addButton = (page: Page) => page.getByRole("button", { name: "Add a passkey" });
+const loginButton = (page: Page) => page.getByRole("button", { name: "Log in with a passkey" });
+const alertOf = (page: Page) => page.locator("form[data-kind] [role=alert]:visible").textContent();
+
+suite("passkeys in Chromium", needsChromium(), () => {
+  let browser: Browser;
+  before(async () => {
+    browser = await openChromium();
+  });
+  after(() => browser?.close());
+
+  interface Person {
+    server: Server & { origin: string };
+    page: Page;
+    authenticator: VirtualAuthenticator;
+    complaints: string[];
+  }
+
+  async function open(t: TestContext, options: BrowserContextOptions = {}): Promise<Person> {
+    const port = await freePort();
+    const origin = `http://localhost:${port}`;
+    const server = await startServer({ env: { PORT: String(port), PUBLIC_URL: origin } });
+    t.after(() => server[Symbol.asyncDispose]());
+    const profile = await openProfile(browser, options);
+    t.after(() => profile.close());
+    const complaints = await complaintsOf(profile);
+    const page = await profile.newPage();
+    return { server: { ...server, origin }, page, authenticator: await addAuthenticator(page), complaints };
+  }
+
+  /** Logs in with the password, and adds a passkey. Returns the recovery codes. */
+  async function addPasskey({ page, server: { origin } }: Person, name: string): Promise<string[]> {
+    await page.goto(`${origin}/account`);
+    await page.locator("#passkey-name").fill(name);
+    await addButton(page).click();
+    await page.waitForURL(`${origin}/account/passkey`);
+    return page.locator(".codes code").allTextContents();
+  }
+
+  async function logOut({ page, server: { origin } }: Person): Promise<void> {
+    await page.goto(`${origin}/logout`);
+    await page.getByRole("button", { name: "Log out" }).click();
+    await page.waitForURL(/\/login/);
+  }
+
+  test("a person adds one, logs in with it alone, and removes it", async (t) => {
+    const person = await open(t);
+    const { page, server, complaints } = person;
+    const { origin } = server;
+    await logInThere(page, origin);
+    assert.equal(await loginButton(page).count(), 0);
+    const codes = await addPasskey(person, "my laptop");
+    assert.equal(codes.length, 10);
+    await page.getByRole("link", { name: "I have kept them" }).click();
+    await page.getByText("my laptop").waitFor();
+    assert.equal((await tryLogin(server)).json.code, "second_factor_required");
+
+    await logOut(person);
+    await page.goto(`${origin}/login?rd=%2Faccount#part`);
+    await loginButton(page).click();
+    await page.waitForURL(`${origin}/account#part`);
+    assert.match((await page.locator("li").filter({ hasText: "this session" }).textContent()) ?? "", /passkey/);
+    assert.equal(server.log("login_succeeded").at(-1)?.method, "passkey");
+
+    await page.getByRole("button", { name: "Remove: my laptop" }).click();
+    await page.getByText("Now the password is enough.").waitFor();
+    assert.equal((await tryLogin(server)).status, 200);
+    assert.deepEqual(complaints, []);
+    assert.deepEqual(
+      server
+        .log()
+        .filter(({ event }) => event.startsWith("factor_"))
+        .map(({ event, kind }) => [event, kind]),
+      [
+        ["factor_added", "passkey"],
+        ["factor_removed", "passkey"],
+      ],
+    );
+  });
+
+  test("it is the second step too, and a recovery code does when it is lost", async (t) => {
+    const person = await open(t);
+    const { page, authenticator } = person;
+    const { origin } = person.server;
+    await logInThere(page, origin);
+    const [code = ""] = await addPasskey(person, "key");
+    await logOut(person);
+    await logInThere(page, origin);
+    await page.waitForURL(/\/login\/code/);
+    await loginButton(page).click();
+    await page.waitForURL(`${origin}/`);
+
+    await logOut(person);
+    await authenticator.session.send("WebAuthn.clearCredentials", { authenticatorId: authenticator.id });
+    await loginButton(page).click();
+    assert.match(String(await alertOf(page)), /^No passkey was used\./);
+    await logInThere(page, origin);
+    await page.locator("#code").fill(code);
+    await page.locator("#code").press("Enter");
+    await page.waitForURL(`${origin}/`);
+  });
+
+  test("one that cannot verify its user opens nothing", async (t) => {
+    const person = await open(t);
+    const { page, authenticator, server } = person;
+    await logInThere(page, server.origin);
+    await addPasskey(person, "key");
+    await logOut(person);
+    await setVerified(authenticator, false);
+    await loginButton(page).click();
+    assert.match(String(await alertOf(page)), /^No passkey was used\./);
+    await page.goto(server.origin);
+    assert.match(page.url(), /\/login$/);
+    await setVerified(authenticator, true);
+    await loginButton(page).click();
+    await page.waitForURL(`${server.origin}/`);
+  });
+
+  test("a copy whose counter lags behind is refused, and the log says so", async (t) => {
+    const person = await open(t);
+    const { page, authenticator, server } = person;
+    const { session, id: authenticatorId } = authenticator;
+    await logInThere(page, server.origin);
+    await addPasskey(person, "key");
+    const { credentials } = await session.send("WebAuthn.getCredentials", { authenticatorId });
+    const [copy] = credentials;
+    assert.ok(copy);
+    for (const _ of [1, 2]) {
+      await logOut(person);
+      await loginButton(page).click();
+      await page.waitForURL(`${server.origin}/`);
+    }
+    await logOut(person);
+    await session.send("WebAuthn.clearCredentials", { authenticatorId });
+    await session.send("WebAuthn.addCredential", { authenticatorId, credential: copy });
+    await loginButton(page).click();
+    await page.getByText("The passkey was not accepted.").waitFor();
+    assert.match(String((await server.logged("passkey_refused")).reason), /counter of key has not grown/);
+  });
+
+  test("without scripts an authenticator app is added and used, and no passkey is offered", async (t) => {
+    const { page, server } = await open(t, { javaScriptEnabled: false });
+    const { origin } = server;
+    await addTotp(server);
+    const { secret } = await addTotp(server);
+    await logInThere(page, origin);
+    await page.locator("#code").fill(totpCode(secret));
+    await page.locator("#code").press("Enter");
+    await page.waitForURL(`${origin}/`);
+    await page.goto(`${origin}/account`);
+    assert.equal(await addButton(page).isVisible(), false);
+    await page.getByRole("link", { name: "Add an authenticator app" }).click();
+    const shown = ((await page.locator("code").textContent()) ?? "").replaceAll(" ", "");
+    assert.equal(await page.locator(".qr svg").count(), 1);
+    await page.locator("#code").fill("000000");
+    await page.getByRole("button", { name: "Add" }).click();
+    assert.match(String(await page.getByRole("alert").textContent()), /^The code is wrong/);
+    await page.locator("#name").fill("tablet <b>");
+    await page.locator("#code").fill(totpCode(shown));
+    await page.getByRole("button", { name: "Add" }).click();
+    await page.waitForURL(`${origin}/account`);
+    await page.getByText("tablet <b>").waitFor();
+  });
+
+  test("the login page with its script has at most 30 kB", async (t) => {
+    const person = await open(t);
+    const { page, server } = person;
+    await logInThere(page, server.origin);
+    await addPasskey(person, "key");
+    const text = await (await fetch(`${server.origin}/login`, { headers: { "accept-language": "en" } })).text();
+    assert.match(text, /data-kind="login"/);
+    t.diagnostic(`${Buffer.byteLength(text)} bytes`);
+    assert.ok(Buffer.byteLength(text) <= 30_000, `${Buffer.byteLength(text)} bytes`);
+  });
+});
