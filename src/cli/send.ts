@@ -9,7 +9,9 @@ import { isLoopback } from "../http/listen.ts";
 import { printable } from "../lib/printable.ts";
 import { sendRequest } from "../lib/send-request.ts";
 import { DEFAULT_SOURCE_NAME } from "../webhook/default-source.ts";
+import type { Provider } from "../webhook/provider.ts";
 import { providerOf } from "../webhook/providers/index.ts";
+import type { Signer } from "../webhook/samples/signed-again.ts";
 import {
   type SampleSender,
   sampleAddresses,
@@ -17,6 +19,7 @@ import {
   senderOf,
   signedSample,
 } from "../webhook/samples/signed-sample.ts";
+import type { Scheme } from "../webhook/signature/schemes.ts";
 import type { Source } from "../webhook/source.ts";
 import { findSource } from "./find-source.ts";
 import { perSecond, wholeNumber } from "./option-values.ts";
@@ -140,34 +143,38 @@ function ofSource({ source: name, secretFile }: SendOptions, sources: readonly S
 }
 
 function ofPreset({ preset: slug = "", source, secretFile }: SendOptions): SampleSender {
-  const preset = providerOf(slug);
-  if (!preset) {
-    throw new OperatorError({ found: `There is no preset ${JSON.stringify(slug)}`, remedy: remedyForPreset(slug) });
-  }
+  const { provider, scheme } = presetToSign(slug, "set it in a source, and give --source NAME");
   if (source !== undefined) {
     throw new OperatorError({ found: "--source and --preset are given together", remedy: "keep one of them" });
   }
   if (secretFile === undefined) {
     throw new OperatorError({ found: "--preset needs a secret", remedy: "give --secret-file FILE, or --source NAME" });
   }
-  const { schemes, options = {}, id = [], type = [], contentTypes = ["application/json"] } = preset;
-  const [scheme] = schemes;
+  const { id = [], type = [], contentTypes = ["application/json"] } = provider;
+  const secret = secretIn(secretFile);
+  return { name: slug, path: `/webhook/${slug}`, preset: slug, scheme, id, type, contentTypes, secret };
+}
+
+/** Signs stored events as the provider of a preset. Throws {@link OperatorError} if a secret is not enough for that. */
+export function signerOfPreset(slug: string, secret: string): Signer {
+  const { provider } = presetToSign(slug, "take the headers that an app gets, without --sign-with");
+  return { preset: slug, schemes: provider.schemes, secret };
+}
+
+/** The provider of a preset that needs nothing but a secret to sign. `remedy` is for one that needs more. */
+function presetToSign(slug: string, remedy: string): { provider: Provider; scheme: Scheme } {
+  const provider = providerOf(slug);
+  if (!provider) {
+    throw new OperatorError({ found: `There is no preset ${JSON.stringify(slug)}`, remedy: remedyForPreset(slug) });
+  }
+  const { options = {} } = provider;
+  const [scheme] = provider.schemes;
   const isNeeded = (name: string) => options[name]?.without === undefined && options[name]?.default === undefined;
   const needed = Object.keys(options).filter(isNeeded);
   if (needed.length > 0 || scheme === undefined) {
-    const found = `The preset ${slug} needs ${needed.join(", ")}`;
-    throw new OperatorError({ found, remedy: "set it in a source, and give --source NAME" });
+    throw new OperatorError({ found: `The preset ${slug} needs ${needed.join(", ")}`, remedy });
   }
-  return {
-    name: slug,
-    path: `/webhook/${slug}`,
-    preset: slug,
-    scheme,
-    id,
-    type,
-    contentTypes,
-    secret: secretIn(secretFile),
-  };
+  return { provider, scheme };
 }
 
 const secretIn = (file: string) => readGiven("--secret-file", () => readSecretFile(file));
