@@ -13,6 +13,18 @@ export const EXAMPLES: Record<string, readonly (readonly [commandLine: string, w
     ["authserve hash-password <password.txt", "Read the password from a file"],
   ],
   passwd: [["authserve passwd", "Ask for a new password, and write its hash to .env"]],
+  listen: [
+    ["authserve listen --forward http://localhost:3000/hook", "Send new events to a program on this machine"],
+    [
+      "authserve listen --forward http://localhost:3000/hook --server https://auth.example.com --token-file token.txt",
+      "Send the events of another machine",
+    ],
+    [
+      "authserve listen --forward http://localhost:3000/hook --source stripe --sign-with stripe --secret-file local.txt",
+      "Sign them as Stripe does, with another secret",
+    ],
+    ["authserve listen --print --since 1h", "Only show the events of the last hour and later ones"],
+  ],
   "events list": [
     ["authserve events list --status failed --since 1d", "List events that failed within a day"],
     [

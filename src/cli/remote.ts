@@ -20,6 +20,15 @@ export interface RemoteServer {
   bytes(path: string, query?: Query): Promise<Uint8Array>;
   /** Changes something, and reads the answer. */
   post<Answer>(path: string, body: object): Promise<Answer>;
+  /** Reads an answer that may take long. */
+  text(path: string, query: Query, options: AskOptions): Promise<string>;
+  /** Its address, without a slash at the end. */
+  url: string;
+}
+
+interface AskOptions {
+  timeoutMs?: number;
+  signal?: AbortSignal;
 }
 
 const TIMEOUT_MS = 30_000;
@@ -35,23 +44,25 @@ export function remoteServer({ server, tokenFile }: RemoteOptions): RemoteServer
   if (url.protocol === "http:" && !isLoopback(url.hostname))
     throw new OperatorError({ found: "--server has no TLS, and would show the token", remedy: "give an https URL" });
   const headers = { Authorization: `Bearer ${readToken(tokenFile)}` };
-  const base = `${url.href.replace(/\/$/, "")}/admin/api/`;
+  const address = url.href.replace(/\/$/, "");
+  const noAnswer = (error: unknown) => new NoAnswerError(`${url.origin} does not answer (${describeError(error)})`);
 
-  function ask(path: string, query: Query = {}): Promise<Response> {
+  function ask(path: string, query: Query = {}, options: AskOptions = {}): Promise<Response> {
     const given = Object.entries(query).filter(([, value]) => value !== undefined);
     const search = new URLSearchParams(given.map(([name, value]) => [name, String(value)])).toString();
-    return send(`${path}${search && `?${search}`}`, { headers });
+    return send(`${path}${search && `?${search}`}`, { headers }, options);
   }
 
-  async function send(target: string, request: RequestInit): Promise<Response> {
-    const signal = AbortSignal.timeout(TIMEOUT_MS);
+  async function send(target: string, request: RequestInit, options: AskOptions = {}): Promise<Response> {
+    const { timeoutMs = TIMEOUT_MS, signal: ending } = options;
+    const timeout = AbortSignal.timeout(timeoutMs);
+    const signal = ending === undefined ? timeout : AbortSignal.any([ending, timeout]);
     let response: Response;
     try {
       // A redirect could lead the token elsewhere.
-      response = await fetch(`${base}${target}`, { ...request, redirect: "error", signal });
+      response = await fetch(`${address}/admin/api/${target}`, { ...request, redirect: "error", signal });
     } catch (error) {
-      const found = `${url?.origin} does not answer (${describeError(error)})`;
-      throw new OperatorError({ found, remedy: "check --server and the network" }, 1);
+      throw noAnswer(error);
     }
     if (!response.ok) throw await refusal(response);
     return response;
@@ -67,6 +78,13 @@ export function remoteServer({ server, tokenFile }: RemoteOptions): RemoteServer
         await send(path, { method: "POST", headers: request, body: JSON.stringify(body) })
       ).json()) as Answer;
     },
+    async text(path, query, options) {
+      const response = await ask(path, query, options);
+      return response.text().catch((error: unknown) => {
+        throw noAnswer(error);
+      });
+    },
+    url: address,
   };
 }
 
@@ -94,15 +112,28 @@ async function refusal(response: Response): Promise<OperatorError> {
     return new OperatorError({ found: "The token lacks the scope for this", remedy }, 1);
   }
   const [first] = (problem.errors ?? []) as { path: string; message: string }[];
-  return new RemoteProblem(code, `The server answered ${code}: ${first ? `${first.path} ${first.message}` : detail}`);
+  return new RemoteProblem(
+    response.status,
+    code,
+    `The server answered ${code}: ${first ? `${first.path} ${first.message}` : detail}`,
+  );
+}
+
+/** There was no answer, or only a part of one. */
+export class NoAnswerError extends OperatorError {
+  constructor(found: string) {
+    super({ found, remedy: "check --server and the network" }, 1);
+  }
 }
 
 /** Another problem that the server answered with. */
 export class RemoteProblem extends OperatorError {
+  readonly status: number;
   readonly code: string;
 
-  constructor(code: string, message: string) {
+  constructor(status: number, code: string, message: string) {
     super(message, 1);
+    this.status = status;
     this.code = code;
   }
 }

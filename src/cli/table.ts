@@ -93,7 +93,7 @@ const givingWay = (columns: readonly Column[]) =>
     .map(({ index }) => index);
 
 /** Cuts text to a width, with an ellipsis at the end. */
-function cut(text: string, width: number): string {
+export function cut(text: string, width: number): string {
   if (stringWidth(text) <= width) return text;
   let kept = "";
   let used = 0;

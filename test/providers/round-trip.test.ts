@@ -4,9 +4,12 @@ import { join } from "node:path";
 import { after, suite, test } from "node:test";
 import { stringify } from "yaml";
 import { needs } from "../helpers/back-end.ts";
+import { EXECUTABLE, startProgram } from "../helpers/command.ts";
 import { type Server, startServer } from "../helpers/server.ts";
+import { startTarget } from "../helpers/target.ts";
+import { until } from "../helpers/until.ts";
 import { workingDir } from "../helpers/working-dir.ts";
-import { isInstalled, type Provider, prove, type Vector } from "./delivery.ts";
+import { isAccepted, isInstalled, type Provider, prove, type Vector } from "./delivery.ts";
 import { providers, titleOf } from "./providers.ts";
 
 const needsPackages = () =>
@@ -35,6 +38,22 @@ async function startWithSources(): Promise<Server> {
   return startServer({ dir, env: Object.fromEntries(secrets) });
 }
 
+/** Their packages verify what `listen` signs. */
+const SIGNED_AGAIN = [
+  "stripe",
+  "github",
+  "shopify",
+  "slack",
+  "svix",
+  "twilio",
+  "paddle",
+  "square",
+  "linear",
+  "adyen",
+  "zoom",
+  "standard_webhooks",
+];
+
 suite("a server with a source for each provider", needsPackages(), async () => {
   const server = await startWithSources();
   after(() => server[Symbol.asyncDispose]());
@@ -49,6 +68,33 @@ suite("a server with a source for each provider", needsPackages(), async () => {
       const { genuine, altered } = await prove(provider, Date.now(), url);
       assert.ok([200, 204].includes(await statusOf(genuine)));
       assert.ok([401, 403].includes(await statusOf(altered)));
+    });
+  }
+
+  for (const preset of SIGNED_AGAIN) {
+    const provider = providers.find((one) => one.preset === preset && one.variant === undefined) as Provider;
+    test(`lets listen sign events as ${preset} does, which ${provider.package} verifies`, async (t) => {
+      const target = await startTarget();
+      t.after(() => target[Symbol.asyncDispose]());
+      const { genuine } = await prove(provider, Date.now(), `${server.url}/webhook/${nameOf(provider)}`);
+      assert.ok([200, 204].includes(await statusOf(genuine)));
+      const secretFile = join(server.dir, `${preset}.secret`);
+      writeFileSync(secretFile, provider.secret ?? "");
+      const listener = startProgram(
+        EXECUTABLE,
+        [
+          ...["listen", "--forward", target.url, "--from-start", "--name", preset.replaceAll("_", "-")],
+          ...["--source", nameOf(provider), "--sign-with", preset, "--secret-file", secretFile],
+        ],
+        { dir: server.dir, env: { ...server.env, XDG_STATE_HOME: server.dir } },
+      );
+      await until(() => target.received.length > 0);
+      listener.child.kill("SIGTERM");
+      assert.equal((await listener.exited).code, 0, listener.stderr());
+      const { headers, body } = target.received[0] as (typeof target.received)[number];
+      const texts = Object.entries(headers).map(([name, value]) => [name, String(value)]);
+      const vector = { ...genuine, url: target.url, headers: Object.fromEntries(texts), body: body.toString("base64") };
+      assert.ok(await isAccepted(provider, { ...vector, at: Date.now() }));
     });
   }
 });

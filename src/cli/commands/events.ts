@@ -6,6 +6,26 @@ import { sendOptions } from "./webhooks.ts";
 
 /** Adds the commands of stored events. */
 export function addEventCommands(program: Command): void {
+  remoteOptions(
+    program
+      .command("listen")
+      .description(
+        "Send stored events to a program on this machine as they arrive, and go on where the last run stopped",
+      )
+      .option("--forward <url>", "Where to send them, e.g. http://localhost:3000/hook")
+      .option("--allow-remote", "Allow --forward to name another machine")
+      .option("--name <name>", "Name of the listener: each has a place of its own among the events", "default")
+      .option("--source <name>", "Only events of this source")
+      .option("--type <type>", "Only events of this type")
+      .option("--route <name>", "Only events that this route takes")
+      .option("--since <time>", "Begin with the events received since this time: 1h, 7d, or ISO 8601 (UTC by default)")
+      .option("--from-start", "Begin with the oldest event")
+      .option("--max-backlog <count>", "Refuse to start if more events wait", "1000")
+      .option("--sign-with <preset>", "Sign as this provider, with --secret-file")
+      .option("--secret-file <file>", "File with the secret; without --sign-with for the signature that an app gets")
+      .option("--print", "Print the payloads, too")
+      .option("--json", "Print a JSON object per line"),
+  ).action(async (options) => (await import("../listen/listen.ts")).runListen(options));
   const events = program.command("events").description("Show and replay stored events");
   remoteOptions(
     events

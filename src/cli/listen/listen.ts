@@ -1,0 +1,183 @@
+import { spawn } from "node:child_process";
+import { resolve } from "node:path";
+import { readSecretFile, SIGNING_SECRET_FORM, signingKeyOf } from "../../config/secrets.ts";
+import { OperatorError, systemCode } from "../../errors.ts";
+import type { HeardEvent, ListenFilter } from "../../events/listening.ts";
+import { readInstance } from "../../http/instance.ts";
+import { openStored } from "../../webhook/intake/stored-content.ts";
+import { isTaken } from "../../worker/routing.ts";
+import { requireFiltered } from "../find-source.ts";
+import { parseTime, wholeNumber } from "../option-values.ts";
+import { counted, say } from "../output.ts";
+import { type RemoteOptions, remoteServer } from "../remote.ts";
+import { noSuchRoute, readRoutesOf } from "../routes.ts";
+import { signerOfPreset } from "../send.ts";
+import { withStores } from "../stores.ts";
+import { type Feed, patient, remoteFeed, storeFeed } from "./feed.ts";
+import { forward } from "./forward.ts";
+import { lineView } from "./lines.ts";
+import { openScreen } from "./screen.ts";
+import { openListenerState } from "./state.ts";
+import { createTarget, forwardUrl, type Signing } from "./target.ts";
+
+interface ListenOptions extends RemoteOptions {
+  forward?: string;
+  allowRemote?: boolean;
+  name: string;
+  source?: string;
+  type?: string;
+  route?: string;
+  since?: string;
+  fromStart?: boolean;
+  maxBacklog: string;
+  signWith?: string;
+  secretFile?: string;
+  print?: boolean;
+  json?: boolean;
+}
+
+/** What a listener listens to. */
+interface Origin {
+  /** Names it in the state, without secrets. */
+  name: string;
+  feed: Feed;
+  /** The page of its server; null if it is not known. */
+  page: string | null;
+}
+
+/** Sends stored events to a program on this machine as they arrive, until it is ended. */
+export async function runListen(options: ListenOptions): Promise<void> {
+  const { since, fromStart, source, type, route, print } = options;
+  if (since !== undefined && fromStart)
+    throw new OperatorError({ found: "--since and --from-start are given together", remedy: "keep one of them" });
+  if (options.forward === undefined && !print)
+    throw new OperatorError({ found: "--forward is missing", remedy: "give a URL, or --print to only see events" });
+  const url = options.forward === undefined ? null : forwardUrl(options.forward, options.allowRemote === true);
+  const target = url === null ? null : createTarget(url, signingOf(options));
+  const run = {
+    options,
+    target,
+    begin: beginOf(options),
+    maxBacklog: wholeNumber("--max-backlog", options.maxBacklog, 1_000_000),
+  };
+  const server = remoteServer(options);
+  if (server !== null) {
+    const feed = remoteFeed(server, { source, type, route });
+    return listen({ name: server.url, feed, page: `${server.url}/admin/` }, run);
+  }
+  const filter = filterOf(options);
+  return withStores(async (stores) => {
+    await requireFiltered(stores, { source });
+    const { DATA_DIR: dataDir, DATABASE_URL: address } = stores.settings;
+    const name =
+      address === undefined ? resolve(dataDir) : `${address.hosts.map(({ host }) => host)}/${address.database}`;
+    const url = readInstance(dataDir)?.url;
+    const page = url === undefined ? null : `${url}/admin/`;
+    return listen({ name, feed: storeFeed(stores.events, filter, stores.now), page }, run);
+  });
+}
+
+function filterOf({ source, type, route: name }: ListenOptions): ListenFilter {
+  if (name === undefined) return { source, type };
+  const routes = readRoutesOf(undefined);
+  const chosen = routes.filter((route) => route.name === name);
+  if (chosen.length === 0)
+    throw noSuchRoute(
+      name,
+      routes.map((route) => route.name),
+    );
+  return { source, type, takes: (event) => isTaken(chosen, event, openStored(event)) };
+}
+
+/** Since when to listen, in Unix milliseconds; null: from where the last run has stopped. */
+function beginOf({ since, fromStart }: ListenOptions): number | null {
+  if (fromStart) return 0;
+  return since === undefined ? null : parseTime("--since", since, Date.now());
+}
+
+function signingOf({ signWith, secretFile, route }: ListenOptions): Signing {
+  if (secretFile === undefined) {
+    if (signWith === undefined) return { as: "route", key: null, route: route ?? null };
+    throw new OperatorError({ found: "--sign-with needs a secret", remedy: "give --secret-file FILE" });
+  }
+  const secret = secretIn(secretFile);
+  if (signWith !== undefined) return { as: "provider", signer: signerOfPreset(signWith, secret) };
+  const key = signingKeyOf(secret);
+  if (key === null) throw new OperatorError({ found: `${secretFile} has no secret`, remedy: SIGNING_SECRET_FORM });
+  return { as: "route", key, route: route ?? null };
+}
+
+function secretIn(file: string): string {
+  try {
+    return readSecretFile(file);
+  } catch (error) {
+    const found = `--secret-file cannot be read (${systemCode(error)})`;
+    throw new OperatorError({ found, remedy: "name a readable file" });
+  }
+}
+
+interface Run {
+  options: ListenOptions;
+  target: ReturnType<typeof createTarget> | null;
+  begin: number | null;
+  maxBacklog: number;
+}
+
+const ENDING_SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
+
+async function listen(
+  { name: origin, feed, page }: Origin,
+  { options, target, begin, maxBacklog }: Run,
+): Promise<void> {
+  const state = openListenerState(options.name, origin, begin !== null);
+  const ending = new AbortController();
+  const end = () => ending.abort();
+  for (const signal of ENDING_SIGNALS) process.on(signal, end);
+  // The reader of a pipe has gone.
+  process.stdout.once("error", end);
+  try {
+    const cursor = state.cursor ?? (await feed.begin(begin));
+    const waiting = await feed.count(cursor, maxBacklog);
+    if (waiting > maxBacklog) throw tooMany(maxBacklog);
+    state.save(cursor);
+    const title = `${options.name}: ${origin} → ${target === null ? "shown only" : target.url}`;
+    const isFullScreen = process.stdout.isTTY && process.stdin.isTTY && !options.print && !options.json;
+    if (!isFullScreen) say(`Listening as ${title}. ${counted(waiting, "event")} ${waiting === 1 ? "waits" : "wait"}.`);
+    const screen = isFullScreen ? openScreen(title) : null;
+    const view = screen ?? lineView(options);
+    try {
+      const listener = { feed: patient(feed, view.waits), target, state, view, signal: ending.signal };
+      const { done, resend, pause } = forward(cursor, listener);
+      screen?.start({ resend, pause, open: (event) => openInBrowser(page, event), quit: end });
+      await done;
+    } finally {
+      screen?.close();
+    }
+  } finally {
+    for (const signal of ENDING_SIGNALS) process.off(signal, end);
+    state.release();
+  }
+}
+
+function tooMany(maxBacklog: number): OperatorError {
+  const found = `More than ${counted(maxBacklog, "event")} wait for this listener`;
+  const remedy = "take them with a larger --max-backlog, or leave them out with --since, e.g. --since 1h";
+  return new OperatorError({ found, remedy }, 1);
+}
+
+/** Shows an event on the page of the server. */
+function openInBrowser(page: string | null, { eventId, source }: HeardEvent): void {
+  if (page === null) return;
+  const url = `${page}#/events/${encodeURIComponent(eventId)}?${new URLSearchParams({ source })}`;
+  const [program, ...before] = OPENERS[process.platform] ?? ["xdg-open"];
+  const child = spawn(program, [...before, url], { stdio: "ignore", detached: true });
+  // There may be no browser.
+  child.on("error", () => {});
+  child.unref();
+}
+
+/** The programs that open a URL, by platform. */
+const OPENERS: Partial<Record<NodeJS.Platform, readonly [string, ...string[]]>> = {
+  darwin: ["open"],
+  win32: ["rundll32", "url.dll,FileProtocolHandler"],
+};

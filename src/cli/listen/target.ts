@@ -1,0 +1,107 @@
+import { Agent as HttpAgent, type OutgoingHttpHeaders, request as requestHttp } from "node:http";
+import { Agent as HttpsAgent, request as requestHttps } from "node:https";
+import { describeError, OperatorError, systemCode } from "../../errors.ts";
+import { DEFAULT_ROUTE } from "../../events/job.ts";
+import type { HeardEvent } from "../../events/listening.ts";
+import type { EventPayload } from "../../events/store.ts";
+import { isLoopback } from "../../http/listen.ts";
+import { type Signer, signedAgain } from "../../webhook/samples/signed-again.ts";
+import { headersOf } from "../../worker/handlers/http-headers.ts";
+
+/** How the target took an event. */
+export interface TargetAnswer {
+  /** Null without an answer. */
+  status: number | null;
+  ms: number;
+  /** Why there is no answer; null if there is one. */
+  error: string | null;
+}
+
+/** An answer, or what keeps the target from getting anything. */
+type Sending = { isAway: false; answer: TargetAnswer } | { isAway: true; reason: string };
+
+/** The program on this machine that gets the events. */
+export interface LocalTarget {
+  url: string;
+  send(event: HeardEvent, isAgain: boolean): Promise<Sending>;
+}
+
+/** How requests are signed: as a provider does, with the key that routes sign with, or not at all. */
+export type Signing =
+  | { as: "provider"; signer: Signer }
+  | { as: "route"; key: Uint8Array | null; route: string | null };
+
+const TIMEOUT_MS = 30_000;
+
+/** Reads `--forward`. Throws {@link OperatorError} unless it is an address of this machine, or others are allowed. */
+export function forwardUrl(text: string, isRemoteAllowed: boolean): string {
+  const url = URL.parse(text);
+  if (url === null || !/^https?:$/.test(url.protocol))
+    throw new OperatorError({
+      found: "--forward is not usable",
+      remedy: "give a URL, e.g. http://localhost:3000/hook",
+    });
+  if (!isRemoteAllowed && !isLoopback(url.hostname)) {
+    const remedy = "name localhost, or allow it with --allow-remote";
+    throw new OperatorError({ found: "--forward is not on this machine", remedy });
+  }
+  return url.href;
+}
+
+/** Creates the target of a URL. */
+export function createTarget(url: string, signing: Signing): LocalTarget {
+  const isTls = url.startsWith("https:");
+  // The certificate of a program under development names nobody.
+  const agent = isTls ? new HttpsAgent({ rejectUnauthorized: !isLoopback(new URL(url).hostname) }) : new HttpAgent();
+
+  function post(to: string, headers: OutgoingHttpHeaders, body: Uint8Array): Promise<number> {
+    return new Promise((resolve, reject) => {
+      const signal = AbortSignal.timeout(TIMEOUT_MS);
+      const options = { method: "POST", headers: { ...headers, "Content-Length": body.length }, agent, signal };
+      const sent = (isTls ? requestHttps : requestHttp)(to, options, (response) => {
+        response.on("error", () => {}).resume();
+        resolve(response.statusCode ?? 0);
+      });
+      sent.on("error", (error) => reject(signal.aborted ? new Error("no answer in 30 s") : error));
+      sent.end(body);
+    });
+  }
+
+  return {
+    url,
+    async send({ content, ...event }, isAgain) {
+      const startedAt = performance.now();
+      const answered = (status: number | null, error: string | null): Sending => {
+        return { isAway: false, answer: { status, ms: Math.round(performance.now() - startedAt), error } };
+      };
+      if (content === null) return answered(null, "unreadable");
+      let request: ReturnType<typeof requestOf>;
+      try {
+        request = requestOf(url, { ...event, content }, signing, isAgain);
+      } catch (error) {
+        return answered(null, `not signed: ${describeError(error)}`);
+      }
+      try {
+        return answered(await post(request.url, request.headers, request.body), null);
+      } catch (error) {
+        const code = systemCode(error);
+        return AWAY.includes(code) ? { isAway: true, reason: code } : answered(null, describeError(error));
+      }
+    },
+  };
+}
+
+// Nothing was sent.
+const AWAY = ["ECONNREFUSED", "ENOTFOUND", "EAI_AGAIN", "EHOSTUNREACH", "ENETUNREACH"];
+
+type ReadableEvent = Omit<HeardEvent, "content"> & { content: EventPayload };
+
+function requestOf(url: string, event: ReadableEvent, signing: Signing, isReplay: boolean) {
+  const { content } = event;
+  if (signing.as === "provider") return signedAgain(signing.signer, content, url, Date.now());
+  const job = {
+    ...{ ...event, ...content, event: event.id, route: signing.route ?? DEFAULT_ROUTE, isReplay },
+    ...{ attempt: 1, countedAttempt: 1, attemptOfBudget: 1 },
+  };
+  return { url, headers: headersOf(job, content.payload, { key: signing.key }, Date.now()), body: content.payload };
+}
