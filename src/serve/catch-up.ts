@@ -25,12 +25,22 @@ export function catchUpRunOf(
   { events, catchUps, now }: Pick<Stores, "events" | "catchUps" | "now">,
   signal: AbortSignal,
 ): CatchUpRun | null {
-  const { name, catchUp: settings, preset } = source;
+  const { name, catchUp: settings, preset, redact } = source;
   const adapter = catchUpOf(source);
   if (settings === undefined || adapter === undefined) return null;
   const send = apiOf([settings.origin], now, signal);
   const repeatsForMs = (providerOf(preset)?.facts?.repeatsForSeconds?.is ?? 0) * 1000;
-  return { source: name, settings, adapter, repeatsForMs, store: catchUps, events, send, now };
+  return {
+    source: name,
+    ...(redact && { redact }),
+    settings,
+    adapter,
+    repeatsForMs,
+    store: catchUps,
+    events,
+    send,
+    now,
+  };
 }
 
 /** Sends to the API at these origins. */

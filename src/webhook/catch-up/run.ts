@@ -2,6 +2,8 @@ import { describeError } from "../../errors.ts";
 import { CAPTURED_PREFIX } from "../../events/captured.ts";
 import type { EventStore, NewEvent } from "../../events/store.ts";
 import { MINUTE_MS } from "../../lib/durations.ts";
+import { requireRedacted } from "../intake/redact.ts";
+import type { Source } from "../source.ts";
 import type {
   CapturedEvent,
   CatchUpAdapter,
@@ -35,6 +37,7 @@ export interface CatchUpResult {
 /** What a run works with. */
 export interface CatchUpRun {
   source: string;
+  redact?: NonNullable<Source["redact"]>;
   settings: CatchUpSettings;
   adapter: CatchUpAdapter;
   /** For how long the provider repeats by itself, in milliseconds. */
@@ -220,11 +223,13 @@ async function capture(
   return false;
 }
 
-async function append({ source, settings, events, now }: CatchUpRun, captured: CapturedEvent): Promise<void> {
+async function append(run: CatchUpRun, captured: CapturedEvent): Promise<void> {
+  const { source, settings, events, now } = run;
   const { host } = new URL(settings.origin);
   const event: NewEvent = {
     source,
     ...captured,
+    payload: requireRedacted(run, Buffer.from(captured.payload), captured.contentType).bytes,
     bytesSha256: null,
     sameWithinMs: null,
     secret: `${CAPTURED_PREFIX}${host}`,
