@@ -158,6 +158,11 @@ export const PROBLEMS = {
     detail: "Deliveries are paused; deliver again later",
     when: "Less disk space than `MIN_FREE_DISK` is free, or the oldest queued event is older than `MAX_QUEUE_AGE`. Or a list in `allowedAddresses` of the source, which may have the address, or the keys that its sender publishes, have never been read. Or a subscription of Amazon SNS could not be confirmed yet. Deliveries are accepted again by themselves.",
   },
+  encryption_key_missing: {
+    status: 503,
+    detail: "The payload is encrypted with a key that the server does not have",
+    when: "`ENCRYPTION_KEYS` lacks the key of an event. The log and `authserve doctor` name it.",
+  },
   queue_full: {
     status: 503,
     detail: "The intake queue is full; deliver again later",

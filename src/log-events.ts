@@ -22,6 +22,12 @@ export const LOG_EVENTS = {
     meaning: "A setting is accepted, but probably not as intended. The message says why.",
     fields: [],
   },
+  encryption_key_missing: {
+    level: "error",
+    meaning:
+      "At the start `ENCRYPTION_KEYS` lacks a key that payloads may be encrypted with. Their jobs become dead letters; nothing is lost.",
+    fields: ["keys"],
+  },
   clock_warning: {
     level: "warn",
     meaning: "At the start the clock was before this version was made, before the newest event, or 30 days after it.",

@@ -6,6 +6,7 @@ import type { FactorStore } from "./auth/factors/store.ts";
 import type { TokenStore } from "./auth/machine-tokens/store.ts";
 import type { SessionStore } from "./auth/sessions.ts";
 import type { ThrottleStore } from "./auth/throttle/store.ts";
+import { readEncryptionKeys } from "./config/encryption-keys.ts";
 import {
   DATABASE_CA_FILE,
   type DatabaseSettings,
@@ -14,6 +15,7 @@ import {
   usesRedis,
 } from "./config/settings.ts";
 import { describeError, SettingsError } from "./errors.ts";
+import type { EncryptionStore } from "./events/encryption.ts";
 import type { EventStore } from "./events/store.ts";
 import { makeDir } from "./lib/files.ts";
 import { faultOfAuthorities, readPemFile } from "./lib/pem.ts";
@@ -27,6 +29,7 @@ import type { RedisOptions, RedisServers } from "./redis/client.ts";
 import type { RedisConnection, RedisFacts } from "./redis/connection.ts";
 import { openForCommand, openForServer } from "./sqlite/open.ts";
 import type { StoreChecks } from "./storage/faults.ts";
+import { encryptionKey } from "./storage/payload-codec.ts";
 import type { CatchUpStore } from "./webhook/catch-up/store.ts";
 import type { HeldStore } from "./webhook/held/held-store.ts";
 import type { SourceStore } from "./webhook/intake/source-store.ts";
@@ -45,6 +48,7 @@ export interface Stores {
   alerts: AlertStore;
   held: HeldStore;
   tokens: TokenStore;
+  encryption: EncryptionStore;
   outages: OutageStore;
   catchUps: CatchUpStore;
   subscriptions: SubscriptionStore;
@@ -72,7 +76,11 @@ interface SharedStores {
   leases: Leases;
 }
 
-type CommandSettings = RedisSettings & DatabaseSettings & Pick<Settings, "DATA_DIR">;
+type CommandSettings = RedisSettings & DatabaseSettings & Pick<Settings, "DATA_DIR" | "ENCRYPTION_KEYS">;
+
+/** The keys of the settings. Throws {@link SettingsError} if a file cannot be used. */
+const keysOf = ({ ENCRYPTION_KEYS: files }: Pick<Settings, "ENCRYPTION_KEYS">) =>
+  readEncryptionKeys(files).map(encryptionKey);
 
 /**
  * Opens the stores for a server. A data directory with SQLite has one only. Throws `OperatorError` with nothing left
@@ -85,6 +93,7 @@ export async function openServerStores(settings: Settings, log: Log): Promise<Se
   // An old session in the database would be valid again if the settings stop naming a Redis.
   if (usesRedis(settings)) await main.sessions.remove(userId).catch(() => {});
   const sessions = revokeOnCredentialChange(stores.sessions, { userId, email, passwordHash: password.encoded }, log);
+  await warnOfMissingKeys(main.encryption, log);
   // Ends sessions that a new password invalidates. The start does not wait for this, because Redis may be down.
   void sessions.check(userId).catch(() => {});
   const { sessions: _sessions, throttle: _throttle, ...others } = checks;
@@ -96,6 +105,13 @@ export async function openServerStores(settings: Settings, log: Log): Promise<Se
     logBytes,
     newestEventAt,
   };
+}
+
+async function warnOfMissingKeys(encryption: EncryptionStore, log: Log): Promise<void> {
+  const keys = await encryption.missingKeys();
+  if (keys.length === 0) return;
+  const text = `payloads may be encrypted with ${keys.join(", ")}: add the file of each to ENCRYPTION_KEYS`;
+  log.error({ event: "encryption_key_missing", keys }, text);
 }
 
 /** Stores before Redis takes sessions and the throttle. */
@@ -111,6 +127,7 @@ async function openMainStores(
     const sqlite = await openForServer({
       dataDir,
       minFreeBytes: settings.MIN_FREE_DISK,
+      keys: keysOf(settings),
       startThread: (options) => startThread("storage", options),
       startReadThread: (options) => startThread("reading", options),
       log,
@@ -126,6 +143,7 @@ async function openMainStores(
     connection: postgresOptions(settings, address),
     log,
     server,
+    keys: keysOf(settings),
   });
   return { main: { ...stores, shared: stores }, server, checks, logBytes: () => 0, newestEventAt };
 }
@@ -147,11 +165,11 @@ const BUSY_TIMEOUT_MS = 20_000;
 export async function openCommandStores(settings: CommandSettings, log: Log, { isOpen = false } = {}): Promise<Stores> {
   const { DATABASE_URL: address } = settings;
   if (address === undefined) {
-    const sqlite = openForCommand(settings.DATA_DIR, { busyTimeoutMs: BUSY_TIMEOUT_MS, isOpen });
+    const sqlite = openForCommand(settings.DATA_DIR, { busyTimeoutMs: BUSY_TIMEOUT_MS, isOpen }, keysOf(settings));
     return withAuthStores({ ...sqlite, shared: null, now: Date.now }, settings, log);
   }
   const { openForCommand: openPostgres } = await import("./postgres/open.ts");
-  const main = await openPostgres({ connection: postgresOptions(settings, address), log });
+  const main = await openPostgres({ connection: postgresOptions(settings, address), log, keys: keysOf(settings) });
   return withAuthStores({ ...main, shared: main }, settings, log);
 }
 

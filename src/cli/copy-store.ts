@@ -53,7 +53,7 @@ export async function copyStore(
     }),
   );
   source.requireUnchanged();
-  await target.finish(Date.now());
+  await target.finish(Date.now(), source.keys);
   onProgress(total, total);
   return Object.fromEntries(counts);
 }

@@ -9,6 +9,7 @@ import {
 import { OperatorError } from "../errors.ts";
 import { checkPostgres } from "./checks/database.ts";
 import { checkDatabase, checkFsync, checkSpace } from "./checks/disk.ts";
+import { checkEncryption } from "./checks/encryption.ts";
 import { type Finding, printFindings, warning, wrong, wrongSettings } from "./checks/finding.ts";
 import { checkRedis, checkServer, checkTls } from "./checks/network.ts";
 import { checkOutages } from "./checks/outages.ts";
@@ -35,7 +36,8 @@ export async function runDoctor({ json }: { json?: boolean }): Promise<void> {
     findings.push(...wrongSettings("settings", error));
   }
   const { DATA_DIR: dataDir = "./data" } = readUsable(environment, ["DATA_DIR"]) ?? {};
-  findings.push(...checkModes(environment, folder, dataDir));
+  const { ENCRYPTION_KEYS: keyFiles } = readUsable(environment, ["ENCRYPTION_KEYS"]) ?? {};
+  findings.push(...checkModes(environment, folder, dataDir, keyFiles));
   const postgres = readUsable(environment, DATABASE_SETTING_NAMES);
   const database = postgres?.DATABASE_URL
     ? await checkPostgres(postgres, postgres.DATABASE_URL)
@@ -59,6 +61,7 @@ export async function runDoctor({ json }: { json?: boolean }): Promise<void> {
   findings.push(...notReported(findings, await checkSources(environment, canRead, Date.now())));
   if (canRead && postgres && redis)
     findings.push(...(await checkOutages(environment)), ...(await checkTokens(environment, Date.now())));
+  if (canRead && postgres && redis) findings.push(...notReported(findings, await checkEncryption(environment)));
   const address = readUsable(environment, ["DATA_DIR", "DATABASE_URL", "PORT", "HOST", "TLS_CERT_FILE"]);
   if (address) findings.push(...(await checkServer(address)));
 

@@ -178,6 +178,7 @@ export const EXAMPLES: Record<string, readonly (readonly [commandLine: string, w
     ['authserve backup --force "backup-$(date +%u).db"', "Keep one backup for each day of the week"],
   ],
   restore: [["authserve restore backup.db", "Restore a backup while no server runs"]],
+  encrypt: [["authserve encrypt", "Encrypt what was stored before there was a key, or with an old one"]],
   migrate: [["authserve migrate --from ./data", "Copy the SQLite store in ./data to the PostgreSQL of DATABASE_URL"]],
   doctor: [["authserve doctor", "Look for problems"]],
   version: [

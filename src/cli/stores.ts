@@ -17,7 +17,13 @@ import { openCommandStores, type Stores } from "../stores.ts";
 import type { SourceRecord, SourceStore } from "../webhook/intake/source-store.ts";
 import { faultOfServedLog } from "./served-dir.ts";
 
-const NAMES = ["DATA_DIR", "DEMO_USER_ID", ...DATABASE_SETTING_NAMES, ...REDIS_SETTING_NAMES] as const;
+const NAMES = [
+  "DATA_DIR",
+  "DEMO_USER_ID",
+  "ENCRYPTION_KEYS",
+  ...DATABASE_SETTING_NAMES,
+  ...REDIS_SETTING_NAMES,
+] as const;
 
 /**
  * How long a command that writes much leaves the database to a server. One that waits for its lock tries again within
@@ -94,6 +100,15 @@ export async function tokenRecords(environment: Environment): Promise<TokenRecor
     records = await tokens.list();
   });
   return records;
+}
+
+/** The keys that the stores have noted, and that the settings lack; none before the first start of a server. */
+export async function missingKeys(environment: Environment): Promise<string[]> {
+  let missing: string[] = [];
+  await withStoresIfAny(environment, async ({ encryption }) => {
+    missing = await encryption.missingKeys();
+  });
+  return missing;
 }
 
 /** Runs a command on the store of sources; on an empty one before the first start of a server. */

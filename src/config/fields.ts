@@ -52,6 +52,18 @@ export function parsed<T>(read: (value: string) => T | null, expectation: string
   );
 }
 
+/** Paths of files. */
+export const files = v.pipe(
+  parsed((value) => {
+    const paths = value
+      .split(",")
+      .map((path) => path.trim())
+      .filter((path) => path !== "");
+    return paths.length === 0 ? null : paths;
+  }, "expected a comma-separated list of files, e.g. /etc/authserve/key"),
+  v.description("comma-separated list of files"),
+);
+
 function toInteger(value: string, min: number, max: number): number | null {
   const number = /^[0-9]{1,15}$/.test(value) ? Number(value) : Number.NaN;
   return number >= min && number <= max ? number : null;

@@ -1,10 +1,13 @@
 import { accessSync, constants, readFileSync, statSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import { getPublicSuffix } from "tldts";
+import * as v from "valibot";
 import { isWithin } from "../auth/browser/redirect-target.ts";
-import { type Fault, systemCode } from "../errors.ts";
+import { type Fault, SettingsError, systemCode } from "../errors.ts";
 import { faultOfAuthorities, faultOfPair, unreadablePem } from "../lib/pem.ts";
 import { isFault, parseDatabaseUrl } from "../postgres/address.ts";
+import { readEncryptionKeys } from "./encryption-keys.ts";
+import { files } from "./fields.ts";
 import {
   DATABASE_CA_FILE,
   type Environment,
@@ -29,7 +32,21 @@ export function readServerSettings(environment: Environment): Settings {
     ...dataDirFaults(environment),
     ...cookieDomainFaults(environment),
     ...unusedRedisUrl(environment),
+    ...encryptionKeyFaults(environment),
   ]);
+}
+
+/** Checks the files of `ENCRYPTION_KEYS`. */
+function encryptionKeyFaults({ ENCRYPTION_KEYS: list }: Environment): Fault[] {
+  const read = v.safeParse(files, list);
+  if (!read.success) return [];
+  try {
+    readEncryptionKeys(read.output);
+    return [];
+  } catch (error) {
+    if (error instanceof SettingsError) return [...error.faults];
+    throw error;
+  }
 }
 
 /** Checks that nobody expects `REDIS_URL`, which other programs read, to have an effect. */

@@ -7,7 +7,7 @@ import { BROWSERS, LOGIN } from "./setting-groups/login.ts";
 import { NETWORK } from "./setting-groups/network.ts";
 import { OPERATION } from "./setting-groups/operation.ts";
 import { PROCESSING } from "./setting-groups/processing.ts";
-import { DATABASE, REDIS } from "./setting-groups/stores.ts";
+import { DATABASE, ENCRYPTION, REDIS } from "./setting-groups/stores.ts";
 import { WEBHOOKS } from "./setting-groups/webhooks.ts";
 
 /** Every setting. */
@@ -15,6 +15,7 @@ export const SETTINGS = {
   ...LOGIN,
   ...BROWSERS,
   ...DATABASE,
+  ...ENCRYPTION,
   ...REDIS,
   ...NETWORK,
   ...WEBHOOKS,
@@ -27,6 +28,7 @@ export const SETTING_GROUPS: Record<string, Group> = {
   "Login and tokens": LOGIN,
   Browsers: BROWSERS,
   PostgreSQL: DATABASE,
+  Encryption: ENCRYPTION,
   Redis: REDIS,
   Network: NETWORK,
   Webhooks: WEBHOOKS,

@@ -1,3 +1,4 @@
+import { hash } from "node:crypto";
 import { AppError } from "../errors.ts";
 import {
   bringsOtherId,
@@ -15,6 +16,7 @@ import {
 } from "../events/dedupe.ts";
 import { numbered } from "../events/free-number.ts";
 import type { Appended, NewEvent } from "../events/store.ts";
+import { orNull, type PayloadCodec, PLAIN_CODEC, ROW, SEALED } from "../storage/payload-codec.ts";
 import { type Postgres, type Queries, sqlState } from "./connection.ts";
 import type { EventTally } from "./event-tally.ts";
 import { freeNumberOf } from "./free-number-of.ts";
@@ -55,7 +57,8 @@ SELECT nth - 1 AS index FROM added JOIN input USING (id)`;
  */
 const STORED = `
 SELECT id, source, event_id AS "eventId", encode(bytes_sha256, 'hex') AS "bytesSha256",
-  CASE WHEN erased_at IS NULL THEN encode(sha256(payload), 'hex') END AS "payloadSha256"
+  CASE WHEN erased_at IS NULL THEN encode(sha256(payload), 'hex') END AS "payloadSha256",
+  headers, CASE WHEN headers LIKE '${SEALED}' AND erased_at IS NULL THEN payload END AS sealed
 FROM unnest($1::text[], $2::text[]) AS named (source, event_id) JOIN authserve.events USING (source, event_id)
   LEFT JOIN authserve.contents ON contents.event = id LEFT JOIN authserve.erasures ON erasures.event = id`;
 
@@ -92,10 +95,14 @@ INSERT INTO authserve.tally (conflicts) SELECT sum(deliveries) FROM input`;
 const POISON = /^(?:22|54)/;
 
 /** Stores batches of deliveries. */
-export function eventAppend(postgres: Postgres, tally: EventTally): (batch: NewEvent[]) => Promise<Appended[]> {
-  const add = addNew(postgres);
-  const resolveKnown = knownEvents(postgres, add);
-  const appendWithin = eventsWithin(postgres, add);
+export function eventAppend(
+  postgres: Postgres,
+  tally: EventTally,
+  codec: PayloadCodec,
+): (batch: NewEvent[]) => Promise<Appended[]> {
+  const add = addNew(postgres, codec);
+  const resolveKnown = knownEvents(postgres, add, codec);
+  const appendWithin = eventsWithin(postgres, add, codec);
 
   async function appendByIdentity(batch: readonly NewEvent[]): Promise<Appended[]> {
     if (batch.length === 0) return [];
@@ -151,7 +158,7 @@ function notStorable(cause: unknown): Appended {
 type AddNew = (batch: readonly NewEvent[]) => Promise<boolean[]>;
 
 /** Adds events through a connection. */
-export function addNew(postgres: Queries): AddNew {
+export function addNew(postgres: Queries, codec: PayloadCodec = PLAIN_CODEC): AddNew {
   return async (batch) => {
     const names = new Set<string>();
     const first = [...batch.entries()].filter(([, event]) => {
@@ -161,7 +168,13 @@ export function addNew(postgres: Queries): AddNew {
       if (isFirst) for (const name of own) names.add(name);
       return isFirst;
     });
-    const rows = await postgres.rows<{ index: number }>(APPEND, columnsOfEvents(first.map(([, event]) => event)));
+    const rows = await postgres.rows<{ index: number }>(
+      APPEND,
+      columnsOfEvents(
+        first.map(([, event]) => event),
+        codec,
+      ),
+    );
     const isNew = batch.map(() => false);
     for (const { index } of rows) isNew[first[index]?.[0] as number] = true;
     return isNew;
@@ -174,18 +187,33 @@ function namesOf({ source, eventId, bytesSha256 }: NewEvent): string[] {
   return bytesSha256 === null ? [name] : [name, `${source} sha256 ${bytesSha256}`];
 }
 
-function columnsOfEvents(events: readonly NewEvent[]): Buffer[] {
+function columnsOfEvents(events: readonly NewEvent[], codec: PayloadCodec): Buffer[] {
+  const rows = events.map((event) => sealed(codec, ROW.contents(event.source, event.eventId), event));
   const digests = events.map(({ bytesSha256 }) => (bytesSha256 === null ? null : Buffer.from(bytesSha256, "hex")));
   return [
     ...columnsOf(events, { source: texts, eventId: texts, type: texts, receivedAt: integers }),
     integers(events.map(({ payload, headers }) => payload.length + Buffer.byteLength(headers))),
     bytes(digests),
-    ...columnsOf(events, { secret: texts, address: texts, headers: texts, contentType: texts, payload: bytes }),
+    ...columnsOf(rows, { secret: texts, address: texts, headers: texts, contentType: texts, payload: bytes }),
   ];
 }
 
+/** An event as its row has it. */
+function sealed(
+  codec: PayloadCodec,
+  row: ReturnType<(typeof ROW)["contents" | "conflict"]>,
+  event: NewEvent,
+): NewEvent {
+  const { text: headers, bytes: payload } = codec.seal(row, { text: event.headers, bytes: event.payload });
+  return { ...event, headers, payload };
+}
+
 /** Stores an event of a source in which only the same bytes within a time are a duplicate. */
-function eventsWithin(postgres: Postgres, add: AddNew): (event: NewEvent, sameWithinMs: number) => Promise<Appended> {
+function eventsWithin(
+  postgres: Postgres,
+  add: AddNew,
+  codec: PayloadCodec,
+): (event: NewEvent, sameWithinMs: number) => Promise<Appended> {
   async function findSame({ bytesSha256, source }: NewEvent): Promise<SameBytes | undefined> {
     if (bytesSha256 === null) return undefined;
     const [same] = await postgres.rows<SameBytes>(SAME_BYTES, [Buffer.from(bytesSha256, "hex"), source]);
@@ -197,7 +225,7 @@ function eventsWithin(postgres: Postgres, add: AddNew): (event: NewEvent, sameWi
     for (let { eventId } = event; ; eventId = numbered(event.eventId, await freeNumberOf(postgres, event))) {
       const same = await findSame(event);
       if (same && isWithin(event, same, sameWithinMs)) {
-        const repeats = await addRepeats(postgres, repeatOf(event, same));
+        const repeats = await addRepeats(postgres, codec, repeatOf(event, same));
         return duplicateOf(event, same.eventId, repeats.has(event));
       }
       if (same) await postgres.run(FORGET_BYTES, [same.id]);
@@ -212,6 +240,9 @@ interface StoredRow extends Pick<StoredEvent, "id" | "bytesSha256"> {
   eventId: string;
   /** Null once it is removed or erased. */
   payloadSha256: string | null;
+  headers: string | null;
+  /** The payload if it is encrypted. */
+  sealed: Buffer | null;
 }
 
 type BytesRow = SameBytes & { source: string; bytesSha256: string };
@@ -221,14 +252,18 @@ function repeatOf(delivery: NewEvent, { id, eventId }: SameBytes): NewRepeat[] {
   return bringsOtherId(delivery, eventId) ? [{ stored: id, delivery }] : [];
 }
 
-function knownEvents(postgres: Postgres, add: AddNew): (events: readonly NewEvent[]) => Promise<Appended[]> {
+function knownEvents(
+  postgres: Postgres,
+  add: AddNew,
+  codec: PayloadCodec,
+): (events: readonly NewEvent[]) => Promise<Appended[]> {
   async function readStored(events: readonly NewEvent[]): Promise<(event: NewEvent) => StoredEvent | undefined> {
     const names = columnsOf(events, { source: texts, eventId: texts });
     const rows = await postgres.rows<StoredRow>(STORED, names);
     const byName = new Map(rows.map((row) => [`${row.source} ${row.eventId}`, row]));
     return (event) => {
       const row = byName.get(`${event.source} ${event.eventId}`);
-      const digest = row?.payloadSha256 ?? null;
+      const digest = row ? payloadDigestOf(codec, row) : null;
       return row && { ...row, hasSameBytes: digest === null ? null : digest === digestOf(event) };
     };
   }
@@ -254,9 +289,10 @@ function knownEvents(postgres: Postgres, add: AddNew): (events: readonly NewEven
   return async (events) => {
     const [storedOf, sameOf] = [await readStored(events), await readByBytes(events)];
     const decided = events.map((event) => ({ event, decision: decideTaken(event, storedOf(event), sameOf(event)) }));
-    await addConflicts(postgres, decided);
+    await addConflicts(postgres, codec, decided);
     const repeats = await addRepeats(
       postgres,
+      codec,
       decided.flatMap(({ event, decision }) =>
         decision.is === "duplicate" && decision.of ? repeatOf(event, decision.of) : [],
       ),
@@ -271,8 +307,16 @@ function knownEvents(postgres: Postgres, add: AddNew): (events: readonly NewEven
   };
 }
 
+/** The digest of a stored payload. Null once retention has removed it, and without its key. */
+function payloadDigestOf(codec: PayloadCodec, { source, eventId, payloadSha256, headers, sealed: bytes }: StoredRow) {
+  if (headers === null || bytes === null) return payloadSha256;
+  const content = orNull(() => codec.open(ROW.contents(source, eventId), { text: headers, bytes }));
+  return content && hash("sha256", content.bytes);
+}
+
 async function addConflicts(
   postgres: Postgres,
+  codec: PayloadCodec,
   decided: readonly { event: NewEvent; decision: Decision }[],
 ): Promise<void> {
   const conflicts = decided.flatMap(({ event, decision }) =>
@@ -280,7 +324,11 @@ async function addConflicts(
   );
   const all = countDeliveries(conflicts, (row) => `${row.with} ${row.digest}`);
   if (all.length === 0) return;
-  const rows = all.map(({ delivery, digest, ...row }) => ({ ...delivery, ...row, digest: Buffer.from(digest, "hex") }));
+  const rows = all.map(({ delivery, digest, ...row }) => ({
+    ...sealed(codec, ROW.conflict(row.with, digest), delivery),
+    ...row,
+    digest: Buffer.from(digest, "hex"),
+  }));
   const sent = { type: texts, secret: texts, address: texts, headers: texts, contentType: texts, receivedAt: integers };
   const counted = { lastAt: integers, deliveries: integers, payload: bytes };
   await postgres.run(ADD_CONFLICTS, columnsOf(rows, { with: integers, digest: bytes, ...sent, ...counted }));

@@ -1,8 +1,10 @@
+import { describeError } from "../errors.ts";
 import { afterAttempt, afterExpiredLease, LEASE_EXPIRED } from "../events/attempt-end.ts";
 import { discardReason, ERASED } from "../events/erasure.ts";
 import type { Claim, ClaimedJob, Next, Settlement } from "../events/job.ts";
 import { MAX_PAYLOAD_BYTES } from "../events/limits.ts";
 import type { ClaimRequest, DeadLetteredJob, EventStore } from "../events/store.ts";
+import { keyIdIn, missingKey, orNull, type PayloadCodec, ROW, UnsealableError } from "../storage/payload-codec.ts";
 import type { Postgres } from "./connection.ts";
 import { readErasures } from "./erasures.ts";
 import { discard } from "./event-replay.ts";
@@ -86,12 +88,13 @@ interface ClaimedRow extends Omit<ClaimedJob, "route"> {
 type ClaimsPort = Pick<EventStore, "claim" | "renew" | "settle" | "release">;
 
 /** Claims of jobs: lease, renew, settle and release. */
-export function eventClaims(postgres: Postgres, tally: EventTally): ClaimsPort {
+export function eventClaims(postgres: Postgres, tally: EventTally, codec: PayloadCodec): ClaimsPort {
   async function nextDueAt(route: string, now: number): Promise<number | null> {
     const [next] = await postgres.rows<{ dueAt: number | null }>(NEXT_DUE, [route, now]);
     return next?.dueAt ?? null;
   }
 
+  const settle = settling(postgres, tally, codec);
   /** Routes with a claim that failed, and when it was made. Its jobs may be leased, and nobody runs them. */
   const lost = new Map<string, number>();
 
@@ -107,7 +110,7 @@ export function eventClaims(postgres: Postgres, tally: EventTally): ClaimsPort {
     const values = [route, now, limit, owner, now + leaseMs, MAX_PAYLOAD_BYTES];
     const rows = await postgres.rows<ClaimedRow>(CLAIM, values);
     const expired = rows.filter(({ isExpired }) => isExpired);
-    const claimed = rows
+    const leased = rows
       .filter(({ isExpired, isErased }) => !isExpired && !isErased)
       .map(({ isExpired: _, isErased: __, due_at: ___, ...row }) => ({ ...row, route }));
     await discardErased(
@@ -116,8 +119,16 @@ export function eventClaims(postgres: Postgres, tally: EventTally): ClaimsPort {
       request,
       rows.filter(({ isErased }) => isErased),
     );
+    const { claimed, unreadable } = openClaimed(codec, leased);
+    if (unreadable.length > 0) await settle(unreadable.map(({ job, fault }) => setAside(job, fault, request)));
     const { retried, deadLettered } = await endExpired(postgres, tally, request, expired);
-    return { claimed, expired: retried, deadLettered, unreadable: [], nextDueAt: await nextDueAt(route, now) };
+    return {
+      claimed,
+      expired: retried,
+      deadLettered,
+      unreadable: unreadable.map(({ job, fault: error }) => ({ event: job.event, route, eventId: job.eventId, error })),
+      nextDueAt: await nextDueAt(route, now),
+    };
   }
 
   return {
@@ -133,7 +144,7 @@ export function eventClaims(postgres: Postgres, tally: EventTally): ClaimsPort {
     async renew({ event, route, owner, attempt }, leaseMs, now) {
       return (await postgres.run(RENEW, [now + leaseMs, event, route, owner, attempt])) === 1;
     },
-    settle: settling(postgres, tally),
+    settle,
     async release(claims, now) {
       const columns = columnsOf(claims, { event: integers, route: texts, owner: texts, attempt: integers });
       await postgres.run(RELEASE, [now, ...columns]);
@@ -159,6 +170,37 @@ async function discardErased(
       changes.change(job, { attempts: attempt - 1, leaseOwner: null, claimedAt: null, orderingKey: null });
     }
   });
+}
+
+/** A leased job whose event cannot be read, and why. */
+interface UnreadableClaim {
+  job: ClaimedJob;
+  fault: string;
+}
+
+/** Decrypts the events of leased jobs. */
+function openClaimed(codec: PayloadCodec, leased: readonly ClaimedJob[]) {
+  const claimed: ClaimedJob[] = [];
+  const unreadable: UnreadableClaim[] = [];
+  for (const job of leased) {
+    const content = { text: job.headers, bytes: job.payload };
+    try {
+      const opened = orNull(() => codec.open(ROW.contents(job.source, job.eventId), content));
+      if (opened) claimed.push({ ...job, headers: opened.text, payload: opened.bytes });
+      else unreadable.push({ job, fault: `the event ${missingKey(keyIdIn(job.headers) ?? "")}` });
+    } catch (error) {
+      if (!(error instanceof UnsealableError)) throw error;
+      unreadable.push({ job, fault: `the database is damaged: ${describeError(error)}` });
+    }
+  }
+  return { claimed, unreadable };
+}
+
+/** Makes a dead letter of a leased job whose event cannot be read. */
+function setAside({ event, route, attempt }: ClaimedJob, fault: string, request: ClaimRequest): Settlement {
+  const { owner, now, blocks = false } = request;
+  const next = { to: "failed", reason: fault, blocks } as const;
+  return { event, route, owner, attempt, next, startedAt: now, finishedAt: now, error: fault };
 }
 
 /** Renews expired leases of jobs that their owner still works on, and ends the attempts of all others. */
@@ -197,7 +239,7 @@ function expire(changes: Changes, job: JobRow, request: ClaimRequest): boolean {
 }
 
 /** Ends attempts whose claims are not lost. */
-function settling(postgres: Postgres, tally: EventTally): EventStore["settle"] {
+function settling(postgres: Postgres, tally: EventTally, codec: PayloadCodec): EventStore["settle"] {
   /** Attempts whose settlement got no answer. It may have been committed. */
   const unanswered = new Set<string>();
 
@@ -208,7 +250,7 @@ function settling(postgres: Postgres, tally: EventTally): EventStore["settle"] {
     try {
       const recorded = told.length === 0 ? new Set() : await readRecorded(postgres, told);
       const settled = await changeJobs(postgres, tally, { events, now }, (changes) =>
-        batch.map((settlement) => settleOne(changes, settlement) || recorded.has(nameOf(settlement))),
+        batch.map((settlement) => settleOne(changes, codec, settlement) || recorded.has(nameOf(settlement))),
       );
       for (const claim of batch) unanswered.delete(nameOf(claim));
       return settled;
@@ -220,10 +262,11 @@ function settling(postgres: Postgres, tally: EventTally): EventStore["settle"] {
 }
 
 /** Returns false, and changes nothing, when the claim is lost. */
-function settleOne(changes: Changes, settlement: Settlement): boolean {
-  const { event, route, owner, attempt, next, startedAt, finishedAt, error, response = null } = settlement;
+function settleOne(changes: Changes, codec: PayloadCodec, settlement: Settlement): boolean {
+  const { event, route, owner, attempt, next, startedAt, finishedAt, error, response: text = null } = settlement;
   const job = changes.job(event, route);
   if (job?.status !== "queued" || job.leaseOwner !== owner || job.attempts !== attempt) return false;
+  const response = text === null ? null : codec.sealText(ROW.response(event, route, attempt), text);
   end(changes, job, next, { startedAt, finishedAt, outcome: error === null ? "succeeded" : "failed", error, response });
   return true;
 }

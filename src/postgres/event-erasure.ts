@@ -2,6 +2,7 @@ import { hash } from "node:crypto";
 import { discardReason, ERASED, type ErasedEvent } from "../events/erasure.ts";
 import { isDiscardable } from "../events/open-job-page.ts";
 import type { EventStore } from "../events/store.ts";
+import { orNull, type PayloadCodec, ROW, type RowContent } from "../storage/payload-codec.ts";
 import type { Postgres } from "./connection.ts";
 import { discard, findEvent } from "./event-replay.ts";
 import type { EventTally } from "./event-tally.ts";
@@ -11,7 +12,7 @@ import { integers } from "./values.ts";
 
 /** The content of an event that is not erased: event. */
 const FOUND = `
-SELECT received_at AS "receivedAt", payload FROM authserve.contents JOIN authserve.events ON id = contents.event
+SELECT received_at AS "receivedAt", headers AS text, payload AS bytes FROM authserve.contents JOIN authserve.events ON id = contents.event
 WHERE contents.event = $1 AND NOT EXISTS (SELECT 1 FROM authserve.erasures WHERE erasures.event = $1)`;
 
 /** Notes an erasure: event, time, reason, digest. */
@@ -28,10 +29,14 @@ const ERASE = [
     WHERE event = $1`,
 ];
 
-type Found = Pick<ErasedEvent, "receivedAt"> & { payload: Buffer };
+type Found = Pick<ErasedEvent, "receivedAt"> & RowContent;
 
 /** Erases the contents of events. Their old rows stay in the files of PostgreSQL until a vacuum. */
-export function eventErasure(postgres: Postgres, tally: EventTally): Pick<EventStore, "erase" | "sweep"> {
+export function eventErasure(
+  postgres: Postgres,
+  tally: EventTally,
+  codec: PayloadCodec,
+): Pick<EventStore, "erase" | "sweep"> {
   return {
     async erase({ eventId, source }, { reason, now, isDryRun = false }) {
       const event = await findEvent(postgres, { eventId, source });
@@ -40,8 +45,10 @@ export function eventErasure(postgres: Postgres, tally: EventTally): Pick<EventS
         void queries.run(LOCK_CONTENTS, [integers([event])]);
         const [found] = await queries.rows<Found>(FOUND, [event]);
         if (!found) return null;
-        const { receivedAt, payload } = found;
-        const digest = hash("sha256", payload, "buffer");
+        const { receivedAt } = found;
+        // Without the key, the digest is that of the encrypted bytes.
+        const { bytes } = orNull(() => codec.open(ROW.contents(source, eventId), found)) ?? found;
+        const digest = hash("sha256", bytes, "buffer");
         const running = changes.jobsOf(event).filter(({ leaseOwner }) => leaseOwner !== null).length;
         const erased: ErasedEvent = { source, eventId, receivedAt, payloadSha256: digest.toString("hex"), running };
         if (isDryRun) return erased;

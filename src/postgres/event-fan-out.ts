@@ -1,6 +1,7 @@
 import { pendingOf } from "../events/captured.ts";
 import { MAX_PAYLOAD_BYTES } from "../events/limits.ts";
 import type { EventPayload, EventStore, PendingEvent } from "../events/store.ts";
+import { orNull, type PayloadCodec, ROW } from "../storage/payload-codec.ts";
 import type { Postgres } from "./connection.ts";
 import type { EventTally } from "./event-tally.ts";
 import { lockLines } from "./ordering.ts";
@@ -25,9 +26,10 @@ ORDER BY waiting.id`;
 
 /** The payloads of the first of these events, as many as fit, at least one: events, bytes. */
 const PAYLOADS = `
-SELECT payload, content_type AS "contentType", headers FROM (
-  SELECT nth, payload, content_type, headers, sum(length(payload)) OVER (ORDER BY nth) AS total
+SELECT payload, content_type AS "contentType", headers, source, event_id AS "eventId" FROM (
+  SELECT nth, event, payload, content_type, headers, sum(length(payload)) OVER (ORDER BY nth) AS total
   FROM unnest($1::bigint[]) WITH ORDINALITY AS named (event, nth) LEFT JOIN authserve.contents USING (event)) AS sized
+  LEFT JOIN authserve.events ON id = event
 WHERE nth = 1 OR coalesce(total, 0) <= $2 ORDER BY nth`;
 
 /**
@@ -66,10 +68,18 @@ UNION ALL SELECT '', -count(*), count(*), -sum(size), sum(size), count(*) FROM j
 
 const JOB = { event: integers, route: texts, dueAt: integers, orderingKey: texts };
 
+interface PayloadRow extends Omit<EventPayload, "payload"> {
+  source: string;
+  eventId: string;
+  /** Null once it is removed. */
+  payload: Uint8Array | null;
+}
+
 /** Finds events without jobs and adds their jobs. */
 export function eventFanOut(
   postgres: Postgres,
   tally: EventTally,
+  codec: PayloadCodec,
 ): Pick<EventStore, "pending" | "payloads" | "addJobs"> {
   return {
     async pending(limit) {
@@ -78,8 +88,12 @@ export function eventFanOut(
     },
     async payloads(events) {
       const values = [integers(events), MAX_PAYLOAD_BYTES];
-      const rows = await postgres.rows<EventPayload | { payload: null }>(PAYLOADS, values);
-      return rows.map((row) => (row.payload === null ? null : row));
+      const rows = await postgres.rows<PayloadRow>(PAYLOADS, values);
+      return rows.map(({ source, eventId, contentType, headers: text, payload: bytes }) => {
+        const content =
+          bytes === null ? null : orNull(() => codec.open(ROW.contents(source, eventId), { text, bytes }));
+        return content && { contentType, headers: content.text, payload: content.bytes };
+      });
     },
     async addJobs(events, jobs) {
       const values = [integers(events), ...columnsOf(jobs, JOB)];

@@ -1,5 +1,6 @@
 import { MAX_PAYLOAD_BYTES } from "../events/limits.ts";
 import type { EventStore, HistoryEvent } from "../events/store.ts";
+import { orNull, type PayloadCodec, ROW } from "../storage/payload-codec.ts";
 import type { Postgres } from "./connection.ts";
 import { integers } from "./values.ts";
 
@@ -39,7 +40,7 @@ interface JobRow {
 }
 
 /** Reads stored events with what was sent, one after another. */
-export function eventHistory(postgres: Postgres): Pick<EventStore, "history"> {
+export function eventHistory(postgres: Postgres, codec: PayloadCodec): Pick<EventStore, "history"> {
   return {
     async history({ after, since, name, limit }) {
       const events = name
@@ -47,13 +48,20 @@ export function eventHistory(postgres: Postgres): Pick<EventStore, "history"> {
         : await postgres.rows<Omit<HistoryEvent, "jobs">>(NEXT, [after, since, limit, MAX_PAYLOAD_BYTES]);
       const rows = await postgres.rows<JobRow>(JOBS, [integers(events.map(({ id }) => id))]);
       const jobs = Map.groupBy(rows, ({ event }) => event);
-      return events.map((event) => ({ ...event, jobs: (jobs.get(event.id) ?? []).map(sentBy) }));
+      // Those whose key is missing are left out.
+      return events.flatMap((event) => orNull(() => opened(codec, event, jobs.get(event.id) ?? [])) ?? []);
     },
   };
 }
 
-const sentBy = ({ route, attempts, contentType, payload }: JobRow) => ({
-  route,
-  attempts,
-  body: payload && { payload, contentType: contentType ?? "" },
-});
+function opened(codec: PayloadCodec, event: Omit<HistoryEvent, "jobs">, jobs: readonly JobRow[]): HistoryEvent {
+  const content = { text: event.headers, bytes: event.payload };
+  const { text: headers, bytes: payload } = codec.open(ROW.contents(event.source, event.eventId), content);
+  return { ...event, headers, payload, jobs: jobs.map((job) => sentBy(codec, job)) };
+}
+
+function sentBy(codec: PayloadCodec, { event, route, attempts, contentType: text, payload: bytes }: JobRow) {
+  if (bytes === null || text === null) return { route, attempts, body: null };
+  const body = codec.open(ROW.sentBody(event, route), { text, bytes });
+  return { route, attempts, body: { payload: body.bytes, contentType: body.text } };
+}

@@ -12,6 +12,8 @@ import { matchesError } from "../events/matches-error.ts";
 import { type Listed, searchWindows, WINDOW } from "../events/search-window.ts";
 import type { EventDetail, EventFilter, EventPage, EventStore } from "../events/store.ts";
 import { type ListedEvent, listPage } from "../events/summary.ts";
+import { openedHeaders, openedResponse } from "../storage/opened-details.ts";
+import { orNull, type PayloadCodec, ROW, type RowContent, SEALED } from "../storage/payload-codec.ts";
 import type { Postgres, Queries } from "./connection.ts";
 import { EVENT, LISTED, listStatements } from "./lists-sql.ts";
 import { integers } from "./values.ts";
@@ -64,7 +66,7 @@ FROM authserve.attempts WHERE event = ANY($1::bigint[]) ORDER BY event, route, a
 
 /** The conflicts of events, oldest first. Payloads beyond a number of bytes are null: events, bytes. */
 const CONFLICTS = `
-SELECT event, encode(payload_sha256, 'hex') AS "payloadSha256", deliveries, first_at AS "firstAt", last_at AS "lastAt", address,
+SELECT event, encode(payload_sha256, 'hex') AS "payloadSha256", deliveries, first_at AS "firstAt", last_at AS "lastAt", address, headers,
   CASE WHEN sum(length(payload)) OVER (PARTITION BY event ORDER BY first_at, payload_sha256) <= $2 THEN payload END AS payload
 FROM authserve.conflicts WHERE event = ANY($1::bigint[]) ORDER BY event, first_at, payload_sha256`;
 
@@ -74,15 +76,15 @@ SELECT event, number, event_id AS "eventId", type, deliveries, first_at AS "firs
 FROM authserve.repeats WHERE event = ANY($1::bigint[]) ORDER BY event, number`;
 
 /** Reads of stored events. Each reads one snapshot. */
-export function eventReads(postgres: Postgres): Pick<EventStore, "list" | "get" | "startingWith"> {
+export function eventReads(postgres: Postgres, codec: PayloadCodec): Pick<EventStore, "list" | "get" | "startingWith"> {
   const list = (filter: EventFilter) =>
-    snapshot(postgres, async (queries) => listIn(queries, filter, (await readListed(queries, filter)).oldest));
-  const listWindow = (filter: EventFilter) => snapshot(postgres, (queries) => listIn(queries, filter));
+    snapshot(postgres, async (queries) => listIn(queries, codec, filter, (await readListed(queries, filter)).oldest));
+  const listWindow = (filter: EventFilter) => snapshot(postgres, (queries) => listIn(queries, codec, filter));
   return {
     list: (filter) => (filter.search === undefined ? list(filter) : searchPayloads(postgres, filter, listWindow)),
     startingWith: (prefix, source, limit) =>
       postgres.rows(STARTING_WITH, [prefix, prefix + LAST_CHARACTER, source ?? null, limit]),
-    get: (eventId, source) => snapshot(postgres, (queries) => getIn(queries, eventId, source)),
+    get: (eventId, source) => snapshot(postgres, (queries) => getIn(queries, codec, eventId, source)),
   };
 }
 
@@ -106,19 +108,43 @@ function snapshot<T>(postgres: Postgres, read: (queries: Queries) => Promise<T>)
 const COMPARED = 1000;
 
 /** Lists the events from the oldest one on. */
-async function listIn(queries: Queries, filter: EventFilter, oldest = 0): Promise<EventPage> {
-  const { error, limit } = filter;
-  const size = error === undefined ? limit : COMPARED;
+async function listIn(queries: Queries, codec: PayloadCodec, filter: EventFilter, oldest = 0): Promise<EventPage> {
+  const { error, search, limit } = filter;
+  const size = error === undefined && search === undefined ? limit : COMPARED;
   let next = { ...filter, after: String(Math.max(oldest - 1, Number(filter.after ?? 0))), limit: size };
   const found: ListedEvent[] = [];
   for (;;) {
     const rows = await readRows(queries, next);
     const isListed = ({ jobs }: ListedEvent) =>
       error === undefined || jobs?.some(({ lastError }) => matchesError(lastError, error));
-    found.push(...rows.filter(isListed));
+    const listed = rows.filter(isListed);
+    found.push(...(search === undefined ? listed : await thoseWith(queries, codec, listed, search)));
     if (rows.length < size || found.length >= limit) return listPage(found.slice(0, limit), filter);
     next = { ...next, before: String(rows.at(-1)?.id) };
   }
+}
+
+/** The encrypted payloads among those of events: events. */
+const SEALED_PAYLOADS = `
+SELECT event, headers AS text, payload AS bytes FROM authserve.contents
+WHERE event = ANY($1::bigint[]) AND headers LIKE '${SEALED}'`;
+
+/** The events whose payloads have a text. Those that are not encrypted have it. One whose key is missing has none. */
+async function thoseWith(
+  queries: Queries,
+  codec: PayloadCodec,
+  events: readonly ListedEvent[],
+  search: string,
+): Promise<ListedEvent[]> {
+  const ids = integers(events.map(({ id }) => id));
+  const rows = events.length === 0 ? [] : await queries.rows<RowContent & { event: number }>(SEALED_PAYLOADS, [ids]);
+  const sealed = new Map(rows.map((row) => [row.event, row]));
+  return events.filter(({ id, source, eventId }) => {
+    const row = sealed.get(id);
+    if (!row) return true;
+    const content = orNull(() => codec.open(ROW.contents(source, eventId), row));
+    return content !== null && Buffer.from(content.bytes).includes(search);
+  });
 }
 
 async function readRows(queries: Queries, filter: EventFilter): Promise<ListedEvent[]> {
@@ -151,24 +177,51 @@ function byEvent<Row extends object>(rows: readonly Of<Row>[]): (event: number) 
   return (event) => (groups.get(event) ?? []).map(({ event: _, ...row }) => row as unknown as Row);
 }
 
-async function getIn(queries: Queries, eventId: string, source: string | undefined): Promise<EventDetail[]> {
-  const rows = await queries.rows<DetailRow>(GET, [eventId, source ?? null]);
+async function getIn(
+  queries: Queries,
+  codec: PayloadCodec,
+  eventId: string,
+  source: string | undefined,
+): Promise<EventDetail[]> {
+  const rows = (await queries.rows<DetailRow>(GET, [eventId, source ?? null])).map((row) => {
+    const content = { text: row.headers, bytes: row.payload };
+    const { text, bytes } = codec.open(ROW.contents(row.source, row.eventId), content);
+    return { ...row, headers: text, payload: bytes };
+  });
   const jobsOf = await readJobs(queries, rows);
   const ids = integers(rows.map(({ id }) => id));
   const [history, conflicts, repeats] = await Promise.all([
     queries.rows<Of<DetailAttempt>>(HISTORY, [ids]),
-    queries.rows<Of<ConflictRow>>(CONFLICTS, [ids, MAX_CONFLICT_BYTES]),
+    queries.rows<Of<ConflictRow & { headers: string }>>(CONFLICTS, [ids, MAX_CONFLICT_BYTES + MAX_ADDED_BYTES]),
     queries.rows<Of<RepeatRow>>(REPEATS, [ids]),
   ]);
   const [historyOf, conflictsOf, repeatsOf] = [byEvent(history), byEvent(conflicts), byEvent(repeats)];
   return rows.map((row) =>
     detailOf(row, {
       jobs: jobsOf(row.id),
-      history: historyOf(row.id),
-      conflicts: conflictsOf(row.id),
-      repeats: repeatsOf(row.id),
+      history: historyOf(row.id).map((ended) => ({ ...ended, response: openedResponse(codec, row.id, ended) })),
+      conflicts: openedConflicts(codec, row.id, conflictsOf(row.id)),
+      repeats: repeatsOf(row.id).map((repeat) => ({ ...repeat, headers: openedHeaders(codec, row.id, repeat) })),
     }),
   );
+}
+
+/** What encryption may add to the payloads of conflicts: their headers, and a few bytes. */
+const MAX_ADDED_BYTES = 1024 * 1024;
+
+/** Oldest first. Payloads beyond the size limit are null. */
+function openedConflicts(
+  codec: PayloadCodec,
+  event: number,
+  rows: readonly (ConflictRow & { headers: string })[],
+): ConflictRow[] {
+  let read = 0;
+  return rows.map(({ headers: text, payload: bytes, ...conflict }) => {
+    const name = ROW.conflict(event, conflict.payloadSha256);
+    const payload = bytes && (orNull(() => codec.open(name, { text, bytes }))?.bytes ?? null);
+    read += payload?.length ?? 0;
+    return { ...conflict, payload: read > MAX_CONFLICT_BYTES ? null : payload };
+  });
 }
 
 // One statement must end within the time limit of the connection, also on a slow disk.

@@ -1,32 +1,30 @@
 import { DIGEST_PREFIX } from "../events/event.ts";
 import { isDiscardable, isReplayable, isStillFound } from "../events/open-job-page.ts";
 import type { CountedPage, EventName, EventStore, JobFilter, PageRequest } from "../events/store.ts";
+import { type PayloadCodec, ROW } from "../storage/payload-codec.ts";
 import type { Postgres, Queries } from "./connection.ts";
 import type { EventTally } from "./event-tally.ts";
 import { type Changes, changeJobs } from "./job-changes.ts";
 import type { JobRow } from "./job-rows.ts";
+import { addKept, type KeptEvent } from "./kept-events.ts";
 import { listOpenJobs, openJobPages } from "./open-job-pages.ts";
 import { replayRepeat } from "./repeats.ts";
 import { FORGET_SENT_BODY } from "./sent-bodies.ts";
 
 const FIND = `SELECT id FROM authserve.events WHERE event_id = $1 AND source = $2`;
 
-/**
- * Stores a conflict of an event as an event of its own, under its digest: event id, source, which one, now.
- */
-const REPLAY_CONFLICT = `
-WITH conflict AS (
-  SELECT * FROM authserve.conflicts WHERE event = (SELECT id FROM authserve.events WHERE event_id = $1 AND source = $2)
-  ORDER BY first_at, payload_sha256 LIMIT 1 OFFSET $3 - 1),
-added AS (
-  INSERT INTO authserve.events (source, event_id, type, received_at, size)
-  SELECT $2, '${DIGEST_PREFIX}' || encode(payload_sha256, 'hex'), type, $4, length(payload) + octet_length(headers) FROM conflict
-  ON CONFLICT DO NOTHING RETURNING id, size),
-stored AS (
-  INSERT INTO authserve.contents (event, secret, address, headers, content_type, payload)
-  SELECT id, secret, address, headers, content_type, payload FROM added, conflict),
-queued AS (INSERT INTO authserve.unrouted SELECT id FROM added)
-INSERT INTO authserve.tally (queued, queued_bytes, ids) SELECT 1, size, 1 FROM added`;
+/** A conflict of an event: event id, source, how many are before it. */
+const CONFLICT = `
+SELECT event, encode(payload_sha256, 'hex') AS "payloadSha256", type, secret, address, headers, content_type AS "contentType", payload
+FROM authserve.conflicts WHERE event = (SELECT id FROM authserve.events WHERE event_id = $1 AND source = $2)
+ORDER BY first_at, payload_sha256 LIMIT 1 OFFSET $3`;
+
+interface ConflictRow extends Omit<KeptEvent, "name" | "content" | "now"> {
+  event: number;
+  payloadSha256: string;
+  headers: string;
+  payload: Uint8Array;
+}
 
 /** Changes one job of those that an operation chooses. */
 type ChangeJob = (changes: Changes, job: JobRow, queries: Queries) => void;
@@ -37,7 +35,7 @@ type ReplayPort = Pick<
 >;
 
 /** Queues failed jobs again, or discards jobs: those of one event, or page by page those that match a filter. */
-export function eventReplay(postgres: Postgres, tally: EventTally): ReplayPort {
+export function eventReplay(postgres: Postgres, tally: EventTally, codec: PayloadCodec): ReplayPort {
   const changing = jobChanges(postgres, tally);
   const replaying =
     (now: number, forgetsBodies = false): ChangeJob =>
@@ -58,12 +56,17 @@ export function eventReplay(postgres: Postgres, tally: EventTally): ReplayPort {
     discardAll: (filter, reason, now, page) =>
       changing.ofPage(filter, now, page, isDiscardable, discarding(reason, now)),
     async replayConflict({ eventId, source }, conflict, now) {
-      const added = (await postgres.run(REPLAY_CONFLICT, [eventId, source, conflict, now])) > 0;
+      const [row] = await postgres.rows<ConflictRow>(CONFLICT, [eventId, source, conflict - 1]);
+      if (!row) return false;
+      const { event, payloadSha256, headers: text, payload: bytes } = row;
+      const content = codec.open(ROW.conflict(event, payloadSha256), { text, bytes });
+      const name = { eventId: DIGEST_PREFIX + payloadSha256, source };
+      const added = await addKept(postgres, codec, { ...row, name, content, now });
       tally.note();
       return added;
     },
     async replayRepeat(event, repeat, now) {
-      const newId = await replayRepeat(postgres, event, repeat, now);
+      const newId = await replayRepeat(postgres, codec, event, repeat, now);
       tally.note();
       return newId;
     },

@@ -1,5 +1,6 @@
 import type { EventStore } from "../events/store.ts";
 import { withWakeUps } from "../events/wake-ups.ts";
+import { type PayloadCodec, PLAIN_CODEC } from "../storage/payload-codec.ts";
 import { type Postgres, sqlState } from "./connection.ts";
 import { eventAppend } from "./event-append.ts";
 import { eventArrivals } from "./event-arrivals.ts";
@@ -28,9 +29,13 @@ const PING = "SELECT 1";
  * The event store on a database that the caller opens and closes. `onAppendFailed` is called when deliveries were not
  * stored.
  */
-export function createPostgresEventStore(postgres: Postgres, onAppendFailed = () => {}): EventStore {
+export function createPostgresEventStore(
+  postgres: Postgres,
+  onAppendFailed = () => {},
+  codec: PayloadCodec = PLAIN_CODEC,
+): EventStore {
   const tally = eventTally(postgres);
-  const append = eventAppend(postgres, tally);
+  const append = eventAppend(postgres, tally, codec);
   /** Whether the last append found no room. A read would not show that. */
   let isFull = false;
 
@@ -46,17 +51,17 @@ export function createPostgresEventStore(postgres: Postgres, onAppendFailed = ()
         throw error;
       }
     },
-    ...eventFanOut(postgres, tally),
-    ...eventClaims(postgres, tally),
+    ...eventFanOut(postgres, tally, codec),
+    ...eventClaims(postgres, tally, codec),
     ...eventArrivals(postgres),
-    ...eventHistory(postgres),
-    ...sentBodies(postgres),
-    ...eventReplay(postgres, tally),
-    ...eventErasure(postgres, tally),
+    ...eventHistory(postgres, codec),
+    ...sentBodies(postgres, codec),
+    ...eventReplay(postgres, tally, codec),
+    ...eventErasure(postgres, tally, codec),
     ...eventReroute(postgres, tally),
     ...eventRetention(postgres, tally),
     ...eventRoutes(postgres),
-    ...eventReads(postgres),
+    ...eventReads(postgres, codec),
     ...statReads(postgres),
     backlog: tally.backlog,
     async check() {

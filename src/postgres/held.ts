@@ -1,4 +1,6 @@
 import { MAX_PAYLOAD_BYTES } from "../events/limits.ts";
+import { type PayloadCodec, PLAIN_CODEC } from "../storage/payload-codec.ts";
+import { BODY_BYTES, openHeld, sealHeld } from "../storage/sealed-held.ts";
 import {
   beyondBounds,
   type HeldBounds,
@@ -25,12 +27,12 @@ WITH given AS (
 added AS (
   INSERT INTO authserve.held (source, reason, method, origin, target, headers, media_type, address, received_at, body)
   SELECT source, reason, method, origin, target, headers, media_type, address, received_at, body FROM given ORDER BY nth
-  RETURNING source, length(body) AS bytes)
+  RETURNING source, ${BODY_BYTES} AS bytes)
 UPDATE authserve.held_tally AS tally SET count = tally.count + new.count, bytes = tally.bytes + new.bytes
 FROM (SELECT source, count(*) AS count, sum(bytes) AS bytes FROM added GROUP BY source) AS new WHERE tally.source = new.source`;
 
 const OLDEST = `
-SELECT id, received_at AS "receivedAt", length(body) AS bytes, tally.count AS "allCount", tally.bytes AS "allBytes"
+SELECT id, received_at AS "receivedAt", ${BODY_BYTES} AS bytes, tally.count AS "allCount", tally.bytes AS "allBytes"
 FROM authserve.held JOIN authserve.held_tally AS tally USING (source) WHERE source = $1 ORDER BY id LIMIT ${MAX_COMPARED_HELD}`;
 
 const EXPIRED = `SELECT id FROM authserve.held WHERE source = $1 AND received_at < $2`;
@@ -38,25 +40,25 @@ const EXPIRED = `SELECT id FROM authserve.held WHERE source = $1 AND received_at
 const SOURCES = `SELECT source FROM authserve.held_tally WHERE count > 0 ORDER BY source`;
 
 const REMOVE = `
-WITH gone AS (DELETE FROM authserve.held WHERE id = ANY($1::bigint[]) RETURNING source, length(body) AS size)
+WITH gone AS (DELETE FROM authserve.held WHERE id = ANY($1::bigint[]) RETURNING source, ${BODY_BYTES} AS size)
 UPDATE authserve.held_tally AS tally SET count = tally.count - old.count, bytes = tally.bytes - old.bytes
 FROM (SELECT source, count(*) AS count, sum(size) AS bytes FROM gone GROUP BY source) AS old WHERE tally.source = old.source`;
 
 /** After this delivery, source, since, limit. */
 const LIST = `
-SELECT id, source, reason, media_type AS "mediaType", address, received_at AS "receivedAt", length(body) AS bytes
+SELECT id, source, reason, media_type AS "mediaType", address, received_at AS "receivedAt", ${BODY_BYTES} AS bytes
 FROM authserve.held WHERE id > $1 AND (source = $2 OR $2::text IS NULL) AND received_at >= $3 ORDER BY id LIMIT $4`;
 
 /** The first of these deliveries that fit, at least one: ids, bytes. */
 const READ = `
 SELECT id, source, reason, method, origin, target, headers, media_type AS "mediaType", address, received_at AS "receivedAt", body
 FROM (
-  SELECT *, row_number() OVER in_order AS nth, sum(length(body)) OVER in_order AS total
+  SELECT *, row_number() OVER in_order AS nth, sum(${BODY_BYTES}) OVER in_order AS total
   FROM authserve.held WHERE id = ANY($1::bigint[]) WINDOW in_order AS (ORDER BY id)) AS sized
 WHERE nth = 1 OR total <= $2 ORDER BY id`;
 
 /** Keeps refused deliveries in PostgreSQL. */
-export function createPostgresHeldStore(postgres: Postgres): HeldStore {
+export function createPostgresHeldStore(postgres: Postgres, codec: PayloadCodec = PLAIN_CODEC): HeldStore {
   async function trim(queries: Queries, source: string, bounds: HeldBounds, now: number): Promise<void> {
     for (;;) {
       const over = beyondBounds(await queries.rows<OldHeld>(OLDEST, [source]), bounds, now);
@@ -74,7 +76,8 @@ export function createPostgresHeldStore(postgres: Postgres): HeldStore {
       postgres.transaction(async (queries) => {
         const deliveries = batch.map(({ delivery }) => delivery);
         await queries.run(LOCK, [texts(deliveries.map(({ source }) => source))]);
-        await queries.run(ADD, columnsOf(deliveries, DELIVERY));
+        const rows = deliveries.map((delivery) => sealHeld(codec, delivery));
+        await queries.run(ADD, columnsOf(rows, DELIVERY));
         const bySource = new Map(batch.map(({ delivery, bounds }) => [delivery.source, { delivery, bounds }]));
         for (const [source, { delivery, bounds }] of bySource) await trim(queries, source, bounds, delivery.receivedAt);
       }),
@@ -88,7 +91,10 @@ export function createPostgresHeldStore(postgres: Postgres): HeldStore {
     sources: async () => (await postgres.rows<{ source: string }>(SOURCES)).map(({ source }) => source),
     list: ({ source = null, since = Number.MIN_SAFE_INTEGER, after = 0, limit }) =>
       postgres.rows<HeldSummary>(LIST, [after, source, since, limit]),
-    read: (ids) => postgres.rows<HeldDelivery & { id: number }>(READ, [integers(ids), MAX_PAYLOAD_BYTES]),
+    async read(ids) {
+      const rows = await postgres.rows<HeldDelivery & { id: number }>(READ, [integers(ids), MAX_PAYLOAD_BYTES]);
+      return openHeld(codec, rows);
+    },
     remove: async (ids) => void (await postgres.run(REMOVE, [integers(ids)])),
   };
 }

@@ -1,4 +1,5 @@
 import type { EventFilter } from "../events/store.ts";
+import { SEALED } from "../storage/payload-codec.ts";
 
 /** The columns of an event in a list. */
 export const EVENT = `events.id, events.source, events.event_id AS "eventId", events.type, events.received_at AS "receivedAt"`;
@@ -92,8 +93,9 @@ function statusConditions({ status }: EventFilter, index: Index, value: (given: 
   return conditions;
 }
 
+/** Whether a payload has a text, or may have it because it is encrypted. */
 const PAYLOAD_HAS = (event: string, bytes: string) =>
-  `position(${bytes}::bytea IN (SELECT payload FROM authserve.contents AS searched WHERE searched.event = ${event})) > 0`;
+  `(SELECT searched.headers LIKE '${SEALED}' OR position(${bytes}::bytea IN searched.payload) > 0 FROM authserve.contents AS searched WHERE searched.event = ${event})`;
 
 /**
  * The oldest event that can be listed since a time, or at all when it is null, and the newest one: since. Fan-out adds

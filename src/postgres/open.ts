@@ -1,7 +1,9 @@
 import { AppError, describeError, NoSchemaError, OperatorError } from "../errors.ts";
 import type { Log } from "../log.ts";
+import { createPayloadCodec, type EncryptionKey } from "../storage/payload-codec.ts";
 import { startClock } from "./clock.ts";
 import { connectPostgres, type Postgres, type PostgresOptions, type PostgresWatcher, sqlState } from "./connection.ts";
+import { noteKey } from "./encryption.ts";
 import { readNewest } from "./event-reads.ts";
 import { refuseUnfinishedMigration } from "./maintenance/migration.ts";
 import { prepareSchema, schemaVersion } from "./schema.ts";
@@ -14,6 +16,8 @@ export interface OpenOptions {
   connection: PostgresOptions;
   log: Log;
   server?: string;
+  /** `ENCRYPTION_KEYS`: the first one encrypts. */
+  keys?: readonly EncryptionKey[];
 }
 
 /** The stores of a server. */
@@ -29,6 +33,7 @@ export async function openForServer(options: OpenOptions): Promise<PostgresServe
   let newestEventAt: number | null = null;
   const stores = await open(options, async (postgres) => {
     await prepareSchema(postgres);
+    await noteKey(postgres, createPayloadCodec(options.keys ?? []), Date.now());
     newestEventAt = await readNewest(postgres);
   });
   return { ...stores, newestEventAt };
@@ -49,7 +54,7 @@ export function openForCommand(options: OpenOptions): Promise<PostgresStores> {
 }
 
 async function open(
-  { connection, log, server }: OpenOptions,
+  { connection, log, server, keys = [] }: OpenOptions,
   prepare: (postgres: Postgres) => Promise<void>,
 ): Promise<PostgresStores> {
   const postgres = connectPostgres(connection, logging(log));
@@ -57,7 +62,7 @@ async function open(
     await requireVersion(postgres);
     await prepare(postgres);
     await refuseUnfinishedMigration(postgres);
-    return storesOn(postgres, await startClock(postgres), server);
+    return storesOn(postgres, await startClock(postgres), server, createPayloadCodec(keys));
   } catch (error) {
     await postgres.close();
     throw error instanceof AppError ? notOpened(error) : error;

@@ -1,9 +1,11 @@
 import { MAX_REPEATS } from "../events/dedupe.ts";
 import { numbered } from "../events/free-number.ts";
 import type { EventName, NewEvent } from "../events/store.ts";
+import { type PayloadCodec, ROW } from "../storage/payload-codec.ts";
 import type { Postgres, Queries } from "./connection.ts";
 import { freeNumberOf } from "./free-number-of.ts";
 import { LOCK_CONTENTS } from "./job-rows.ts";
+import { addKept, type KeptEvent } from "./kept-events.ts";
 import { columnsOf, integers, texts } from "./values.ts";
 
 /**
@@ -41,25 +43,11 @@ const FIND_REPEAT = `
 SELECT event, number FROM authserve.repeats JOIN authserve.events ON id = event
 WHERE events.event_id = $1 AND source = $2 AND repeats.event_id = $3`;
 
-/** Whether a repeat is an event already; no row if it is removed: event, number. */
-const IS_REPLAYED = `
-SELECT replayed_as IS NOT NULL AS "isReplayed" FROM authserve.repeats WHERE event = $1 AND number = $2`;
-
-/** Stores a repeat as an event of its own, unless the id is taken: event, number, id of the new event, now. */
-const REPLAY_REPEAT = `
-WITH given AS (
-  SELECT source, repeats.type, repeats.secret, repeats.address, repeats.headers, repeats.content_type, payload
-  FROM authserve.repeats JOIN authserve.contents USING (event) JOIN authserve.events ON id = event
-  WHERE event = $1 AND number = $2),
-added AS (
-  INSERT INTO authserve.events (source, event_id, type, received_at, size)
-  SELECT source, $3, type, $4, length(payload) + octet_length(headers) FROM given
-  ON CONFLICT DO NOTHING RETURNING id, size),
-stored AS (
-  INSERT INTO authserve.contents (event, secret, address, headers, content_type, payload)
-  SELECT id, secret, address, headers, content_type, payload FROM added, given),
-queued AS (INSERT INTO authserve.unrouted SELECT id FROM added)
-INSERT INTO authserve.tally (queued, queued_bytes, ids) SELECT 1, size, 1 FROM added`;
+/** A repeat, with the content of its event; no row if it is removed: event, number. */
+const READ_REPEAT = `
+SELECT replayed_as IS NOT NULL AS "isReplayed", repeats.type, repeats.secret, repeats.address, repeats.headers,
+  repeats.content_type AS "contentType", contents.headers AS "ownHeaders", payload
+FROM authserve.repeats JOIN authserve.contents USING (event) WHERE event = $1 AND number = $2`;
 
 /** A repeat is an event of its own: event, number, id of that event. */
 const REPEAT_REPLAYED = `UPDATE authserve.repeats SET replayed_as = $3 WHERE event = $1 AND number = $2`;
@@ -86,11 +74,19 @@ export function countDeliveries<One extends { delivery: NewEvent }>(
 }
 
 /** Keeps repeats. Returns the deliveries whose repeats were not kept before. */
-export async function addRepeats(postgres: Postgres, repeats: readonly NewRepeat[]): Promise<Set<NewEvent>> {
+export async function addRepeats(
+  postgres: Postgres,
+  codec: PayloadCodec,
+  repeats: readonly NewRepeat[],
+): Promise<Set<NewEvent>> {
   const all = countDeliveries(repeats, ({ stored, delivery }) => `${stored} ${delivery.eventId}`);
   if (all.length === 0) return new Set();
   const events = integers(all.map(({ stored }) => stored));
-  const rows = all.map(({ delivery, ...counted }) => ({ ...delivery, ...counted }));
+  const rows = all.map(({ delivery, ...counted }) => ({
+    ...delivery,
+    ...counted,
+    headers: codec.sealText(ROW.repeat(counted.stored, delivery.eventId), delivery.headers),
+  }));
   const added = await postgres.transaction(async (queries) => {
     void queries.run(LOCK_CONTENTS, [events]);
     const found = await queries.rows<{ index: number }>(ADD_REPEATS, [events, ...columnsOf(rows, REPEAT)]);
@@ -108,6 +104,7 @@ const REPEAT = { ...SENT, receivedAt: integers, lastAt: integers, deliveries: in
  */
 export function replayRepeat(
   postgres: Postgres,
+  codec: PayloadCodec,
   { eventId, source }: EventName,
   repeat: string,
   now: number,
@@ -117,17 +114,29 @@ export function replayRepeat(
     if (!found) return null;
     void queries.run(LOCK_CONTENTS, [integers([found.event])]);
     const key = [found.event, found.number];
-    const [row] = await queries.rows<{ isReplayed: boolean }>(IS_REPLAYED, key);
+    const [row] = await queries.rows<RepeatRow>(READ_REPEAT, key);
     if (!row || row.isReplayed) return null;
-    const newId = await addEvent(queries, key, { eventId: repeat, source }, now);
+    const { headers, ownHeaders: text, payload: bytes } = row;
+    const content = {
+      text: codec.openText(ROW.repeat(found.event, repeat), headers),
+      bytes: codec.open(ROW.contents(source, eventId), { text, bytes }).bytes,
+    };
+    const newId = await addEvent(queries, codec, { ...row, name: { eventId: repeat, source }, content, now });
     void queries.run(REPEAT_REPLAYED, [...key, newId]);
     return newId;
   });
 }
 
+interface RepeatRow extends Omit<KeptEvent, "name" | "content" | "now"> {
+  isReplayed: boolean;
+  headers: string;
+  ownHeaders: string;
+  payload: Uint8Array;
+}
+
 /** Adds the event of a repeat, with a number behind its id if that is taken. Returns the id. */
-async function addEvent(queries: Queries, repeat: readonly number[], name: EventName, now: number): Promise<string> {
+async function addEvent(queries: Queries, codec: PayloadCodec, { name, ...kept }: KeptEvent): Promise<string> {
   // Another server may take the same id between two statements.
   for (let { eventId } = name; ; eventId = numbered(name.eventId, await freeNumberOf(queries, name)))
-    if ((await queries.run(REPLAY_REPEAT, [...repeat, eventId, now])) > 0) return eventId;
+    if (await addKept(queries, codec, { ...kept, name: { ...name, eventId } })) return eventId;
 }

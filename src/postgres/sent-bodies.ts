@@ -1,4 +1,5 @@
 import type { EventStore, SentBody } from "../events/store.ts";
+import { type PayloadCodec, ROW } from "../storage/payload-codec.ts";
 import type { Postgres } from "./connection.ts";
 
 /** The body of a job: event, route. */
@@ -23,13 +24,21 @@ export const FORGET_SENT_BODY = "DELETE FROM authserve.sent_bodies WHERE event =
 type SentBodyPort = Pick<EventStore, "sentBody" | "keepSentBody" | "forgetSentBodies">;
 
 /** Keeps what is sent for jobs instead of the payloads. */
-export function sentBodies(postgres: Postgres): SentBodyPort {
-  const read = async (event: number, route: string) => (await postgres.rows<SentBody>(READ, [event, route]))[0] ?? null;
+export function sentBodies(postgres: Postgres, codec: PayloadCodec): SentBodyPort {
+  async function read(event: number, route: string): Promise<SentBody | null> {
+    const [row] = await postgres.rows<SentBody>(READ, [event, route]);
+    if (!row) return null;
+    const { text, bytes } = codec.open(ROW.sentBody(event, route), { text: row.contentType, bytes: row.payload });
+    return { contentType: text, payload: bytes };
+  }
+
   return {
     sentBody: ({ event, route }) => read(event, route),
     async keepSentBody({ event, route }, body) {
       // Another server may have kept one. A statement of its own sees it.
-      await postgres.run(KEEP, [event, route, body.contentType, body.payload]);
+      const content = { text: body.contentType, bytes: body.payload };
+      const { text, bytes } = codec.seal(ROW.sentBody(event, route), content);
+      await postgres.run(KEEP, [event, route, text, bytes]);
       return (await read(event, route)) ?? body;
     },
     async forgetSentBodies({ eventId, source }) {

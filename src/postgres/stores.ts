@@ -3,9 +3,11 @@ import type { FactorStore } from "../auth/factors/store.ts";
 import type { TokenStore } from "../auth/machine-tokens/store.ts";
 import type { SessionStore } from "../auth/sessions.ts";
 import type { ThrottleStore } from "../auth/throttle/store.ts";
+import type { EncryptionStore } from "../events/encryption.ts";
 import type { EventStore } from "../events/store.ts";
 import type { Leases, NodeStore } from "../nodes/store.ts";
 import { checksOf, type StoreChecks } from "../storage/faults.ts";
+import { type PayloadCodec, PLAIN_CODEC } from "../storage/payload-codec.ts";
 import type { CatchUpStore } from "../webhook/catch-up/store.ts";
 import type { HeldStore } from "../webhook/held/held-store.ts";
 import type { SourceStore } from "../webhook/intake/source-store.ts";
@@ -15,6 +17,7 @@ import { createPostgresAlertStore } from "./alerts.ts";
 import { createPostgresCatchUpStore } from "./catch-ups.ts";
 import type { DatabaseClock } from "./clock.ts";
 import type { Postgres } from "./connection.ts";
+import { createPostgresEncryption } from "./encryption.ts";
 import { createPostgresEventStore } from "./events.ts";
 import { createPostgresFactorStore } from "./factors.ts";
 import { createPostgresHeldStore } from "./held.ts";
@@ -40,6 +43,7 @@ export interface PostgresStores {
   catchUps: CatchUpStore;
   subscriptions: SubscriptionStore;
   factors: FactorStore;
+  encryption: EncryptionStore;
   nodes: NodeStore;
   leases: Leases;
   checks: StoreChecks;
@@ -49,7 +53,12 @@ export interface PostgresStores {
 }
 
 /** The stores on a connection, which `close` closes. `server` names a server that runs as one process at a time. */
-export function storesOn(postgres: Postgres, clock: DatabaseClock, server?: string): PostgresStores {
+export function storesOn(
+  postgres: Postgres,
+  clock: DatabaseClock,
+  server?: string,
+  codec: PayloadCodec = PLAIN_CODEC,
+): PostgresStores {
   function close(): Promise<void> {
     clock.stop();
     return postgres.close();
@@ -57,17 +66,18 @@ export function storesOn(postgres: Postgres, clock: DatabaseClock, server?: stri
 
   const trial = createTrial(postgres);
   return {
-    events: { ...createPostgresEventStore(postgres, trial.appendFailed), close },
+    events: { ...createPostgresEventStore(postgres, trial.appendFailed, codec), close },
     sessions: createPostgresSessionStore(postgres),
     throttle: createPostgresThrottleStore(postgres, server),
     sources: createPostgresSourceStore(postgres),
     alerts: createPostgresAlertStore(postgres),
-    held: createPostgresHeldStore(postgres),
+    held: createPostgresHeldStore(postgres, codec),
     tokens: createPostgresTokenStore(postgres),
     outages: createPostgresOutageStore(postgres),
     catchUps: createPostgresCatchUpStore(postgres),
     subscriptions: createPostgresSubscriptionStore(postgres),
     factors: createPostgresFactorStore(postgres),
+    encryption: createPostgresEncryption(postgres, codec),
     nodes: createPostgresNodeStore(postgres),
     leases: createPostgresLeases(postgres),
     checks: checksOf(PARTS, trial.run),

@@ -15,6 +15,7 @@ import {
 } from "../events/dedupe.ts";
 import { numbered } from "../events/free-number.ts";
 import type { Appended, NewEvent } from "../events/store.ts";
+import { orNull, type PayloadCodec, PLAIN_CODEC, ROW } from "../storage/payload-codec.ts";
 import { atomic, type Database } from "./database.ts";
 import { freeNumbers } from "./free-numbers.ts";
 import { statWriter } from "./stats.ts";
@@ -22,12 +23,14 @@ import { statWriter } from "./stats.ts";
 interface StoredRow {
   id: number;
   bytesSha256: Buffer | null;
-  /** Null once retention has removed it, or it was erased. */
+  /** Null once retention has removed them. */
+  headers: string | null;
+  /** Also null if it was erased. */
   payload: Buffer | null;
 }
 
 /** Stores batches of deliveries, each batch in one transaction. */
-export function eventAppend(database: Database): (batch: NewEvent[]) => Appended[] {
+export function eventAppend(database: Database, codec: PayloadCodec = PLAIN_CODEC): (batch: NewEvent[]) => Appended[] {
   const insert = database.prepare(`
     INSERT INTO events (source, event_id, type, received_at, size, bytes_sha256) VALUES (?, ?, ?, ?, ?, ?)
     ON CONFLICT DO NOTHING`);
@@ -35,7 +38,7 @@ export function eventAppend(database: Database): (batch: NewEvent[]) => Appended
     INSERT INTO contents (event, address, headers, content_type, secret, payload_crc32, payload)
     VALUES (?, ?, ?, ?, ?, ?, ?)`);
   const storedRow = database.prepare<unknown[], StoredRow>(`
-    SELECT id, bytes_sha256 AS bytesSha256, CASE WHEN erased_at IS NULL THEN payload END AS payload
+    SELECT id, bytes_sha256 AS bytesSha256, headers, CASE WHEN erased_at IS NULL THEN payload END AS payload
     FROM events LEFT JOIN contents ON contents.event = events.id LEFT JOIN erasures ON erasures.event = events.id
     WHERE event_id = ? AND source = ?`);
   const sameBytes = database.prepare<unknown[], SameBytes>(`
@@ -70,7 +73,8 @@ export function eventAppend(database: Database): (batch: NewEvent[]) => Appended
     const size = payload.length + Buffer.byteLength(headers);
     const { changes, lastInsertRowid } = insert.run(source, eventId, type, receivedAt, size, digest);
     if (changes === 0) return false;
-    addContents.run(lastInsertRowid, address, headers, contentType, secret, crc32(payload), payload);
+    const { text, bytes } = codec.seal(ROW.contents(source, eventId), { text: headers, bytes: payload });
+    addContents.run(lastInsertRowid, address, text, contentType, secret, crc32(bytes), bytes);
     return true;
   }
 
@@ -81,8 +85,12 @@ export function eventAppend(database: Database): (batch: NewEvent[]) => Appended
   function storedAs({ eventId, source, payload: given }: NewEvent): StoredEvent | undefined {
     const row = storedRow.get(eventId, source);
     if (!row) return undefined;
-    const { id, bytesSha256, payload } = row;
-    return { id, bytesSha256: bytesSha256?.toString("hex") ?? null, hasSameBytes: payload?.equals(given) ?? null };
+    const { id, bytesSha256, headers: text, payload: bytes } = row;
+    const content = text !== null && bytes !== null ? { text, bytes } : null;
+    // Without the key it is as if retention had removed them.
+    const stored = content && orNull(() => codec.open(ROW.contents(source, eventId), content));
+    const hasSameBytes = stored && Buffer.compare(stored.bytes, given) === 0;
+    return { id, bytesSha256: bytesSha256?.toString("hex") ?? null, hasSameBytes };
   }
 
   /** Stores an event under its digest because other bytes have its id. */
@@ -97,9 +105,10 @@ export function eventAppend(database: Database): (batch: NewEvent[]) => Appended
     if (decision.is === "new bytes") return appendByBytes(event);
     if (decision.is === "duplicate") return decision.of ? duplicate(decision.of, event) : DUPLICATE;
     const { payload, type, secret, contentType, headers, address, receivedAt } = event;
-    const payloadSha256 = Buffer.from(digestOf(event), "hex");
-    const bytes = { payloadSha256, payloadCrc32: crc32(payload), payload };
-    addConflict.run({ event: decision.with, ...bytes, type, secret, contentType, headers, address, receivedAt });
+    const digest = digestOf(event);
+    const { text, bytes } = codec.seal(ROW.conflict(decision.with, digest), { text: headers, bytes: payload });
+    const stored = { payloadSha256: Buffer.from(digest, "hex"), payloadCrc32: crc32(bytes), payload: bytes };
+    addConflict.run({ event: decision.with, ...stored, type, secret, contentType, headers: text, address, receivedAt });
     countConflict.run();
     return CONFLICT;
   }
@@ -110,7 +119,8 @@ export function eventAppend(database: Database): (batch: NewEvent[]) => Appended
 
   /** Keeps a repeat of a stored event. Returns false if it is kept already, or the event is removed. */
   function isNewRepeat(stored: number, event: NewEvent): boolean {
-    const { eventId, type, secret, contentType, headers, address, receivedAt } = event;
+    const { eventId, type, secret, contentType, address, receivedAt } = event;
+    const headers = codec.sealText(ROW.repeat(stored, eventId), event.headers);
     const added = addRepeat.get({ event: stored, eventId, type, secret, contentType, headers, address, receivedAt });
     if (added?.deliveries !== 1) return false;
     dropRepeats.run(stored, added.number - MAX_REPEATS);

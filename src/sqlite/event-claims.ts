@@ -5,6 +5,7 @@ import { type AttemptOutcome, type Claim, type ClaimedJob, MAX_WAIT_MS, type Set
 import { MAX_PAYLOAD_BYTES } from "../events/limits.ts";
 import { OUTCOME_OF } from "../events/stats.ts";
 import type { ClaimRequest, DeadLetteredJob, EventStore, UnreadableJob } from "../events/store.ts";
+import { type PayloadCodec, ROW } from "../storage/payload-codec.ts";
 import type { SyncPort } from "./async-store.ts";
 import { atomic, type Database } from "./database.ts";
 import { erasureReader, FORGET_ORDERING_KEY } from "./event-erasure.ts";
@@ -39,7 +40,7 @@ export interface EventClaims extends SyncPort<Pick<EventStore, "claim" | "renew"
 }
 
 /** Prepares the claims of a database. `reader` is the connection that reads the events. */
-export function eventClaims(database: Database, reader: Database): EventClaims {
+export function eventClaims(database: Database, reader: Database, codec: PayloadCodec): EventClaims {
   const pauseOf = database.prepare<[string, number], { until: number | null }>(
     "SELECT until_at AS until FROM paused_routes WHERE route = ? AND (until_at IS NULL OR until_at > ?)",
   );
@@ -66,8 +67,8 @@ export function eventClaims(database: Database, reader: Database): EventClaims {
     return dueAt === null ? null : Math.max(dueAt, pause?.until ?? dueAt);
   }
 
-  const end = prepareEndAttempt(database, tally);
-  const takeDue = atomic(database, prepareLeasing(database, reader, tally, end));
+  const end = prepareEndAttempt(database, tally, codec);
+  const takeDue = atomic(database, prepareLeasing(database, eventReader(reader, codec), tally, end));
   const settleAll = atomic(database, (batch: Settlement[]) =>
     tally.count((moves) =>
       batch.map((settlement) => end(settlement, settlement.error === null ? "succeeded" : "failed", moves)),
@@ -97,8 +98,15 @@ export function eventClaims(database: Database, reader: Database): EventClaims {
   };
 }
 
+type Unreadable = Extract<ReturnType<ReturnType<typeof eventReader>>, { event: null }>;
+
 /** Leases due jobs. Jobs with expired leases are queued again or dead-lettered. Unreadable events are set aside. */
-function prepareLeasing(database: Database, reader: Database, tally: EventTally, endAttempt: EndAttempt) {
+function prepareLeasing(
+  database: Database,
+  readEvent: ReturnType<typeof eventReader>,
+  tally: EventTally,
+  endAttempt: EndAttempt,
+) {
   // Due jobs and expired leases.
   const due = database.prepare<unknown[], DueRow>(`
     SELECT event, attempts, probes, attempts_before_replay AS attemptsBeforeReplay, is_replay AS isReplay,
@@ -117,7 +125,6 @@ function prepareLeasing(database: Database, reader: Database, tally: EventTally,
   const endedJob = prepareEndedJob(database);
   const promote = promotion(database);
   const addDeadLetter = database.prepare(ADD_DEAD_LETTER);
-  const readEvent = eventReader(reader);
   const erasureOf = erasureReader(database);
   const discard = jobDiscard(database);
   const forgetOrderingKey = database.prepare(FORGET_ORDERING_KEY);
@@ -140,9 +147,9 @@ function prepareLeasing(database: Database, reader: Database, tally: EventTally,
       else deadLettered.push({ ...name, route, attempt, error: LEASE_EXPIRED });
     }
 
-    function setAsideJob(event: number, eventId: string | null, fault: string, moves: TallyMoves): void {
+    function setAsideJob(event: number, { eventId, fault, isDamaged }: Unreadable, moves: TallyMoves): void {
       setAside.run(now, fault, blocks ? 1 : 0, event, route);
-      addDeadLetter.run(event, route, now, fault, 1);
+      addDeadLetter.run(event, route, now, fault, Number(isDamaged));
       promote(route, endedJob(event, route).orderingKey, now);
       moves.job(route, "queued", "failed");
       moves.event(event, "queued", tally.statusOf(event));
@@ -166,7 +173,7 @@ function prepareLeasing(database: Database, reader: Database, tally: EventTally,
       }
       const reading = readEvent(event);
       if (reading.event === null) {
-        setAsideJob(event, reading.eventId, reading.fault, moves);
+        setAsideJob(event, reading, moves);
         return true;
       }
       const { source, eventId, type, payload, headers } = reading.event;
@@ -200,7 +207,7 @@ function prepareLeasing(database: Database, reader: Database, tally: EventTally,
 /** Ends one attempt and records it. Returns false, and changes nothing, when its claim is lost. */
 type EndAttempt = (settlement: Settlement, outcome: AttemptOutcome, moves: TallyMoves) => boolean;
 
-function prepareEndAttempt(database: Database, tally: EventTally): EndAttempt {
+function prepareEndAttempt(database: Database, tally: EventTally, codec: PayloadCodec): EndAttempt {
   const settle = database.prepare(`
     UPDATE jobs SET status = ?, due_at = ?, lease_owner = NULL, claimed_at = NULL, ended_at = ?, last_error = ?,
       attempts_before_replay = attempts_before_replay + ?, probes = probes + ?, in_line = in_line AND ?
@@ -228,7 +235,8 @@ function prepareEndAttempt(database: Database, tally: EventTally): EndAttempt {
     const { status, dueAt, isFree, isProbe, staysInLine } = afterAttempt(next, erasure !== undefined);
     const change = [status, dueAt, finishedAt, error, ...[isFree, isProbe, staysInLine].map(Number)];
     if (settle.run(...change, event, route, owner, attempt).changes === 0) return false;
-    addAttempt.run(event, route, attempt, startedAt, finishedAt, outcome, error, response, Number(isProbe));
+    const stored = response === null ? null : codec.sealText(ROW.response(event, route, attempt), response);
+    addAttempt.run(event, route, attempt, startedAt, finishedAt, outcome, error, stored, Number(isProbe));
     const { orderingKey, isReplay } = endedJob(event, route);
     moves.attempt(event, { route, outcome: OUTCOME_OF[next.to], at: finishedAt, isReplay: isReplay === 1 });
     addReason(status, settlement, erasure);

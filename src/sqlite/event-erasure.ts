@@ -2,6 +2,7 @@ import { hash } from "node:crypto";
 import { discardReason, ERASED, type ErasedEvent, type Erasure } from "../events/erasure.ts";
 import { isDiscardable } from "../events/open-job-page.ts";
 import type { EventName, EventStore } from "../events/store.ts";
+import { orNull, type PayloadCodec, ROW, type RowContent } from "../storage/payload-codec.ts";
 import type { SyncPort } from "./async-store.ts";
 import { atomic, type Database } from "./database.ts";
 import { emptyLog } from "./empty-log.ts";
@@ -9,7 +10,7 @@ import { eventTally } from "./event-tally.ts";
 import { jobDiscard, jobFinder } from "./job-changes.ts";
 
 const FOUND = `
-SELECT id, received_at AS receivedAt, payload FROM events JOIN contents ON contents.event = id
+SELECT id, received_at AS receivedAt, headers AS text, payload AS bytes FROM events JOIN contents ON contents.event = id
 WHERE event_id = ? AND source = ? AND NOT EXISTS (SELECT 1 FROM erasures WHERE erasures.event = id)`;
 
 const ADD = "INSERT INTO erasures (event, erased_at, reason, payload_sha256) VALUES (?, ?, ?, ?)";
@@ -40,8 +41,8 @@ export function erasureReader(database: Database): (event: number) => Erasure | 
 }
 
 /** Erases the contents of events. `secure_delete` overwrites them in the file. */
-export function eventErasure(database: Database): SyncPort<Pick<EventStore, "erase" | "sweep">> {
-  const find = database.prepare<unknown[], { id: number; receivedAt: number; payload: Buffer }>(FOUND);
+export function eventErasure(database: Database, codec: PayloadCodec): SyncPort<Pick<EventStore, "erase" | "sweep">> {
+  const find = database.prepare<unknown[], RowContent & { id: number; receivedAt: number }>(FOUND);
   const add = database.prepare(ADD);
   const statements = ERASE.map((text) => database.prepare(text));
   const forgetOrderingKey = database.prepare(FORGET_ORDERING_KEY);
@@ -62,8 +63,10 @@ export function eventErasure(database: Database): SyncPort<Pick<EventStore, "era
     const { eventId, source } = name;
     const found = find.get(eventId, source);
     if (!found) return null;
-    const { id: event, receivedAt, payload } = found;
-    const digest = hash("sha256", payload, "buffer");
+    const { id: event, receivedAt } = found;
+    // Without the key, the digest is that of the encrypted bytes.
+    const { bytes } = orNull(() => codec.open(ROW.contents(source, eventId), found)) ?? found;
+    const digest = hash("sha256", bytes, "buffer");
     const running = jobsOf(event).filter(({ leaseOwner }) => leaseOwner !== null).length;
     const erased: ErasedEvent = { source, eventId, receivedAt, payloadSha256: digest.toString("hex"), running };
     if (isDryRun) return erased;

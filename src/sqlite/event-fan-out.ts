@@ -3,6 +3,7 @@ import type { NewJob } from "../events/job.ts";
 import { MAX_PAYLOAD_BYTES } from "../events/limits.ts";
 import type { Origin } from "../events/moves.ts";
 import type { EventPayload, EventStore, PendingEvent } from "../events/store.ts";
+import type { PayloadCodec } from "../storage/payload-codec.ts";
 import type { SyncPort } from "./async-store.ts";
 import { atomic, type Database } from "./database.ts";
 import { eventTally } from "./event-tally.ts";
@@ -16,11 +17,11 @@ type FanOutPort = Pick<EventStore, "pending" | "payloads" | "addJobs">;
  * Finds events without jobs and adds their jobs. Ids grow in commit order, so one id marks the progress of fan-out.
  * `reader` is the connection that reads payloads.
  */
-export function eventFanOut(database: Database, reader: Database): SyncPort<FanOutPort> {
+export function eventFanOut(database: Database, reader: Database, codec: PayloadCodec): SyncPort<FanOutPort> {
   const pending = database.prepare<unknown[], PendingEvent & { secret: string | null }>(`
     SELECT id, source, type, received_at AS receivedAt, (SELECT secret FROM contents WHERE event = id) AS secret
     FROM events WHERE id > (SELECT routed_to FROM tally) ORDER BY id LIMIT +?`);
-  const readEvent = eventReader(reader);
+  const readEvent = eventReader(reader, codec);
   const routedTo = database.prepare(ROUTED_TO).pluck();
   const addJob = database.prepare("INSERT INTO jobs (event, route, status, due_at) VALUES (?, ?, 'queued', ?)");
   // It is due if no job of the key is before it.

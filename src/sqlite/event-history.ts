@@ -1,5 +1,6 @@
 import { MAX_PAYLOAD_BYTES } from "../events/limits.ts";
 import type { EventStore, HistoryEvent, HistoryRequest, SentBody } from "../events/store.ts";
+import { orNull, type PayloadCodec, ROW } from "../storage/payload-codec.ts";
 import type { SyncPort } from "./async-store.ts";
 import type { Database } from "./database.ts";
 import { eventReader } from "./stored-event.ts";
@@ -29,11 +30,19 @@ interface JobRow {
 }
 
 /** Reads stored events with what was sent, one after another. */
-export function eventHistory(database: Database): SyncPort<Pick<EventStore, "history">> {
+export function eventHistory(database: Database, codec: PayloadCodec): SyncPort<Pick<EventStore, "history">> {
   const next = database.prepare<unknown[], { id: number; size: number }>(NEXT);
   const named = database.prepare<unknown[], { id: number; size: number }>(NAMED);
   const jobs = database.prepare<[number], JobRow>(JOBS);
-  const readEvent = eventReader(database);
+  const readEvent = eventReader(database, codec);
+
+  const sentFor =
+    (event: number) =>
+    ({ route, attempts, contentType: text, payload: bytes }: JobRow) => {
+      if (bytes === null || text === null) return { route, attempts, body: null };
+      const body = codec.open(ROW.sentBody(event, route), { text, bytes });
+      return { route, attempts, body: { payload: body.bytes, contentType: body.text } satisfies SentBody };
+    };
 
   const read = ({ name, ...request }: HistoryRequest): HistoryEvent[] => {
     const rows = name ? named.all({ ...name, ...request }) : next.all(request);
@@ -43,15 +52,10 @@ export function eventHistory(database: Database): SyncPort<Pick<EventStore, "his
       bytes += size;
       if (events.length > 0 && bytes > MAX_PAYLOAD_BYTES) break;
       const { event } = readEvent(id);
-      if (event) events.push({ ...event, id, jobs: jobs.all(id).map(sentBy) });
+      const sent = orNull(() => jobs.all(id).map(sentFor(id)));
+      if (event && sent) events.push({ ...event, id, jobs: sent });
     }
     return events;
   };
   return { history: database.transaction(read) };
 }
-
-const sentBy = ({ route, attempts, contentType, payload }: JobRow) => ({
-  route,
-  attempts,
-  body: payload && ({ payload, contentType: contentType ?? "" } satisfies SentBody),
-});

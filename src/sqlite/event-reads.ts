@@ -13,6 +13,8 @@ import { matchesError } from "../events/matches-error.ts";
 import { searchWindows, WINDOW } from "../events/search-window.ts";
 import type { Backlog, EventDetail, EventFilter, EventName, EventPage, EventStore } from "../events/store.ts";
 import { listPage } from "../events/summary.ts";
+import { openedHeaders, openedResponse } from "../storage/opened-details.ts";
+import { orNull, type PayloadCodec, PLAIN_CODEC, ROW, type RowContent } from "../storage/payload-codec.ts";
 import type { SyncPort } from "./async-store.ts";
 import type { Database } from "./database.ts";
 import { EVENT, ROUTED_TO, UNREADABLE, USED_BYTES } from "./events-sql.ts";
@@ -32,7 +34,8 @@ const FIRST_IN_LINE = `
 type EventReads = SyncPort<Pick<EventStore, "list" | "get" | "startingWith" | "backlog">>;
 
 /** Prepares the reads of a database. */
-export function eventReads(database: Database): EventReads {
+export function eventReads(database: Database, codec: PayloadCodec = PLAIN_CODEC): EventReads {
+  database.function("opened_has", { deterministic: true }, openedHas(codec));
   database.function("matches_error", { deterministic: true }, (error: string | null, part: string) =>
     Number(matchesError(error, part)),
   );
@@ -58,7 +61,7 @@ export function eventReads(database: Database): EventReads {
   const jobs = database.prepare<[number], ListedJobRow>(
     `SELECT ${JOB_IN_LIST} FROM jobs WHERE event = ? ORDER BY route`,
   );
-  const detail = details(database);
+  const detail = details(database, codec);
   const routedTo = database.prepare(ROUTED_TO).pluck();
 
   const list = database.transaction((filter: EventFilter) => {
@@ -74,7 +77,11 @@ export function eventReads(database: Database): EventReads {
   });
   const getAll = database.transaction((eventId: string, source: string | undefined) => {
     const routed = routedTo.get() as number;
-    return get.all({ eventId, source: source ?? null }).map((row) => detail(row, row.id <= routed));
+    return get.all({ eventId, source: source ?? null }).map((row) => {
+      const content = { text: row.headers, bytes: row.payload };
+      const { text, bytes } = codec.open(ROW.contents(row.source, row.eventId), content);
+      return detail({ ...row, headers: text, payload: bytes }, row.id <= routed);
+    });
   });
 
   const search = payloadSearch(database, list);
@@ -105,8 +112,17 @@ function payloadSearch(database: Database, list: (filter: EventFilter) => EventP
   };
 }
 
+/** Whether the payload of an encrypted row has a text. One whose key is missing has none. */
+const openedHas =
+  (codec: PayloadCodec) => (source: string, eventId: string, text: string, bytes: Uint8Array, search: string) => {
+    const content = orNull(() => codec.open(ROW.contents(source, eventId), { text, bytes }));
+    return content === null
+      ? 0
+      : Number(Buffer.from(content.bytes.buffer, content.bytes.byteOffset, content.bytes.length).includes(search));
+  };
+
 /** Prepares the reading of what belongs to an event. It has no jobs before fan-out. */
-function details(database: Database): (row: DetailRow, isRouted: boolean) => EventDetail {
+function details(database: Database, codec: PayloadCodec): (row: DetailRow, isRouted: boolean) => EventDetail {
   const jobs = database.prepare<[number], DetailJob>(`
     SELECT job.route, job.status, job.attempts - job.probes AS attempts, job.probes,
       job.attempts - job.attempts_before_replay AS attemptsOfBudget, job.ordering_key AS orderingKey,
@@ -122,30 +138,35 @@ function details(database: Database): (row: DetailRow, isRouted: boolean) => Eve
     SELECT route, attempt, started_at AS startedAt, finished_at AS finishedAt, outcome, error, response,
       is_probe AS isProbe
     FROM attempts WHERE event = ? ORDER BY route, attempt`);
-  const conflicts = database.prepare<[number], ConflictRow & { id: number; bytes: number }>(`
+  const conflicts = database.prepare<[number], Omit<ConflictRow, "payload"> & { id: number }>(`
     SELECT rowid AS id, lower(hex(payload_sha256)) AS payloadSha256, deliveries, first_at AS firstAt, last_at AS lastAt,
-      address, length(payload) AS bytes
+      address
     FROM conflicts WHERE event = ? ORDER BY first_at, payload_sha256`);
   const repeats = database.prepare<[number], RepeatRow>(`
     SELECT number, event_id AS eventId, type, deliveries, first_at AS firstAt, last_at AS lastAt, address, headers,
       replayed_as AS replayedAs
     FROM repeats WHERE event = ? ORDER BY number`);
-  const conflictPayload = database.prepare<[number], Buffer>("SELECT payload FROM conflicts WHERE rowid = ?").pluck();
+  const conflictContent = database.prepare<[number], RowContent>(
+    "SELECT headers AS text, payload AS bytes FROM conflicts WHERE rowid = ?",
+  );
 
   /** Oldest first. Payloads beyond the size limit are null. */
   function conflictsOf(event: number): ConflictRow[] {
     let read = 0;
-    return conflicts.all(event).map(({ id, bytes, ...conflict }) => {
-      read += bytes;
-      return { ...conflict, payload: read > MAX_CONFLICT_BYTES ? null : (conflictPayload.get(id) ?? null) };
+    return conflicts.all(event).map(({ id, ...conflict }) => {
+      const row = read > MAX_CONFLICT_BYTES ? undefined : conflictContent.get(id);
+      const name = ROW.conflict(event, conflict.payloadSha256);
+      const payload = (row && orNull(() => codec.open(name, row)))?.bytes ?? null;
+      read += payload?.length ?? 0;
+      return { ...conflict, payload: read > MAX_CONFLICT_BYTES ? null : payload };
     });
   }
 
   return (row, isRouted) =>
     detailOf(row, {
       jobs: isRouted ? jobs.all(row.id) : null,
-      history: history.all(row.id),
+      history: history.all(row.id).map((ended) => ({ ...ended, response: openedResponse(codec, row.id, ended) })),
       conflicts: conflictsOf(row.id),
-      repeats: repeats.all(row.id),
+      repeats: repeats.all(row.id).map((repeat) => ({ ...repeat, headers: openedHeaders(codec, row.id, repeat) })),
     });
 }

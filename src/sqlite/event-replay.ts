@@ -1,12 +1,25 @@
+import { crc32 } from "node:zlib";
 import { DIGEST_PREFIX } from "../events/event.ts";
 import { numbered } from "../events/free-number.ts";
 import { isDiscardable, isReplayable } from "../events/open-job-page.ts";
 import type { EventName, EventStore } from "../events/store.ts";
+import { type PayloadCodec, ROW, type RowContent } from "../storage/payload-codec.ts";
 import type { SyncPort } from "./async-store.ts";
 import { atomic, type Database } from "./database.ts";
 import { freeNumbers } from "./free-numbers.ts";
 import { type ChangeJob, jobChanges, jobDiscard, jobRequeue } from "./job-changes.ts";
 import { FORGET_SENT_BODY } from "./sent-bodies.ts";
+
+/** What is kept beside an event, of which another one is made. */
+interface KeptRow {
+  event: number;
+  type: string;
+  secret: string;
+  address: string;
+  headers: string;
+  contentType: string;
+  payload: Uint8Array;
+}
 
 type ReplayPort = Pick<
   EventStore,
@@ -17,32 +30,24 @@ type ReplayPort = Pick<
  * Queues failed jobs again, or discards jobs: those of one event, or those that match a filter. Makes events of what is
  * kept beside one.
  */
-export function eventReplay(database: Database): SyncPort<ReplayPort> {
-  // `@conflict` counts from 1.
-  const replayConflict = database.prepare(`
-    INSERT INTO events (source, event_id, type, received_at, size)
-    SELECT @source, '${DIGEST_PREFIX}' || lower(hex(payload_sha256)), type, @now,
-      length(payload) + octet_length(headers)
-    FROM conflicts WHERE event = (SELECT id FROM events WHERE event_id = @eventId AND source = @source)
-    ORDER BY first_at, payload_sha256 LIMIT 1 OFFSET @conflict - 1
-    ON CONFLICT DO NOTHING`);
-  const addConflictContents = database.prepare(`
-    INSERT INTO contents (event, secret, address, headers, content_type, payload_crc32, payload)
-    SELECT @event, secret, address, headers, content_type, payload_crc32, payload
-    FROM conflicts WHERE event = (SELECT id FROM events WHERE event_id = @eventId AND source = @source)
-    ORDER BY first_at, payload_sha256 LIMIT 1 OFFSET @conflict - 1`);
-  const repeatOf = database.prepare<unknown[], { event: number; number: number }>(`
-    SELECT repeats.event, number FROM repeats JOIN events ON id = repeats.event
+export function eventReplay(database: Database, codec: PayloadCodec): SyncPort<ReplayPort> {
+  // The last one counts from 0.
+  const conflictOf = database.prepare<unknown[], KeptRow & { payloadSha256: string }>(`
+    SELECT event, lower(hex(payload_sha256)) AS payloadSha256, type, secret, address, headers,
+      content_type AS contentType, payload
+    FROM conflicts WHERE event = (SELECT id FROM events WHERE event_id = ? AND source = ?)
+    ORDER BY first_at, payload_sha256 LIMIT 1 OFFSET ?`);
+  const repeatOf = database.prepare<unknown[], KeptRow & { number: number; ownHeaders: string }>(`
+    SELECT repeats.event, number, repeats.type, repeats.secret, repeats.address, repeats.headers,
+      repeats.content_type AS contentType, contents.headers AS ownHeaders, payload
+    FROM repeats JOIN contents USING (event) JOIN events ON id = event
     WHERE events.event_id = ? AND source = ? AND repeats.event_id = ? AND replayed_as IS NULL`);
-  const replayRepeat = database.prepare(`
-    INSERT INTO events (source, event_id, type, received_at, size)
-    SELECT source, @eventId, repeats.type, @now, length(payload) + octet_length(repeats.headers)
-    FROM repeats JOIN contents USING (event) JOIN events ON id = event WHERE event = @event AND number = @number
-    ON CONFLICT DO NOTHING`);
-  const addRepeatContents = database.prepare(`
+  const addEvent = database.prepare(
+    "INSERT INTO events (source, event_id, type, received_at, size) VALUES (?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
+  );
+  const addContents = database.prepare(`
     INSERT INTO contents (event, secret, address, headers, content_type, payload_crc32, payload)
-    SELECT @added, repeats.secret, repeats.address, repeats.headers, repeats.content_type, payload_crc32, payload
-    FROM repeats JOIN contents USING (event) WHERE event = @event AND number = @number`);
+    VALUES (?, ?, ?, ?, ?, ?, ?)`);
   const repeatReplayed = database.prepare("UPDATE repeats SET replayed_as = ? WHERE event = ? AND number = ?");
   const discard = jobDiscard(database);
   const freeNumberOf = freeNumbers(database);
@@ -51,6 +56,17 @@ export function eventReplay(database: Database): SyncPort<ReplayPort> {
   const discardable = jobChanges(database, isDiscardable);
 
   const forgetBody = database.prepare(FORGET_SENT_BODY);
+
+  /** Adds an event with what is kept beside another one. Returns false if the id is taken. */
+  function add({ source, eventId }: EventName, kept: KeptRow, content: RowContent, now: number): boolean {
+    const size = content.bytes.length + Buffer.byteLength(content.text);
+    const { changes, lastInsertRowid } = addEvent.run(source, eventId, kept.type, now, size);
+    if (changes === 0) return false;
+    const { secret, address, contentType } = kept;
+    const { text, bytes } = codec.seal(ROW.contents(source, eventId), content);
+    addContents.run(lastInsertRowid, secret, address, text, contentType, crc32(bytes), bytes);
+    return true;
+  }
 
   const replaying =
     (now: number, forgetsBodies = false): ChangeJob =>
@@ -68,22 +84,28 @@ export function eventReplay(database: Database): SyncPort<ReplayPort> {
     replayAll: (filter, now, page, forgetsBodies) => replayable.ofPage(filter, page, replaying(now, forgetsBodies)),
     discard: (name, reason, now) => discardable.ofEvent(name, discarding(reason, now)),
     discardAll: (filter, reason, now, page) => discardable.ofPage(filter, page, discarding(reason, now)),
-    replayConflict: atomic(database, (event: EventName, conflict: number, now: number) => {
-      const { changes: added, lastInsertRowid } = replayConflict.run({ ...event, conflict, now });
-      if (added > 0) addConflictContents.run({ ...event, conflict, event: lastInsertRowid });
-      return added > 0;
+    replayConflict: atomic(database, ({ eventId, source }: EventName, conflict: number, now: number) => {
+      const kept = conflictOf.get(eventId, source, conflict - 1);
+      if (!kept) return false;
+      const { event, payloadSha256, headers: text, payload: bytes } = kept;
+      const content = codec.open(ROW.conflict(event, payloadSha256), { text, bytes });
+      return add({ source, eventId: DIGEST_PREFIX + payloadSha256 }, kept, content, now);
     }),
-    replayRepeat: atomic(database, ({ eventId, source }: EventName, repeat: string, now: number) => {
-      const found = repeatOf.get(eventId, source, repeat);
-      if (!found) return null;
+    replayRepeat: atomic(database, (name: EventName, repeat: string, now: number) => {
+      const { eventId, source } = name;
+      const kept = repeatOf.get(eventId, source, repeat);
+      if (!kept) return null;
+      const { event, number, headers, ownHeaders: text, payload: bytes } = kept;
+      const content = {
+        text: codec.openText(ROW.repeat(event, repeat), headers),
+        bytes: codec.open(ROW.contents(source, eventId), { text, bytes }).bytes,
+      };
       let newId = repeat;
-      let added = replayRepeat.run({ ...found, eventId: newId, now });
-      if (added.changes === 0) {
+      if (!add({ source, eventId: newId }, kept, content, now)) {
         newId = numbered(repeat, freeNumberOf({ eventId: repeat, source }));
-        added = replayRepeat.run({ ...found, eventId: newId, now });
+        add({ source, eventId: newId }, kept, content, now);
       }
-      addRepeatContents.run({ ...found, added: added.lastInsertRowid });
-      repeatReplayed.run(newId, found.event, found.number);
+      repeatReplayed.run(newId, event, number);
       return newId;
     }),
   };

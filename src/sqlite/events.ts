@@ -1,5 +1,6 @@
 import { AppError } from "../errors.ts";
 import type { EventStore } from "../events/store.ts";
+import { type PayloadCodec, PLAIN_CODEC } from "../storage/payload-codec.ts";
 import type { SyncPort } from "./async-store.ts";
 import type { Database } from "./database.ts";
 import { eventAppend } from "./event-append.ts";
@@ -25,22 +26,22 @@ export type SqliteEvents = SyncPort<Omit<EventStore, "onWork" | "close">> & Pick
  * Creates the SQLite event store. Its methods throw SQLite's errors. Claims read events through `reader`, another
  * connection to the file: SQLite refuses further changes in a transaction that has met a damaged page.
  */
-export function sqliteEvents(database: Database, reader = database): SqliteEvents {
+export function sqliteEvents(database: Database, reader = database, codec: PayloadCodec = PLAIN_CODEC): SqliteEvents {
   const ping = database.prepare("SELECT count(*) FROM sqlite_schema");
   const unreadable = database.prepare(sql.UNREADABLE).pluck();
   return {
-    append: eventAppend(database),
-    ...eventFanOut(database, reader),
-    ...eventClaims(database, reader),
+    append: eventAppend(database, codec),
+    ...eventFanOut(database, reader, codec),
+    ...eventClaims(database, reader, codec),
     ...eventArrivals(database),
-    ...eventHistory(database),
-    ...sentBodies(database, reader),
-    ...eventReplay(database),
-    ...eventErasure(database),
+    ...eventHistory(database, codec),
+    ...sentBodies(database, reader, codec),
+    ...eventReplay(database, codec),
+    ...eventErasure(database, codec),
     ...eventReroute(database),
     ...eventRetention(database),
     ...eventRoutes(database),
-    ...eventReads(database),
+    ...eventReads(database, codec),
     ...statReads(database),
     ...openJobReads(database),
     check() {

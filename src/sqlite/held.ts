@@ -1,4 +1,6 @@
 import { MAX_PAYLOAD_BYTES } from "../events/limits.ts";
+import { type PayloadCodec, PLAIN_CODEC } from "../storage/payload-codec.ts";
+import { BODY_BYTES, openHeld, sealHeld } from "../storage/sealed-held.ts";
 import {
   beyondBounds,
   type HeldBounds,
@@ -12,7 +14,7 @@ import type { SyncPort } from "./async-store.ts";
 import { atomic, type Database } from "./database.ts";
 
 /** The synchronous form of the store of refused deliveries. */
-export function sqliteHeld(database: Database): SyncPort<HeldStore> {
+export function sqliteHeld(database: Database, codec: PayloadCodec = PLAIN_CODEC): SyncPort<HeldStore> {
   const add = database.prepare(`
     INSERT INTO held (source, reason, method, origin, target, headers, media_type, address, received_at, body)
     VALUES (@source, @reason, @method, @origin, @target, @headers, @mediaType, @address, @receivedAt, @body)`);
@@ -20,14 +22,14 @@ export function sqliteHeld(database: Database): SyncPort<HeldStore> {
     INSERT INTO held_tally (source, count, bytes) VALUES (?, ?, ?)
     ON CONFLICT (source) DO UPDATE SET count = count + excluded.count, bytes = bytes + excluded.bytes`);
   const oldest = database.prepare<[string], OldHeld>(`
-    SELECT id, received_at AS receivedAt, length(body) AS bytes, tally.count AS allCount, tally.bytes AS allBytes
+    SELECT id, received_at AS receivedAt, ${BODY_BYTES} AS bytes, tally.count AS allCount, tally.bytes AS allBytes
     FROM held JOIN held_tally AS tally USING (source) WHERE source = ? ORDER BY id LIMIT ${MAX_COMPARED_HELD}`);
   const expired = database.prepare<unknown[], Pick<HeldSummary, "id" | "bytes">>(
-    "SELECT id, length(body) AS bytes FROM held WHERE source = ? AND received_at < ?",
+    `SELECT id, ${BODY_BYTES} AS bytes FROM held WHERE source = ? AND received_at < ?`,
   );
   const sources = database.prepare<[], string>("SELECT source FROM held_tally WHERE count > 0 ORDER BY source").pluck();
   const list = database.prepare<unknown[], HeldSummary>(`
-    SELECT id, source, reason, media_type AS mediaType, address, received_at AS receivedAt, length(body) AS bytes
+    SELECT id, source, reason, media_type AS mediaType, address, received_at AS receivedAt, ${BODY_BYTES} AS bytes
     FROM held WHERE id > @after AND (@source IS NULL OR source = @source) AND received_at >= @since
     ORDER BY id LIMIT @limit`);
   const read = database.prepare<unknown[], HeldDelivery & { id: number }>(`
@@ -35,7 +37,7 @@ export function sqliteHeld(database: Database): SyncPort<HeldStore> {
       received_at AS receivedAt, body
     FROM held WHERE id = ?`);
   const sizeOf = database.prepare<unknown[], { source: string; bytes: number }>(
-    "SELECT source, length(body) AS bytes FROM held WHERE id = ?",
+    `SELECT source, ${BODY_BYTES} AS bytes FROM held WHERE id = ?`,
   );
   const remove = database.prepare("DELETE FROM held WHERE id = ?");
 
@@ -56,7 +58,7 @@ export function sqliteHeld(database: Database): SyncPort<HeldStore> {
   return {
     hold: atomic(database, (batch) => {
       for (const { delivery, bounds } of batch) {
-        add.run(delivery);
+        add.run(sealHeld(codec, delivery));
         count.run(delivery.source, 1, delivery.body.length);
         trim(delivery.source, bounds, delivery.receivedAt);
       }
@@ -79,7 +81,7 @@ export function sqliteHeld(database: Database): SyncPort<HeldStore> {
         if (found.length > 0 && bytes > MAX_PAYLOAD_BYTES) break;
         found.push(row);
       }
-      return found;
+      return openHeld(codec, found);
     },
     remove: atomic(database, (ids) => {
       for (const id of ids) {

@@ -1,4 +1,5 @@
 import type { EventFilter } from "../events/store.ts";
+import { SEALED } from "../storage/payload-codec.ts";
 import { EVENT } from "./events-sql.ts";
 
 /** Lists events before fan-out, newest first. They count as queued. */
@@ -38,6 +39,12 @@ export function listRoutedStatement(filter: EventFilter): string {
   return `SELECT ${EVENT} FROM ${from} WHERE ${conditions.join(" AND ")} ${group}ORDER BY ${event} DESC LIMIT @limit`;
 }
 
+/** Both are BLOBs: `instr` of a BLOB and a text is slow, and stops at a zero byte. */
+const PAYLOAD_HAS = `
+  CASE WHEN searched.headers LIKE '${SEALED}'
+    THEN opened_has(events.source, events.event_id, searched.headers, searched.payload, @search)
+    ELSE instr(searched.payload, CAST(@search AS BLOB)) > 0 END`;
+
 /** The first event that fan-out has noted since a time. */
 const FIRST_SINCE = "(SELECT min(first_event) FROM events_by_minute WHERE minute >= CAST(@since / 60000 AS INTEGER))";
 
@@ -53,10 +60,7 @@ function conditionsOf(filter: EventFilter, event: string, bounds: { lower: strin
   if (since !== undefined) conditions.push("events.received_at >= @since");
   if (until !== undefined) conditions.push("events.received_at < @until");
   if (search !== undefined) {
-    // Both are BLOBs: `instr` of a BLOB and a text is slow, and stops at a zero byte.
-    conditions.push(
-      `instr((SELECT payload FROM contents AS searched WHERE searched.event = ${event}), CAST(@search AS BLOB)) > 0`,
-    );
+    conditions.push(`(SELECT ${PAYLOAD_HAS} FROM contents AS searched WHERE searched.event = ${event})`);
   }
   const upper = [...(before === undefined ? [] : ["CAST(@before AS INTEGER) - 1"]), ...bounds.upper];
   const lower = [

@@ -1,9 +1,11 @@
-import { describeError } from "../errors.ts";
+import { describeError, systemCode } from "../errors.ts";
 import type { EventStore, PurgedPage, PurgeRequest } from "../events/store.ts";
 import type { Log } from "../log.ts";
 import type { StoreChecks } from "../storage/faults.ts";
+import { createPayloadCodec, type EncryptionKey, type PayloadCodec } from "../storage/payload-codec.ts";
 import { lockForServer } from "./data-dir.ts";
 import { type Database, type OpenOptions, openDatabase, openForCommands } from "./database.ts";
+import { encryptionStore, noteKey } from "./encryption.ts";
 import { eventRetention } from "./event-retention.ts";
 import { watchFiles } from "./file-watch.ts";
 import { watchLogSize } from "./log-size.ts";
@@ -20,6 +22,8 @@ interface ServerOptions {
   dataDir: string;
   /** `MIN_FREE_DISK`; undefined for the default. */
   minFreeBytes: number | undefined;
+  /** `ENCRYPTION_KEYS`: the first one encrypts. */
+  keys?: readonly EncryptionKey[];
   /** Start the threads with the entries `sqlite/thread.ts` and `sqlite/read-thread.ts`. */
   startThread: StartThread;
   startReadThread: StartThread;
@@ -42,7 +46,7 @@ interface SqliteServerStores extends SqliteStores {
  * Throws {@link OperatorError} with nothing left open.
  */
 export async function openForServer(options: ServerOptions): Promise<SqliteServerStores> {
-  const { dataDir, minFreeBytes, startThread, startReadThread, log } = options;
+  const { dataDir, minFreeBytes, keys = [], startThread, startReadThread, log } = options;
   giveBackIfFull(dataDir);
   const closings: (() => unknown)[] = [];
   /** Closes what is open, the last first. */
@@ -56,22 +60,34 @@ export async function openForServer(options: ServerOptions): Promise<SqliteServe
     const reader = openDatabase(dataDir, { checked: true });
     closings.push(() => reader.close());
     const newestEventAt = readNewest(reader);
+    const codec = createPayloadCodec(keys);
+    noteKeyIfPossible(reader, codec);
     const files = openFilesOf(reader);
-    const thread = await startStorageThread(startThread, { dataDir, files, minFreeBytes }, log);
+    const thread = await startStorageThread(startThread, { dataDir, files, minFreeBytes, keys }, log);
     closings.push(thread.close);
     await releaseStaleLeases(thread, log);
-    const readThread = createReadThread(startReadThread, reader.name);
+    const readThread = createReadThread(startReadThread, { file: reader.name, keys });
     closings.push(readThread.close);
     const logSize = watchLogSize(reader.name, log);
     closings.push(logSize.stop);
     const fileWatch = watchFiles({ dataDir, files, lock, thread, log });
     closings.push(fileWatch.stop);
-    const stores = storesOnThreads({ thread, readThread, reader, requireLock: fileWatch.requireLock }, close);
+    const connections = { thread, readThread, reader, codec, dataDir, requireLock: fileWatch.requireLock };
+    const stores = storesOnThreads(connections, close);
     const { dev, ino } = files[""];
     return { ...stores, id: `${dev}-${ino}`, logBytes: logSize.bytes, newestEventAt };
   } catch (error) {
     await close();
     throw error;
+  }
+}
+
+/** On a full disk the key is noted at a later start. */
+function noteKeyIfPossible(database: Database, codec: PayloadCodec): void {
+  try {
+    noteKey(database, codec, Date.now());
+  } catch (error) {
+    if (!/^SQLITE_(?:FULL|IOERR|READONLY|BUSY)/.test(systemCode(error))) throw error;
   }
 }
 
@@ -89,10 +105,16 @@ async function releaseStaleLeases(thread: ThreadClient, log: Log): Promise<void>
 }
 
 /** Opens the stores of a data directory for a command. A server may be running. */
-export function openForCommand(dataDir: string, options: OpenOptions): SqliteStores {
+export function openForCommand(
+  dataDir: string,
+  options: OpenOptions,
+  keys: readonly EncryptionKey[] = [],
+): SqliteStores {
   const database = openForCommands(dataDir, options);
-  const { events, ...others } = localStores(database);
-  return { ...others, events: { ...events, purge: commandPurge(database) } };
+  const codec = createPayloadCodec(keys);
+  const { events, ...others } = localStores(database, undefined, codec);
+  const encryption = encryptionStore(database, codec, dataDir);
+  return { ...others, encryption, events: { ...events, purge: commandPurge(database) } };
 }
 
 /**

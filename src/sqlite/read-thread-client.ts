@@ -1,5 +1,5 @@
 import { callThread, type RpcClient } from "../lib/thread-rpc.ts";
-import type { ReadServices } from "./read-thread.ts";
+import type { ReadServices, ReadThreadData } from "./read-thread.ts";
 import type { StartThread } from "./thread-client.ts";
 
 /** Calls the reading thread. */
@@ -11,11 +11,11 @@ export interface ReadThread extends RpcClient<ReadServices> {
 /**
  * Starts the thread with the entry `sqlite/read-thread.ts` at the first call, because most servers never list events.
  */
-export function createReadThread(startThread: StartThread, file: string): ReadThread {
+export function createReadThread(startThread: StartThread, data: ReadThreadData): ReadThread {
   let running: { client: RpcClient<ReadServices>; end(): Promise<unknown> } | undefined;
 
   function start(): RpcClient<ReadServices> {
-    const worker = startThread({ workerData: file });
+    const worker = startThread({ workerData: data });
     const client = callThread<ReadServices>(worker, "the reading thread");
     running = { client, end: () => worker.terminate() };
     // The next call starts another one.

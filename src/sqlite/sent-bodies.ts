@@ -1,5 +1,6 @@
 import type { JobName } from "../events/job.ts";
 import type { EventName, EventStore, SentBody } from "../events/store.ts";
+import { type PayloadCodec, ROW } from "../storage/payload-codec.ts";
 import type { SyncPort } from "./async-store.ts";
 import { atomic, type Database } from "./database.ts";
 
@@ -24,16 +25,26 @@ export const FORGET_SENT_BODY = "DELETE FROM sent_bodies WHERE event = ? AND rou
 type SentBodyPort = Pick<EventStore, "sentBody" | "keepSentBody" | "forgetSentBodies">;
 
 /** Keeps what is sent for jobs instead of the payloads. `reader` is the connection that reads bodies. */
-export function sentBodies(database: Database, reader: Database): SyncPort<SentBodyPort> {
+export function sentBodies(database: Database, reader: Database, codec: PayloadCodec): SyncPort<SentBodyPort> {
   const read = reader.prepare<unknown[], SentBody>(READ);
   const readKept = database.prepare<unknown[], SentBody>(READ);
   const keep = database.prepare(KEEP);
   const forgetEnded = database.prepare(FORGET_ENDED);
+
+  function opened({ event, route }: JobName, row: SentBody | undefined): SentBody | null {
+    if (!row) return null;
+    const { text, bytes } = codec.open(ROW.sentBody(event, route), { text: row.contentType, bytes: row.payload });
+    return { contentType: text, payload: bytes };
+  }
+
   return {
-    sentBody: (job) => read.get(job) ?? null,
+    sentBody: (job) => opened(job, read.get(job)),
     keepSentBody: atomic(database, (job: JobName, body: SentBody) => {
-      keep.run({ ...job, ...body });
-      return readKept.get(job) ?? body;
+      const { event, route } = job;
+      const content = { text: body.contentType, bytes: body.payload };
+      const { text, bytes } = codec.seal(ROW.sentBody(event, route), content);
+      keep.run({ event, route, contentType: text, payload: bytes });
+      return opened(job, readKept.get(job)) ?? body;
     }),
     forgetSentBodies: (event: EventName) => void forgetEnded.run(event),
   };

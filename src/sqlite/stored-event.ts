@@ -1,7 +1,8 @@
 import { crc32 } from "node:zlib";
-import { systemCode } from "../errors.ts";
+import { describeError, systemCode } from "../errors.ts";
 import type { ClaimedJob } from "../events/job.ts";
 import type { Origin } from "../events/moves.ts";
+import { keyIdIn, missingKey, orNull, type PayloadCodec, ROW, UnsealableError } from "../storage/payload-codec.ts";
 import type { Database } from "./database.ts";
 
 /** The parts of an event that routing and an attempt need. */
@@ -10,30 +11,50 @@ type StoredEvent = Pick<
   "source" | "eventId" | "type" | "contentType" | "receivedAt" | "headers" | "payload"
 >;
 
-/** An event, or why it cannot be read. `eventId` is null when the id cannot be read either. */
-type Reading = { event: StoredEvent } | { event: null; eventId: string | null; fault: string };
+/**
+ * An event, or why it cannot be read. `eventId` is null when the id cannot be read either. `isDamaged` is false if only
+ * the key is missing.
+ */
+type Reading = { event: StoredEvent } | { event: null; eventId: string | null; fault: string; isDamaged: boolean };
+
+const DAMAGED = "the database is damaged:";
 
 // Errors of a damaged page, or of a sector that the disk cannot read.
 const UNREADABLE = /^SQLITE_(?:CORRUPT|IOERR_(?:READ|SHORT_READ|CORRUPTFS|DATA))/;
 
 /** Reads events by number and verifies their checksum. Throws when SQLite fails for a reason other than damage. */
-export function eventReader(reader: Database): (event: number) => Reading {
+export function eventReader(reader: Database, codec: PayloadCodec): (event: number) => Reading {
   const get = reader.prepare<unknown[], StoredEvent & { payloadCrc32: number }>(`
     SELECT source, event_id AS eventId, type, content_type AS contentType, received_at AS receivedAt, headers,
       payload_crc32 AS payloadCrc32, payload
     FROM contents JOIN events ON events.id = contents.event WHERE contents.event = +?`);
 
+  const damaged = (eventId: string | null, how: string) => ({
+    event: null,
+    eventId,
+    fault: `${DAMAGED} ${how}`,
+    isDamaged: true,
+  });
+
+  function opened({ payloadCrc32, ...stored }: StoredEvent & { payloadCrc32: number }): Reading {
+    const { source, eventId, headers: text, payload: bytes } = stored;
+    if (crc32(bytes) !== payloadCrc32) return damaged(eventId, "the stored bytes do not match their checksum");
+    const content = orNull(() => codec.open(ROW.contents(source, eventId), { text, bytes }));
+    if (content) return { event: { ...stored, headers: content.text, payload: content.bytes } };
+    return { event: null, eventId, fault: `the event ${missingKey(keyIdIn(text) ?? "")}`, isDamaged: false };
+  }
+
   return (event) => {
+    let eventId: string | null = null;
     try {
       const row = get.get(event);
-      if (!row) return { event: null, eventId: null, fault: "the database is damaged: the event is missing" };
-      const { payloadCrc32, ...stored } = row;
-      if (crc32(stored.payload) === payloadCrc32) return { event: stored };
-      const fault = "the database is damaged: the stored bytes do not match their checksum";
-      return { event: null, eventId: stored.eventId, fault };
+      if (!row) return damaged(null, "the event is missing");
+      eventId = row.eventId;
+      return opened(row);
     } catch (error) {
+      if (error instanceof UnsealableError) return damaged(eventId, describeError(error));
       if (!UNREADABLE.test(systemCode(error))) throw error;
-      return { event: null, eventId: null, fault: "the database is damaged: the event cannot be read" };
+      return damaged(null, "the event cannot be read");
     }
   };
 }

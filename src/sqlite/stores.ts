@@ -1,11 +1,14 @@
+import { dirname } from "node:path";
 import type { AlertStore } from "../alerts/store.ts";
 import type { FactorStore } from "../auth/factors/store.ts";
 import type { TokenStore } from "../auth/machine-tokens/store.ts";
 import type { SessionStore } from "../auth/sessions.ts";
 import type { FailureStore, ThrottleStore } from "../auth/throttle/store.ts";
+import type { EncryptionStore } from "../events/encryption.ts";
 import type { EventStore, NewEvent } from "../events/store.ts";
 import { withWakeUps } from "../events/wake-ups.ts";
 import { checksOf, type StoreChecks } from "../storage/faults.ts";
+import { type PayloadCodec, PLAIN_CODEC } from "../storage/payload-codec.ts";
 import type { CatchUpStore } from "../webhook/catch-up/store.ts";
 import type { HeldStore } from "../webhook/held/held-store.ts";
 import type { SourceStore } from "../webhook/intake/source-store.ts";
@@ -16,6 +19,7 @@ import { asAsync, translatingErrors } from "./async-store.ts";
 import { sqliteCatchUps } from "./catch-ups.ts";
 import { packEvents, unpackPoints } from "./codec.ts";
 import type { Database } from "./database.ts";
+import { encryptionStore } from "./encryption.ts";
 import { sqliteEvents } from "./events.ts";
 import { sqliteFactors } from "./factors.ts";
 import { sqliteHeld } from "./held.ts";
@@ -44,20 +48,22 @@ export interface SqliteStores {
   catchUps: CatchUpStore;
   subscriptions: SubscriptionStore;
   factors: FactorStore;
+  encryption: EncryptionStore;
 }
 
 /** The stores on an open database, which `close` closes. `reader` is the one of {@link sqliteEvents}. */
-export function localStores(database: Database, reader?: Database): SqliteStores {
+export function localStores(database: Database, reader?: Database, codec: PayloadCodec = PLAIN_CODEC): SqliteStores {
   return {
     events: withWakeUps({
-      ...asAsync<LocalEvents>(sqliteEvents(database, reader)),
+      ...asAsync<LocalEvents>(sqliteEvents(database, reader, codec)),
       close: async () => void database.close(),
     }),
     sessions: createSqliteSessionStore(database),
     throttle: createSqliteThrottleStore(database),
     sources: asAsync<SourceStore>(sqliteSources(database)),
+    encryption: encryptionStore(database, codec, dirname(database.name)),
     alerts: asAsync<AlertStore>(sqliteAlerts(database)),
-    held: asAsync<HeldStore>(sqliteHeld(database)),
+    held: asAsync<HeldStore>(sqliteHeld(database, codec)),
     tokens: asAsync<TokenStore>(sqliteTokens(database)),
     outages: asAsync<OutageStore>(sqliteOutages(database)),
     catchUps: asAsync<CatchUpStore>(sqliteCatchUps(database)),
@@ -75,13 +81,15 @@ interface ServerConnections {
   thread: ThreadClient;
   readThread: ReadThread;
   reader: Database;
+  codec: PayloadCodec;
+  dataDir: string;
   /** Throws `store_unavailable` while another server holds the data directory. */
   requireLock(): void;
 }
 
 /** The stores of a server. Writes go to the storage thread, lists and searches to the reading thread. */
 export function storesOnThreads(
-  { thread, readThread, reader, requireLock }: ServerConnections,
+  { thread, readThread, reader, codec, dataDir, requireLock }: ServerConnections,
   close: () => Promise<void>,
 ): SqliteStores & { checks: StoreChecks } {
   /** Makes every method of a store a call to the storage thread. */
@@ -155,6 +163,7 @@ export function storesOnThreads(
       logins: factors.logins,
       loginsFromNewNetworks: factors.loginsFromNewNetworks,
     },
+    encryption: encryptionStore(reader, codec, dataDir),
     checks: checksOf(PARTS, () => thread.call("trial", "run", [])),
   };
 }

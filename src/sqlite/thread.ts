@@ -2,6 +2,7 @@ import { parentPort, workerData } from "node:worker_threads";
 import { AppError, describeError } from "../errors.ts";
 import { repeat } from "../lib/repeat.ts";
 import { type RunCall, serveCalls } from "../lib/thread-rpc.ts";
+import { createPayloadCodec, type EncryptionKey } from "../storage/payload-codec.ts";
 import { sqliteAlerts } from "./alerts.ts";
 import { sqliteCatchUps } from "./catch-ups.ts";
 import { type PackedEvents, unpackEvents } from "./codec.ts";
@@ -27,6 +28,7 @@ export interface StorageThreadData {
   files: OpenFiles;
   /** `MIN_FREE_DISK`; undefined for the default. */
   minFreeBytes: number | undefined;
+  keys?: readonly EncryptionKey[];
 }
 
 const IDLE_MS = 30_000;
@@ -40,16 +42,17 @@ export type StorageServices = ReturnType<typeof openServices>["services"];
  * Opens the only writing connection. `ended` is called once it is closed. Returns the stores on it, and what runs a
  * call.
  */
-function openServices({ dataDir, files, minFreeBytes }: StorageThreadData, ended: () => void) {
+function openServices({ dataDir, files, minFreeBytes, keys = [] }: StorageThreadData, ended: () => void) {
   const inPlace = () => assertInPlace(dataDir, files);
   inPlace();
   const database = openDatabase(dataDir, { isOpen: true });
   const assertWhole = watchLogLength(database, files);
   const writes = monitorWrites(database, { inPlace, minFreeBytes, reserve: reserveBeside(database.name) });
   const reader = openReader(database.name);
-  const events = sqliteEvents(database, reader);
+  const codec = createPayloadCodec(keys);
+  const events = sqliteEvents(database, reader, codec);
   const sessions = sqliteSessions(database);
-  const held = sqliteHeld(database);
+  const held = sqliteHeld(database, codec);
   const anyRead = database.prepare("SELECT count(*) FROM sqlite_schema");
   // The next change reports an error.
   const idling = repeat(writes.idle, { everyMs: IDLE_MS, onError: () => {} });

@@ -26,11 +26,16 @@ export function checkSettings(environment: Environment): Finding[] {
 }
 
 /** Checks that only the owner can read files with secrets. */
-export function checkModes(environment: Environment, folder: string, dataDir: string): Finding[] {
+export function checkModes(
+  environment: Environment,
+  folder: string,
+  dataDir: string,
+  keyFiles: readonly string[] = [],
+): Finding[] {
   const secret = [...SECRET_NAMES.map((name) => `${name}_FILE`), "TLS_KEY_FILE"].flatMap(
     (name) => environment[name] ?? [],
   );
-  const paths = [join(folder, ".env"), dataDir, join(dataDir, DATABASE_FILE), ...secret];
+  const paths = [join(folder, ".env"), dataDir, join(dataDir, DATABASE_FILE), ...secret, ...keyFiles];
   const found = paths.flatMap((path) => {
     const stats = statOf(path);
     return stats ? [{ path, stats }] : [];

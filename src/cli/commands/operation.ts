@@ -44,6 +44,11 @@ export function addOperationCommands(program: Command): void {
     .option("--json", "Print a JSON object")
     .action(async (file, options) => (await import("../backup.ts")).runRestore(file, options));
   program
+    .command("encrypt")
+    .description("Encrypt what is stored with the first key of ENCRYPTION_KEYS, also while the server runs")
+    .option("--json", "Print a JSON object")
+    .action(async (options) => (await import("../encrypt.ts")).runEncrypt(options));
+  program
     .command("migrate")
     .description("Copy the store of a DATA_DIR, whose server has stopped, into the database of DATABASE_URL")
     .requiredOption("--from <directory>", "DATA_DIR to copy")

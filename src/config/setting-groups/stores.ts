@@ -1,5 +1,5 @@
 import * as v from "valibot";
-import { addresses, databaseUrl, duration, file, host, integer, keyPrefix, text, yesOrNo } from "../fields.ts";
+import { addresses, databaseUrl, duration, file, files, host, integer, keyPrefix, text, yesOrNo } from "../fields.ts";
 import type { Group } from "../setting.ts";
 
 /** Settings of the connection to PostgreSQL. */
@@ -22,6 +22,17 @@ export const DATABASE = {
     meaning:
       "Longest time of an operation on PostgreSQL, with all its statements. After it the client gets 503 `store_unavailable`. A delivery gets it after 8 s at the latest.",
     example: "2s",
+  },
+} satisfies Group;
+
+/** Settings of the encryption of payloads. */
+export const ENCRYPTION = {
+  ENCRYPTION_KEYS: {
+    schema: v.optional(files),
+    defaultText: "none: payloads are stored as they are",
+    meaning:
+      "Files with keys, separated by commas: 32 bytes in base64 or hex each, as `openssl rand -base64 32` makes them. The first key encrypts payloads, headers and answers in the store, and all decrypt. See [private payloads](../private-payloads.md#encrypt).",
+    example: "/etc/authserve/key-2027,/etc/authserve/key-2026",
   },
 } satisfies Group;
 

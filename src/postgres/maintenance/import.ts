@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import { OperatorError } from "../../errors.ts";
 import { type ColumnKind, type CopiedRows, type CopiedTable, keyValues, type Position } from "../../storage/tables.ts";
 import type { Postgres, Queries } from "../connection.ts";
+import { noteKey } from "../encryption.ts";
 import { booleans, bytes, integers, texts } from "../values.ts";
 import { EMPTY_IT, readMigration, writeMigration } from "./migration.ts";
 
@@ -19,8 +20,8 @@ export interface ImportedStore {
   requireSame(table: CopiedTable, after: Position, rows: CopiedRows): Promise<void>;
   /** Collects the statistics of the tables, without which ranges of them may be read slowly. */
   analyze(tables: readonly CopiedTable[]): Promise<void>;
-  /** Lets servers use the store. */
-  finish(now: number): Promise<void>;
+  /** Lets servers use the store, which has rows that are encrypted with these keys. */
+  finish(now: number, keys: readonly string[]): Promise<void>;
 }
 
 /**
@@ -67,8 +68,9 @@ export async function beginImport(
     async analyze(all) {
       for (const { name } of all) await postgres.run(`ANALYZE authserve.${name}`);
     },
-    finish: (finishedAt) =>
+    finish: (finishedAt, keys) =>
       postgres.transaction(async (queries) => {
+        for (const keyId of keys) await noteKey(queries, { keyId }, finishedAt);
         for (const table of ["events", "held"]) await queries.run(setSequence(table));
         await queries.run(REMOVE_PROGRESS);
         await writeMigration(queries, { source, startedAt, finishedAt });

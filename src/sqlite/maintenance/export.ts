@@ -13,6 +13,7 @@ import {
 } from "../../storage/tables.ts";
 import { AlreadyServedError, lockDataDir } from "../data-dir.ts";
 import { DATABASE_FILE, type Database, databaseFile, RESTORING_SUFFIX } from "../database.ts";
+import { notedKeys } from "../encryption.ts";
 import { faultOfSchema, SCHEMA } from "../schema.ts";
 import { EXPORTED, type ExportedTable } from "./export-tables.ts";
 import { APPLICATION_ID, hasOnlyWal, isDamage, readSteps, sizeOf } from "./inspect.ts";
@@ -24,6 +25,8 @@ export interface ExportedStore {
   fingerprint: string;
   /** About the number of rows of all tables. */
   rows: number;
+  /** The keys that rows may be encrypted with. */
+  keys: readonly string[];
   /**
    * Returns the next rows of a table after a position. `now` is when the copying started. Throws {@link OperatorError}
    * if an event is damaged.
@@ -113,6 +116,7 @@ function exportedStore(database: Database, dataDir: string, unlock: () => void):
     tables: EXPORTED,
     fingerprint,
     rows,
+    keys: notedKeys(database),
     read(table, after, now) {
       try {
         return read(table, after, now);

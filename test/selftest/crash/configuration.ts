@@ -1,4 +1,5 @@
 import { randomBytes } from "node:crypto";
+import { writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import type { Environment } from "../../../src/config/settings.ts";
 import { ROUTE_NAMES, type RouteName } from "./verdict.ts";
@@ -33,7 +34,17 @@ export interface ServerOptions {
 
 /** The settings of the stores of the test. */
 export function storeSettings({ folder, databaseUrl }: Pick<ServerOptions, "folder" | "databaseUrl">) {
-  return { DATA_DIR: join(folder, "data"), ...(databaseUrl === undefined ? {} : { DATABASE_URL: databaseUrl }) };
+  return {
+    DATA_DIR: join(folder, "data"),
+    ENCRYPTION_KEYS: join(folder, "encryption.key"),
+    ...(databaseUrl === undefined ? {} : { DATABASE_URL: databaseUrl }),
+  };
+}
+
+/** Makes the key with which the servers of the test encrypt payloads. */
+export function makeEncryptionKey(folder: string): void {
+  const { ENCRYPTION_KEYS } = storeSettings({ folder, databaseUrl: undefined });
+  writeFileSync(ENCRYPTION_KEYS, randomBytes(32).toString("base64"), { mode: 0o600 });
 }
 
 /** The configuration file. JSON is YAML. Each kill may use up an attempt of a job, so there are many. */

@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { setTimeout as delay } from "node:timers/promises";
 import type { Environment } from "../../../src/config/settings.ts";
-import { storeSettings } from "./configuration.ts";
+import { makeEncryptionKey, storeSettings } from "./configuration.ts";
 import { createSenders } from "./senders.ts";
 import { type ServerProcess, startServer } from "./server.ts";
 import { drain, judge } from "./stored.ts";
@@ -45,6 +45,7 @@ interface CrashTest {
 export function createCrashTest(options: CrashTestOptions): CrashTest {
   const { folder, environment, databaseUrl, rounds, onRound } = options;
   const settings = storeSettings({ folder, databaseUrl });
+  makeEncryptionKey(folder);
   const webhookSecret = randomBytes(32).toString("base64");
   const ledger = createLedger();
   const senders = createSenders(ledger, webhookSecret);

@@ -10,6 +10,7 @@ import { createJudge, type Faults, type Ledger } from "./verdict.ts";
 /** Locates the stores of the test. */
 interface StoreSettings {
   DATA_DIR: string;
+  ENCRYPTION_KEYS: string;
   DATABASE_URL?: string;
 }
 
@@ -55,7 +56,12 @@ function damageOf({ DATA_DIR, DATABASE_URL }: StoreSettings): string[] {
 }
 
 async function withEvents(environment: StoreSettings, use: (events: EventStore) => Promise<void>): Promise<void> {
-  const settings = readSettings({ ...environment }, ["DATA_DIR", ...DATABASE_SETTING_NAMES, ...REDIS_SETTING_NAMES]);
+  const settings = readSettings({ ...environment }, [
+    "DATA_DIR",
+    "ENCRYPTION_KEYS",
+    ...DATABASE_SETTING_NAMES,
+    ...REDIS_SETTING_NAMES,
+  ]);
   const stores = await openCommandStores(settings, createLog("silent"));
   try {
     await use(stores.events);

@@ -1,0 +1,72 @@
+import { setTimeout as delay } from "node:timers/promises";
+import { readEnvironment } from "../config/env-file.ts";
+import { readSettings } from "../config/settings.ts";
+import { SettingsError } from "../errors.ts";
+import type { EncryptionStore } from "../events/encryption.ts";
+import { isLockHeld } from "../sqlite/data-dir.ts";
+import { counted, printJson, say } from "./output.ts";
+import { PAUSE_MS, withStores } from "./stores.ts";
+
+// Rows that one transaction encrypts.
+const LIMIT = 200;
+
+/**
+ * Encrypts with the first key of `ENCRYPTION_KEYS` what is stored plain or with another key, also while a server runs.
+ * It may be broken off: the next run goes on. The exit code is 1 if a key is missing, or a row is damaged.
+ */
+export function runEncrypt({ json }: { json?: boolean }): Promise<void> {
+  const environment = readEnvironment();
+  const { DATA_DIR, DATABASE_URL, ENCRYPTION_KEYS } = readSettings(environment, [
+    "DATA_DIR",
+    "DATABASE_URL",
+    "ENCRYPTION_KEYS",
+  ]);
+  if (ENCRYPTION_KEYS === undefined) {
+    const remedy = "make a key with openssl rand -base64 32 > FILE, and set ENCRYPTION_KEYS to the file";
+    throw new SettingsError([{ found: "ENCRYPTION_KEYS is not set", remedy }]);
+  }
+  const isAlone = () => DATABASE_URL === undefined && !isLockHeld(DATA_DIR);
+  return withStores(async ({ encryption }) => {
+    const { encrypted, unreadable } = await encryptAll(encryption, async () => {
+      if (!isAlone()) await delay(PAUSE_MS);
+    });
+    const missing = await encryption.forgetKeys();
+    const isClean = await encryption.clean();
+    if (json) printJson({ encrypted, unreadable, missing, clean: isClean });
+    else report({ encrypted, unreadable, missing, isClean });
+    if (unreadable > 0 || Object.keys(missing).length > 0) process.exitCode = 1;
+  });
+}
+
+/** Encrypts all tables page by page. */
+async function encryptAll(encryption: EncryptionStore, pause: () => Promise<void>) {
+  let encrypted = 0;
+  let unreadable = 0;
+  for (const table of encryption.tables) {
+    for (let from: number | null = 0; from !== null; ) {
+      const page = await encryption.reseal({ table, from, limit: LIMIT });
+      encrypted += page.changed;
+      // Rows that no key opens come again until a page has only these.
+      if (page.changed === 0) unreadable += page.unreadable;
+      from = page.next;
+      if (page.changed > 0) await pause();
+    }
+  }
+  return { encrypted, unreadable };
+}
+
+interface Result {
+  encrypted: number;
+  unreadable: number;
+  missing: Record<string, number>;
+  isClean: boolean;
+}
+
+function report({ encrypted, unreadable, missing, isClean }: Result): void {
+  say(`Encrypted ${counted(encrypted, "row")} with the first key.`);
+  for (const [id, rows] of Object.entries(missing))
+    say(`${counted(rows, "row")} need the key ${id}, which ENCRYPTION_KEYS does not have.`);
+  if (unreadable > 0) say(`${counted(unreadable, "row")} cannot be decrypted: see authserve doctor.`);
+  if (!isClean)
+    say("Removed payloads can leave traces in the file: run this once while the server is stopped, which clears them.");
+}

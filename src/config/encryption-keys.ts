@@ -1,0 +1,30 @@
+import { readFileSync } from "node:fs";
+import { describeError, type Fault, SettingsError, systemCode } from "../errors.ts";
+
+const REMEDY = "make a key with openssl rand -base64 32 > FILE, with mode 0600";
+const KEY_BYTES = 32;
+
+/** Reads the files of `ENCRYPTION_KEYS`: each has 32 bytes in base64 or hex. Throws {@link SettingsError}. */
+export function readEncryptionKeys(files: readonly string[] = []): Uint8Array[] {
+  const read = files.map(readKey);
+  const faults = read.filter((key): key is Fault => !(key instanceof Uint8Array));
+  if (faults.length > 0) throw new SettingsError(faults);
+  return read as Uint8Array[];
+}
+
+function readKey(file: string): Uint8Array | Fault {
+  try {
+    const key = keyIn(readFileSync(file, "utf8").trim());
+    if (key !== null) return key;
+    return { found: `ENCRYPTION_KEYS: ${file} has no key of ${KEY_BYTES} bytes in base64 or hex`, remedy: REMEDY };
+  } catch (error) {
+    const why = systemCode(error) || describeError(error);
+    return { found: `ENCRYPTION_KEYS: ${file} cannot be read (${why})`, remedy: REMEDY };
+  }
+}
+
+function keyIn(text: string): Uint8Array | null {
+  const isHex = /^[0-9a-f]{64}$/i.test(text);
+  if (!isHex && !/^[A-Za-z0-9+/_-]{43}=?$/.test(text)) return null;
+  return Buffer.from(text, isHex ? "hex" : "base64");
+}

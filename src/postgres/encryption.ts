@@ -1,0 +1,122 @@
+import type { EncryptionStore, ResealedPage, ResealRequest } from "../events/encryption.ts";
+import { MAX_PAYLOAD_BYTES } from "../events/limits.ts";
+import { markOf, type PayloadCodec, SEALED, UnsealableError } from "../storage/payload-codec.ts";
+import {
+  columnsOfSealed,
+  KEY_IN_SQL,
+  KEY_NOTE,
+  SEALED_TABLES,
+  type SealedRow,
+  type SealedTable,
+} from "../storage/sealed-tables.ts";
+import type { Postgres, Queries } from "./connection.ts";
+import { texts } from "./values.ts";
+
+const NOTE = `INSERT INTO authserve.metadata (key, value) VALUES ($1, $2) ON CONFLICT DO NOTHING`;
+const NOTED = `SELECT key FROM authserve.metadata WHERE key LIKE '${KEY_NOTE}%'`;
+const FORGET = `DELETE FROM authserve.metadata WHERE key = ANY($1::text[])`;
+
+/** Notes the key that encrypts, so that a later start without it knows what is missing. */
+export async function noteKey(
+  queries: Pick<Queries, "run">,
+  { keyId }: Pick<PayloadCodec, "keyId">,
+  now: number,
+): Promise<void> {
+  if (keyId !== null) await queries.run(NOTE, [KEY_NOTE + keyId, String(now)]);
+}
+
+async function notedKeys(queries: Queries): Promise<string[]> {
+  return (await queries.rows<{ key: string }>(NOTED)).map(({ key }) => key.slice(KEY_NOTE.length));
+}
+
+/** Encrypts what is stored in PostgreSQL. */
+export function createPostgresEncryption(postgres: Postgres, codec: PayloadCodec): EncryptionStore {
+  return {
+    tables: SEALED_TABLES.map(({ name }) => name),
+    missingKeys: async () => (await notedKeys(postgres)).filter((id) => !codec.keyIds.includes(id)),
+    reseal: (request) => postgres.transaction((queries) => reseal(queries, codec, request)),
+    async forgetKeys() {
+      const missing: Record<string, number> = {};
+      const inUse = new Set<string>(codec.keyId === null ? [] : [codec.keyId]);
+      for (const { name, text } of SEALED_TABLES) {
+        const counts = await postgres.rows<{ id: string; rows: number }>(`
+          SELECT ${KEY_IN_SQL(text)} AS id, count(*)::int AS rows FROM authserve.${name}
+          WHERE ${text} LIKE '${SEALED}' AND ${text} NOT LIKE 'sealed:plain:%' GROUP BY 1`);
+        for (const { id, rows } of counts) {
+          inUse.add(id);
+          if (!codec.keyIds.includes(id)) missing[id] = (missing[id] ?? 0) + rows;
+        }
+      }
+      const unused = (await notedKeys(postgres)).filter((id) => !inUse.has(id));
+      await postgres.run(FORGET, [texts(unused.map((id) => KEY_NOTE + id))]);
+      return missing;
+    },
+    // PostgreSQL's own VACUUM removes earlier versions of rows.
+    clean: async () => true,
+  };
+}
+
+async function reseal(
+  queries: Queries,
+  codec: PayloadCodec,
+  { table: name, from, limit }: ResealRequest,
+): Promise<ResealedPage> {
+  const table = SEALED_TABLES.find((one) => one.name === name);
+  if (!table || codec.keyId === null) return { changed: 0, unreadable: 0, next: null };
+  await noteKey(queries, codec, Date.now());
+  const rows = await queries.rows<SealedRow>(selectOf(table), [
+    from,
+    markOf(codec.keyId),
+    texts(codec.keyIds.filter((id) => id !== codec.keyId)),
+    limit,
+    MAX_PAYLOAD_BYTES,
+  ]);
+  let changed = 0;
+  for (const row of rows) {
+    try {
+      await update(queries, table, row, table.reseal(codec, row));
+      changed++;
+    } catch (error) {
+      if (!(error instanceof UnsealableError)) throw error;
+    }
+  }
+  const last = rows.at(-1)?.id;
+  if (last === undefined) return { changed: 0, unreadable: 0, next: null };
+  // Several rows may have the number of the last one. Those that no key opens would come again.
+  return { changed, unreadable: rows.length - changed, next: changed === 0 ? last + 1 : last };
+}
+
+/**
+ * The next rows that are plain, or encrypted with another key that is there, as many as fit: from, mark, other keys,
+ * limit, bytes. They are locked.
+ */
+function selectOf(table: SealedTable): string {
+  const { name, id, key, text, bytes } = table;
+  const order = [id, ...key].join(", ");
+  const size = bytes ? `length(${bytes})` : "0";
+  return `
+WITH chosen AS (
+  SELECT ${order}, sum(${size}) OVER (ORDER BY ${order}) AS total, row_number() OVER (ORDER BY ${order}) AS nth
+  FROM (
+    SELECT ${order}${bytes ? `, ${bytes}` : ""} FROM authserve.${name}
+    WHERE ${id} >= $1 AND ${text} IS NOT NULL AND left(${text}, ${markOf("").length + 16}) <> $2
+      AND (${text} NOT LIKE '${SEALED}' OR ${text} LIKE 'sealed:plain:%' OR ${KEY_IN_SQL(text)} = ANY($3::text[]))
+    ORDER BY ${order} LIMIT $4) AS first)
+SELECT ${columnsOfSealed(table, "authserve.events")} FROM authserve.${name}
+WHERE (${order}) IN (SELECT ${order} FROM chosen WHERE nth = 1 OR total <= $5)
+ORDER BY ${order} FOR UPDATE`;
+}
+
+async function update(
+  queries: Queries,
+  { name, id, key, text, bytes }: SealedTable,
+  row: SealedRow,
+  sealed: ReturnType<SealedTable["reseal"]>,
+): Promise<void> {
+  const values: unknown[] = [sealed.text];
+  const set = [`${text} = $1`];
+  if (bytes) set.push(`${bytes} = $${values.push(sealed.bytes)}`);
+  if (name === "held") set.push(`target = $${values.push(sealed.target)}`);
+  const where = [id, ...key].map((column) => `${column} = $${values.push(column === id ? row.id : row[column])}`);
+  await queries.run(`UPDATE authserve.${name} SET ${set.join(", ")} WHERE ${where.join(" AND ")}`, values);
+}

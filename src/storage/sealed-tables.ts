@@ -1,0 +1,121 @@
+import { type PayloadCodec, ROW } from "./payload-codec.ts";
+import { openHeld, sealHeld } from "./sealed-held.ts";
+
+/** A row with a payload or a part of it. `text` and `bytes` are its encrypted columns. */
+export interface SealedRow {
+  /** Its event, or the number of a held delivery. */
+  id: number;
+  text: string;
+  /** Null in a table without bytes. */
+  bytes: Uint8Array | null;
+  [column: string]: unknown;
+}
+
+/** A table whose rows are encrypted. */
+export interface SealedTable {
+  name: string;
+  /** The column with the number of the event, or of the held delivery. */
+  id: string;
+  /** The other columns of the key. */
+  key: readonly string[];
+  text: string;
+  bytes?: string;
+  /** Further values that name the row, by their names. */
+  named?: Readonly<Record<string, string>>;
+  /** Encrypts a row anew. Throws if no key opens it. */
+  reseal(codec: PayloadCodec, row: SealedRow): Pick<SealedRow, "text" | "bytes"> & { target?: string };
+}
+
+const asContent = ({ text, bytes }: SealedRow) => ({ text, bytes: bytes ?? new Uint8Array() });
+
+function resealText(codec: PayloadCodec, name: readonly (string | number)[], { text }: SealedRow) {
+  return { text: codec.sealText(name, codec.openText(name, text)), bytes: null };
+}
+
+const EVENT_OF = (column: string) => `(SELECT ${column} FROM EVENTS WHERE id = event)`;
+
+/** All tables whose rows are encrypted. `EVENTS` stands for the table of events. */
+export const SEALED_TABLES: readonly SealedTable[] = [
+  {
+    name: "contents",
+    id: "event",
+    key: [],
+    text: "headers",
+    bytes: "payload",
+    named: { source: EVENT_OF("source"), eventId: EVENT_OF("event_id") },
+    reseal(codec, row) {
+      const name = ROW.contents(row.source as string, row.eventId as string);
+      return codec.seal(name, codec.open(name, asContent(row)));
+    },
+  },
+  {
+    name: "conflicts",
+    id: "event",
+    key: ["payload_sha256"],
+    text: "headers",
+    bytes: "payload",
+    reseal(codec, row) {
+      const digest = Buffer.from(row.payload_sha256 as Uint8Array).toString("hex");
+      const name = ROW.conflict(row.id, digest);
+      return codec.seal(name, codec.open(name, asContent(row)));
+    },
+  },
+  {
+    name: "repeats",
+    id: "event",
+    key: ["number"],
+    text: "headers",
+    named: { eventId: "event_id" },
+    reseal: (codec, row) => resealText(codec, ROW.repeat(row.id, row.eventId as string), row),
+  },
+  {
+    name: "attempts",
+    id: "event",
+    key: ["route", "attempt"],
+    text: "response",
+    reseal: (codec, row) => resealText(codec, ROW.response(row.id, row.route as string, row.attempt as number), row),
+  },
+  {
+    name: "sent_bodies",
+    id: "event",
+    key: ["route"],
+    text: "content_type",
+    bytes: "body",
+    reseal(codec, row) {
+      const name = ROW.sentBody(row.id, row.route as string);
+      return codec.seal(name, codec.open(name, asContent(row)));
+    },
+  },
+  {
+    name: "held",
+    id: "id",
+    key: [],
+    text: "headers",
+    bytes: "body",
+    named: { source: "source", receivedAt: "received_at", address: "address", target: "target" },
+    reseal(codec, row) {
+      const stored = {
+        source: row.source as string,
+        receivedAt: row.receivedAt as number,
+        address: row.address as string,
+        target: row.target as string,
+        headers: row.text,
+        body: row.bytes ?? new Uint8Array(),
+      };
+      const { target, headers, body } = sealHeld(codec, openHeld(codec, [stored])[0] ?? stored);
+      return { text: headers, bytes: body, target };
+    },
+  },
+];
+
+/** The columns of a row that is encrypted anew, for a `SELECT`. */
+export function columnsOfSealed({ id, key, text, bytes, named = {} }: SealedTable, events: string): string {
+  const others = Object.entries(named).map(([name, value]) => `${value.replace("EVENTS", events)} AS "${name}"`);
+  return [`${id} AS id`, ...key, `${text} AS text`, `${bytes ?? "NULL"} AS bytes`, ...others].join(", ");
+}
+
+/** The name under which the store notes a key. */
+export const KEY_NOTE = "encryption_key:";
+
+/** The id of the key in an encrypted text, in SQL. */
+export const KEY_IN_SQL = (text: string) => `substr(${text}, 8, 16)`;
