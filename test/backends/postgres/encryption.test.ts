@@ -1,7 +1,9 @@
 import { suite } from "node:test";
+import { createPostgresEncryption } from "../../../src/postgres/encryption.ts";
 import { createPostgresEventStore } from "../../../src/postgres/events.ts";
 import { createPostgresHeldStore } from "../../../src/postgres/held.ts";
 import { createPayloadCodec, encryptionKey } from "../../../src/storage/payload-codec.ts";
+import { encryptionContract } from "../../contract/encryption.ts";
 import { eventStoreContract } from "../../contract/event-store.ts";
 import { heldStoreContract } from "../../contract/held-store.ts";
 import { needsPostgres } from "../../helpers/back-end.ts";
@@ -16,4 +18,12 @@ suite("on PostgreSQL with encryption", needsPostgres(), () => {
   heldStoreContract("PostgreSQL with encryption", async (t) =>
     createPostgresHeldStore((await reusedPostgres(t)).postgres, codec),
   );
+  encryptionContract("PostgreSQL", async (t) => {
+    const { postgres } = await reusedPostgres(t);
+    return (given) => ({
+      events: createPostgresEventStore(postgres, undefined, given),
+      held: createPostgresHeldStore(postgres, given),
+      encryption: createPostgresEncryption(postgres, given),
+    });
+  });
 });
