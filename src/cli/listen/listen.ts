@@ -4,6 +4,8 @@ import { readSecretFile, SIGNING_SECRET_FORM, signingKeyOf } from "../../config/
 import { OperatorError, systemCode } from "../../errors.ts";
 import type { HeardEvent, ListenFilter } from "../../events/listening.ts";
 import { readInstance } from "../../http/instance.ts";
+import { fileId, isInPlace } from "../../lib/files.ts";
+import { databaseFile } from "../../sqlite/database.ts";
 import { openStored } from "../../webhook/intake/stored-content.ts";
 import { isTaken } from "../../worker/routing.ts";
 import { requireFiltered } from "../find-source.ts";
@@ -73,8 +75,21 @@ export async function runListen(options: ListenOptions): Promise<void> {
       address === undefined ? resolve(dataDir) : `${address.hosts.map(({ host }) => host)}/${address.database}`;
     const url = readInstance(dataDir)?.url;
     const page = url === undefined ? null : `${url}/admin/`;
-    return listen({ name, feed: storeFeed(stores.events, filter, stores.now), page }, run);
+    const feed = storeFeed(stores.events, filter, stores.now);
+    return listen({ name, feed: address === undefined ? ofFile(feed, databaseFile(dataDir)) : feed, page }, run);
   });
+}
+
+/** A feed that ends when its database is another one: the open file would never have an event again. */
+function ofFile(feed: Feed, file: string): Feed {
+  const opened = fileId(file);
+  return {
+    ...feed,
+    next(cursor, signal) {
+      if (isInPlace(file, opened)) return feed.next(cursor, signal);
+      throw new OperatorError({ found: "The database was replaced", remedy: "start the listener again" }, 1);
+    },
+  };
 }
 
 function filterOf({ source, type, route: name }: ListenOptions): ListenFilter {

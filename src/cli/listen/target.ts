@@ -22,6 +22,7 @@ type Sending = { isAway: false; answer: TargetAnswer } | { isAway: true; reason:
 
 /** The program on this machine that gets the events. */
 export interface LocalTarget {
+  /** Its address, without credentials. */
   url: string;
   send(event: HeardEvent, isAgain: boolean): Promise<Sending>;
 }
@@ -33,7 +34,10 @@ export type Signing =
 
 const TIMEOUT_MS = 30_000;
 
-/** Reads `--forward`. Throws {@link OperatorError} unless it is an address of this machine, or others are allowed. */
+/**
+ * Reads `--forward`. Throws {@link OperatorError} unless it is an address of this machine, or others are allowed. Names
+ * below `localhost` are of this machine (RFC 6761, 6.3).
+ */
 export function forwardUrl(text: string, isRemoteAllowed: boolean): string {
   const url = URL.parse(text);
   if (url === null || !/^https?:$/.test(url.protocol))
@@ -41,7 +45,7 @@ export function forwardUrl(text: string, isRemoteAllowed: boolean): string {
       found: "--forward is not usable",
       remedy: "give a URL, e.g. http://localhost:3000/hook",
     });
-  if (!isRemoteAllowed && !isLoopback(url.hostname)) {
+  if (!isRemoteAllowed && !isLoopback(url.hostname) && !url.hostname.endsWith(".localhost")) {
     const remedy = "name localhost, or allow it with --allow-remote";
     throw new OperatorError({ found: "--forward is not on this machine", remedy });
   }
@@ -67,8 +71,11 @@ export function createTarget(url: string, signing: Signing): LocalTarget {
     });
   }
 
+  const shown = new URL(url);
+  shown.username = "";
+  shown.password = "";
   return {
-    url,
+    url: shown.href,
     async send({ content, ...event }, isAgain) {
       const startedAt = performance.now();
       const answered = (status: number | null, error: string | null): Sending => {

@@ -37,9 +37,9 @@ export function signedAgain(signer: Signer, event: EventPayload, to: string, now
   const failures: unknown[] = [];
   for (const scheme of schemes) {
     const url = withBodyHash(scheme, addressWithSecret(scheme, secret, to), body);
-    const { origin } = new URL(url);
-    const target = url.slice(origin.length) || "/";
-    const delivery = { method: "POST", origin, target, headers, mediaType: event.contentType, body };
+    const { origin, pathname, search } = new URL(url);
+    const sentTo = { origin, target: pathname + search };
+    const delivery = { method: "POST", ...sentTo, headers, mediaType: event.contentType, body };
     if (!isSignedSo(scheme, event.contentType)) continue;
     try {
       return { url, ...signDelivery(scheme, secret, delivery, now, options) };

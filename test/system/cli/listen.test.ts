@@ -2,11 +2,12 @@ import assert from "node:assert/strict";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { suite, type TestContext, test } from "node:test";
-import { deliver } from "../../helpers/client.ts";
+import { ask, deliver } from "../../helpers/client.ts";
 import { authserve, type Command, EXECUTABLE, startProgram } from "../../helpers/command.ts";
 import { type Server, type ServerOptions, startServer } from "../../helpers/server.ts";
 import { startTarget } from "../../helpers/target.ts";
 import { startTcpProxy } from "../../helpers/tcp-proxy.ts";
+import { pairNamed } from "../../helpers/tls.ts";
 import { until } from "../../helpers/until.ts";
 import { workingDir } from "../../helpers/working-dir.ts";
 
@@ -98,6 +99,34 @@ suite("authserve listen", () => {
     assert.match(old.payload, /"text":"ñ"/);
     const event = JSON.parse((await server.run(["events", "show", "old", "--json"])).stdout);
     assert.deepEqual([event.status, event.attempts], ["processed", 1]);
+  });
+
+  test("sends the bytes as they came, over TLS that nobody has certified", async (t) => {
+    const dir = workingDir();
+    const file =
+      "sources: { raw: { verify: { type: token, header: x-token }, secrets: [env:RAW], contentTypes: ['*/*'] } }\n";
+    writeFileSync(join(dir, "authserve.yaml"), file);
+    const { server, listen, remote } = await start(t, { dir, env: { RAW: "a secret of the tests, long enough" } });
+    const target = await startTarget(pairNamed("first"));
+    t.after(() => target[Symbol.asyncDispose]());
+    await listen(["--forward", target.url, ...remote()]);
+    const body = Buffer.from([0xef, 0xbb, 0xbf, 0x7b, 0x22, 0x00, 0xff, 0x0d, 0x0a]);
+    const headers = { "content-type": "application/octet-stream", "x-token": "a secret of the tests, long enough" };
+    const { status } = await ask(server, "/webhook/raw", { method: "POST", body, headers });
+    assert.equal(status, 200);
+    await until(() => target.received.length === 1);
+    assert.deepEqual(target.received[0]?.body, body);
+  });
+
+  test("ends when its database is replaced", async (t) => {
+    const { server, target, listen, here } = await start(t);
+    const command = await listen(["--forward", target.url], here());
+    const backup = join(server.dir, "backup.db");
+    await server.run(["backup", backup]);
+    await server.stop();
+    assert.equal((await server.run(["restore", backup])).code, 0);
+    assert.equal((await command.exited).code, 1);
+    assert.match(command.stderr(), /The database was replaced[\s\S]*start the listener again/);
   });
 
   test("ends when its token is revoked", async (t) => {
