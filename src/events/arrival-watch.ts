@@ -61,11 +61,22 @@ export function watchArrivals(store: Pick<EventStore, "arrivals" | "onWork">): A
     for (const waiter of waiters) if (isHeard(waiter)) waiter.resolve();
   }
 
+  /** The store has lost events: listeners find out how to go on. */
+  function startAgain(from: number): void {
+    forget(from);
+    for (const { resolve } of waiters) resolve();
+  }
+
+  function forget(upTo: number): void {
+    recent = [];
+    first = upTo;
+    end = upTo;
+  }
+
   async function readNew(): Promise<void> {
     for (;;) {
       const found = await store.arrivals(end, PAGE);
-      // The store has lost events: listeners find out how to go on.
-      if (found.end < end) for (const { resolve } of waiters) resolve();
+      if (found.end < end) startAgain(found.end);
       if (found.end <= end) return;
       end = found.end;
       recent.push(...found.items);
@@ -104,11 +115,8 @@ export function watchArrivals(store: Pick<EventStore, "arrivals" | "onWork">): A
   return {
     wait(cursor, filter, limitMs, signal) {
       const { event: after } = positionOf(cursor);
-      if (waiters.size === 0) {
-        recent = [];
-        first = after;
-        end = after;
-      }
+      // Nobody has looked meanwhile.
+      if (waiters.size === 0 && after > end) forget(after);
       return new Promise((resolve) => {
         const waiter: Waiter = { after, filter, resolve: done };
         const timer = setTimeout(done, limitMs).unref();

@@ -62,8 +62,7 @@ export function eventArrivals(postgres: Postgres): Pick<EventStore, "arrivals" |
 
   return {
     async arrivals(after, limit) {
-      const end = await completeEnd();
-      if (end === null) return { items: [], end: after };
+      const end = (await completeEnd()) ?? Math.max(known, after);
       if (end <= after) return { items: [], end };
       const items = await postgres.rows<Arrival>(NEXT, [after, end, limit]);
       return { items, end: items.length < limit ? end : (items.at(-1)?.id ?? end) };
