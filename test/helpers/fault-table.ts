@@ -37,6 +37,7 @@ export const SQLITE_FAULTS: readonly Fault[] = [
     doctor: "another program holds its lock",
     alerts: UNWRITABLE,
     log: "not_ready",
+    outage: "store",
   },
   {
     name: "Little disk space is free (`MIN_FREE_DISK`)",
@@ -48,6 +49,7 @@ export const SQLITE_FAULTS: readonly Fault[] = [
     doctor: "for DATA_DIR → make space, or lower MIN_FREE_DISK",
     alerts: [...REFUSED, "AuthserveDiskLow"],
     log: "intake_paused",
+    outage: "disk",
   },
   {
     name: "The queue is too old (`MAX_QUEUE_AGE`)",
@@ -58,6 +60,7 @@ export const SQLITE_FAULTS: readonly Fault[] = [
     doctor: null,
     alerts: REFUSED,
     log: "intake_paused",
+    outage: "queue",
   },
   {
     name: "The disk is full",
@@ -69,6 +72,7 @@ export const SQLITE_FAULTS: readonly Fault[] = [
     doctor: "DATA_DIR cannot be written (ENOSPC…)",
     alerts: UNWRITABLE,
     log: "not_ready",
+    outage: "store",
   },
   {
     name: "The disk becomes read-only",
@@ -80,6 +84,7 @@ export const SQLITE_FAULTS: readonly Fault[] = [
     doctor: "DATA_DIR cannot be written (EROFS…)",
     alerts: UNWRITABLE,
     log: "not_ready",
+    outage: "stopped",
     needsRestart: true,
     isEndUntold: true,
     goesOn: "after a restart, and no alert is resolved",
@@ -93,6 +98,7 @@ export const SQLITE_FAULTS: readonly Fault[] = [
     doctor: "the table contents cannot be written",
     alerts: UNWRITABLE,
     log: "not_ready",
+    outage: "store",
   },
   {
     name: "A table of sessions is missing",
@@ -103,6 +109,7 @@ export const SQLITE_FAULTS: readonly Fault[] = [
     doctor: "the table sessions cannot be written",
     alerts: NOT_READY,
     log: "not_ready",
+    outage: null,
   },
   {
     name: "The database file is moved away",
@@ -113,6 +120,7 @@ export const SQLITE_FAULTS: readonly Fault[] = [
     doctor: "authserve.db-wal holds the newest events, but its authserve.db is missing",
     alerts: UNWRITABLE,
     log: "storage_file_fault",
+    outage: "store",
   },
   {
     name: "`authserve.db-wal` is removed",
@@ -123,6 +131,7 @@ export const SQLITE_FAULTS: readonly Fault[] = [
     doctor: "authserve.db-wal is not the file that the running server uses",
     alerts: UNWRITABLE,
     log: "storage_file_fault",
+    outage: "store",
     needsRestart: true,
     goesOn: "after a restart",
   },
@@ -135,6 +144,7 @@ export const SQLITE_FAULTS: readonly Fault[] = [
     doctor: null,
     alerts: [],
     log: "lock_file_renewed",
+    outage: null,
   },
   {
     name: "The stored bytes of an event change",
@@ -145,6 +155,7 @@ export const SQLITE_FAULTS: readonly Fault[] = [
     doctor: "the events of 1 job cannot be read and are dead letters",
     alerts: ["AuthserveNotReady", "AuthserveUnreadableEvents", "AuthserveDeadLetters"],
     log: "event_unreadable",
+    outage: null,
     goesOn: "when the event can be read and is replayed",
   },
   {
@@ -156,6 +167,7 @@ export const SQLITE_FAULTS: readonly Fault[] = [
     doctor: null,
     alerts: ["AuthserveDeadLetters"],
     log: "event_dead_lettered",
+    outage: null,
     goesOn: "when the dead letter is replayed",
   },
   {
@@ -167,6 +179,7 @@ export const SQLITE_FAULTS: readonly Fault[] = [
     doctor: null,
     alerts: [],
     log: "target_unavailable",
+    outage: null,
   },
 ];
 
@@ -183,6 +196,7 @@ export const POSTGRES_FAULTS: readonly Fault[] = [
     doctor: "cannot be used (ECONNREFUSED…)",
     alerts: UNWRITABLE,
     log: "database_unavailable",
+    outage: "store",
   },
   {
     name: "It hangs",
@@ -196,6 +210,7 @@ export const POSTGRES_FAULTS: readonly Fault[] = [
     doctor: "cannot be used (no connection to PostgreSQL was free or opened in time)",
     alerts: UNWRITABLE,
     log: "database_unavailable",
+    outage: "store",
   },
   {
     name: "It becomes read-only",
@@ -209,6 +224,7 @@ export const POSTGRES_FAULTS: readonly Fault[] = [
     doctor: "cannot be used (this server of PostgreSQL is a standby or read-only)",
     alerts: UNWRITABLE,
     log: "database_unavailable",
+    outage: "store",
   },
   {
     name: "It has no connection left",
@@ -222,6 +238,7 @@ export const POSTGRES_FAULTS: readonly Fault[] = [
     doctor: "cannot be used (53300: too many connections…)",
     alerts: UNWRITABLE,
     log: "database_unavailable",
+    outage: "store",
   },
   {
     name: "The password is changed",
@@ -232,6 +249,7 @@ export const POSTGRES_FAULTS: readonly Fault[] = [
     doctor: "cannot be used (28P01: password authentication failed…)",
     alerts: UNWRITABLE,
     log: "database_unavailable",
+    outage: "store",
   },
   {
     name: "Another session locks the events",
@@ -245,6 +263,7 @@ export const POSTGRES_FAULTS: readonly Fault[] = [
     doctor: "the session … locks authserve.events",
     alerts: UNWRITABLE,
     log: "not_ready",
+    outage: "store",
   },
   {
     name: "The user may not add events",
@@ -258,6 +277,7 @@ export const POSTGRES_FAULTS: readonly Fault[] = [
     doctor: "lacks the right INSERT on authserve.events",
     alerts: UNWRITABLE,
     log: "not_ready",
+    outage: "store",
   },
   {
     name: "A table of sessions is missing",
@@ -271,6 +291,7 @@ export const POSTGRES_FAULTS: readonly Fault[] = [
     doctor: "the table authserve.sessions does not exist",
     alerts: NOT_READY,
     log: "not_ready",
+    outage: null,
   },
 ];
 
@@ -287,6 +308,7 @@ export const REDIS_FAULTS: readonly Fault[] = [
     doctor: "does not answer (ECONNREFUSED…)",
     alerts: NOT_READY,
     log: "session_store_error",
+    outage: null,
   },
   {
     name: "It hangs",
@@ -300,6 +322,7 @@ export const REDIS_FAULTS: readonly Fault[] = [
     doctor: "does not answer (Redis did not answer within …)",
     alerts: NOT_READY,
     log: "session_store_error",
+    outage: null,
   },
   {
     name: "It is full",
@@ -313,6 +336,7 @@ export const REDIS_FAULTS: readonly Fault[] = [
     doctor: "answers but stores no session (OOM…)",
     alerts: NOT_READY,
     log: "not_ready",
+    outage: null,
   },
   {
     name: "It becomes a replica",
@@ -326,5 +350,6 @@ export const REDIS_FAULTS: readonly Fault[] = [
     doctor: "does not answer (READONLY: this Redis is a replica)",
     alerts: NOT_READY,
     log: "session_store_error",
+    outage: null,
   },
 ];

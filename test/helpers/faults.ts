@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { suite, type TestContext, test } from "node:test";
 import type { AlertName } from "../../src/alerts/alert.ts";
 import type { LOG_EVENTS } from "../../src/log-events.ts";
+import type { OutageKind } from "../../src/webhook/outages/outage.ts";
 import { ask, deliver, event, notReady, tryLogin } from "./client.ts";
 import { type Server, startServer } from "./server.ts";
 import { startTarget } from "./target.ts";
@@ -38,6 +39,8 @@ export interface Fault {
   /** The alerts that are sent, and nothing else is. */
   alerts: readonly AlertName[];
   log: keyof typeof LOG_EVENTS;
+  /** What `authserve outages` calls the time in which deliveries were refused. Null: none were. */
+  outage: OutageKind | null;
   /** Whether the server goes on only after a restart. */
   needsRestart?: true;
   /** The alerts could not be stored, so that the server does not know of them after its restart. */
@@ -88,7 +91,9 @@ async function walk(t: TestContext, fault: Fault): Promise<void> {
     if (fault.needsRestart) await server.stop();
     await end();
   }
-  await assertWell(fault.needsRestart ? await startAgain(t, server) : server);
+  const well = fault.needsRestart ? await startAgain(t, server) : server;
+  await assertWell(well);
+  await until(async () => kindsSeen(await outagesOf(well), fault).join() === (fault.outage ?? ""));
   const ending = fault.isEndUntold ? [] : fault.alerts.filter((name) => name !== ENDS_LATE);
   await untilNames(() => sent("resolved").filter((name) => name !== ENDS_LATE), sorted(ending));
   assert.deepEqual(sent("firing"), sorted(fault.alerts));
@@ -130,6 +135,16 @@ function wrongFinding(found: string): RegExp {
   return new RegExp(`^wrong .*${literal}`, "m");
 }
 
+async function outagesOf(server: Server): Promise<{ kind: OutageKind }[]> {
+  return JSON.parse((await server.run(["outages", "--json"])).stdout);
+}
+
+/** The kinds of outages. A restart, and a machine that stands still, are outages too. */
+function kindsSeen(outages: readonly { kind: OutageKind }[], { outage }: Fault): OutageKind[] {
+  const kinds = new Set(outages.map(({ kind }) => kind));
+  return [...kinds].filter((kind) => kind !== "stopped" || outage === "stopped");
+}
+
 async function startAgain(t: TestContext, { dir, env }: Server): Promise<Server> {
   const server = await startServer({ dir, env });
   t.after(() => server[Symbol.asyncDispose]());
@@ -146,7 +161,7 @@ async function assertWell(server: Server): Promise<void> {
 export function pageTable(faults: readonly Fault[]): string {
   const row = (cells: readonly string[]) => `| ${cells.join(" | ")} |`;
   const code = (names: readonly string[]) => names.map((name) => `\`${name}\``).join(", ") || "–";
-  const rows = faults.map(({ name, delivery, login, parts, doctor, alerts, log, goesOn }) =>
+  const rows = faults.map(({ name, delivery, login, parts, doctor, alerts, log, outage, goesOn }) =>
     row([
       name,
       String(delivery),
@@ -155,9 +170,10 @@ export function pageTable(faults: readonly Fault[]): string {
       doctor ?? "–",
       code(alerts.map((alert) => alert.slice("Authserve".length))),
       `\`${log}\``,
+      outage ?? "–",
       goesOn ?? "by itself",
     ]),
   );
-  const header = ["fault", "deliveries", "logins", "not ready", "`doctor`", "alerts", "log", "goes on"];
+  const header = ["fault", "deliveries", "logins", "not ready", "`doctor`", "alerts", "log", "outage", "goes on"];
   return [row(header), `|${"---|".repeat(header.length)}`, ...rows].join("\n");
 }
