@@ -12,6 +12,7 @@ import { withStores } from "./stores.ts";
 
 interface CatchUpOptions {
   since?: string;
+  all?: boolean;
   dryRun?: boolean;
   json?: boolean;
 }
@@ -21,7 +22,7 @@ const PROBE_MS = 10_000;
 
 /** Gets what a source has missed from its provider. The exit code is 1 if the run was broken off. */
 export async function runSourcesCatchUp(name: string, options: CatchUpOptions): Promise<void> {
-  const { since, dryRun = false, json } = options;
+  const { since, all = false, dryRun = false, json } = options;
   const source = findSource(readSources(readEnvironment()), name);
   const adapter = catchUpOf(source);
   if (source.catchUp === undefined) {
@@ -40,7 +41,7 @@ export async function runSourcesCatchUp(name: string, options: CatchUpOptions): 
     const run = catchUpRunOf(source, stores, stopped.signal);
     if (run === null) return;
     const from = since === undefined ? {} : { since: parseTime("--since", since, now()) };
-    const result = await runCatchUp({ ...run, ...from, isDryRun: dryRun });
+    const result = await runCatchUp({ ...run, ...from, isDryRun: dryRun, isAll: all });
     if (json) printJson(result);
     else printResult(result, dryRun);
     if (result.error !== null) process.exitCode = 1;

@@ -52,6 +52,7 @@ export function addWebhookCommands(program: Command): void {
     .command("catch-up <name>")
     .description("Get from the provider's API what a source has missed, with the catchUp of the configuration file")
     .option("--since <time>", "Look back to this time: 1h, 7d, or ISO 8601 (default: since the last run)")
+    .option("--all", "Also what the provider has delivered and is not stored, e.g. after a restore from a backup")
     .option("--dry-run", "Only count it")
     .option("--json", "Print a JSON object")
     .action(async (name, options) => (await import("../sources-catch-up.ts")).runSourcesCatchUp(name, options));

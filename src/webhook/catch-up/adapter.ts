@@ -74,8 +74,8 @@ export interface CapturedEvent {
 
 /** How the missed deliveries of one webhook are listed, and got. */
 export interface CatchUpSession {
-  /** The first page of what a provider has of a time (Unix milliseconds). */
-  firstPage(from: number, to: number): ApiRequest;
+  /** The first page of what a provider has of a time (Unix milliseconds). `all`: also of what it has delivered. */
+  firstPage(from: number, to: number, all?: boolean): ApiRequest;
   readPage(answer: ApiAnswer): ListedPage;
   /** Asks the provider to deliver again. Undefined if it cannot. */
   redeliver?(listed: ListedAttempt): ApiRequest;

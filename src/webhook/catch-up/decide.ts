@@ -41,6 +41,8 @@ interface Circumstances {
   known: CatchUpItem | undefined;
   isStored: boolean;
   canRedeliver: boolean;
+  /** Whether it is missing if it is not stored, though the provider has delivered it. */
+  isLostHere?: boolean;
   /** Whether events from the API take the routes of the source. */
   routes: boolean;
   /** For how long the provider repeats by itself, in milliseconds. */
@@ -50,8 +52,8 @@ interface Circumstances {
 
 /** Decides what to do about an event. */
 export function decide(event: MissingCandidate, circumstances: Circumstances): CatchUpDecision {
-  const { known, isStored, canRedeliver, routes, repeatsForMs, now } = circumstances;
-  if (isStored || event.outcome === "delivered" || known?.isDone) return "seen";
+  const { known, isStored, canRedeliver, isLostHere = false, routes, repeatsForMs, now } = circumstances;
+  if (isStored || known?.isDone || (event.outcome === "delivered" && !isLostHere)) return "seen";
   if (event.outcome === "pending") return "wait";
   if (known && known.tries >= MAX_TRIES) return "give_up";
   if (known && known.changedAt > now - REST_MS) return "wait";

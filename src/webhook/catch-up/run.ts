@@ -48,6 +48,8 @@ export interface CatchUpRun {
   now(): number;
   /** Looks back to this time instead (Unix milliseconds). */
   since?: number;
+  /** Also gets what the provider has delivered and the store has not, as after a restore from a backup. */
+  isAll?: boolean;
   /** Only counts. */
   isDryRun?: boolean;
   /** Whether the run goes on. Asked before each request. */
@@ -130,7 +132,7 @@ function limited({ send, goesOn }: CatchUpRun): SendToApi {
 async function list(run: CatchUpRun, session: CatchUpSession, from: number, to: number): Promise<ListedAttempt[]> {
   const send = limited(run);
   const all: ListedAttempt[] = [];
-  let request = session.firstPage(from, to);
+  let request = session.firstPage(from, to, run.isAll);
   for (let page = 0; page < MAX_PAGES; page++) {
     const { listed, next } = session.readPage(await send(request));
     all.push(...listed.filter(({ at }) => at === null || at >= from));
@@ -150,10 +152,12 @@ async function settle(
   result: CatchUpResult,
 ): Promise<boolean> {
   const { source, settings, store, repeatsForMs, now } = run;
-  const isStored = event.outcome !== "delivered" && !known?.isDone && (await isInStore(run, event));
+  const isLostHere = run.isAll === true && event.eventId !== null;
+  const mayBeMissing = !known?.isDone && (isLostHere || event.outcome !== "delivered");
+  const isStored = mayBeMissing && (await isInStore(run, event));
   const canRedeliver = session.redeliver !== undefined;
   const { routes } = settings;
-  const decision = decide(event, { known, isStored, canRedeliver, routes, repeatsForMs, now: now() });
+  const decision = decide(event, { known, isStored, canRedeliver, isLostHere, routes, repeatsForMs, now: now() });
   if (decision === "seen") {
     result.seen++;
     if (known && !known.isDone && !run.isDryRun) await store.finish(source, event.item, now());

@@ -25,8 +25,9 @@ export const stripe: CatchUpAdapter = {
     const isWanted = (type: string | null) => enabled === null || enabled.includes("*") || enabled.includes(type);
     let listUrl = "";
     return {
-      firstPage(from) {
-        listUrl = `${origin}/v1/events?limit=100&delivery_success=false&created%5Bgte%5D=${Math.floor(from / 1000)}`;
+      firstPage(from, _to, all) {
+        const undelivered = all ? "" : "&delivery_success=false";
+        listUrl = `${origin}/v1/events?limit=100${undelivered}&created%5Bgte%5D=${Math.floor(from / 1000)}`;
         return { url: listUrl, headers };
       },
       readPage({ json }) {

@@ -104,7 +104,8 @@ export function stripeApi(log: DeliveryLog, origin: string, enabledEvents: reado
       return answerJson({ id: "we_1", object: "webhook_endpoint", enabled_events: enabledEvents });
     if (url.pathname === "/v1/events") {
       const since = Number(url.searchParams.get("created[gte]")) * 1000;
-      const missing = log.events.filter((event) => event.at >= since && !log.hasArrived(event));
+      const wantsAll = url.searchParams.get("delivery_success") === null;
+      const missing = log.events.filter((event) => event.at >= since && (wantsAll || !log.hasArrived(event)));
       const after = url.searchParams.get("starting_after");
       const start = missing.toReversed().findIndex(({ id }) => id === after) + 1;
       const { items, hasMore } = page(missing, start);

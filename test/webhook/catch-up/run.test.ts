@@ -119,6 +119,35 @@ suite("a catch-up", () => {
     assert.equal((await sender.run({ since: START })).listed, 11);
   });
 
+  // https://github.com/Subscribie/subscribie/issues/1386
+  test("gets what was delivered and then lost, if all is asked for", async (t) => {
+    for (const [name, without, all] of [
+      ["github", { redelivered: 0, seen: 7 }, { redelivered: 7, seen: 0 }],
+      ["stripe", { captured: 4, seen: 0 }, { captured: 3, seen: 4 }],
+    ] as const) {
+      const { sender } = await openAfterOutage(t, name, { settings: { routes: true } });
+      await sender.run();
+      // A restore from a backup that has nothing yet.
+      const { events, catchUps: store } = openReceiver(t);
+      const lost = { events, store, since: START };
+      assert.partialDeepStrictEqual(await sender.run(lost), without, name);
+      assert.partialDeepStrictEqual(await sender.run({ ...lost, isAll: true }), all, name);
+    }
+  });
+
+  // https://github.com/ubicloud/ubicloud/pull/1468
+  test("says so if the provider has more pages than are read, and covers nothing", async (t) => {
+    const { receiver, sender } = await openAfterOutage(t, "github");
+    const next = { url: "https://api.github.com/repos/octocat/hello/hooks/1/deliveries" };
+    const endless = {
+      ...SENDERS.github.adapter,
+      open: async () => ({ firstPage: () => next, readPage: () => ({ listed: [], next }) }),
+    };
+    const { error } = await sender.run({ adapter: endless, send: async () => ({ headers: {}, text: "", json: [] }) });
+    assert.match(String(error), /^the provider lists more than 2000 pages: shorten the window$/);
+    assert.equal((await receiver.catchUps.state("github"))?.coveredUntil, null);
+  });
+
   test("waits where the provider limits the rate", async (t) => {
     const receiver = openReceiver(t);
     const sender = receiver.sender(SENDERS.gitlab);
