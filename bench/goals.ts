@@ -12,6 +12,8 @@ export const GOALS = {
   intakeOfNest: { least: 4 },
   intakeP99Ms: { most: 30 },
   manySources: { least: 0.95 },
+  encryptedIntake: { least: 0.9 },
+  encryptedSearchSeconds: { most: 5 },
   verifyMicroseconds: { most: 15 },
   drainLog: { least: 8000 },
   drainHttp: { least: 3000 },

@@ -4,7 +4,8 @@
  * drain` measures how fast stored events are processed. `-- outage` takes one of two targets down while deliveries go
  * on. `-- retention` measures lists of many events, a backup and a purge beside deliveries, and an hour of events. `--
  * postgres` compares PostgreSQL with SQLite. `-- servers` measures 1, 2 and 3 servers on one PostgreSQL; `-- servers
- * 1776` with so many more bytes in each payload. `-- parts` shows what each part of a delivery costs. `-- compare
+ * 1776` with so many more bytes in each payload. `-- encryption` compares intake and search with
+ * a key and without. `-- parts` shows what each part of a delivery costs. `-- compare
  * COMMIT` measures this checkout beside another commit, by default that in `baseline`.
  */
 import { writeFileSync } from "node:fs";
@@ -13,6 +14,7 @@ import { join } from "node:path";
 import { drawChart } from "./chart.ts";
 import { BASELINE, measureComparison } from "./compare.ts";
 import { measureClaims, measureDrain } from "./drain.ts";
+import { measureEncryptedSearch, measureEncryption } from "./encryption.ts";
 import { figureLine, GOALS } from "./goals.ts";
 import { measureGrowth } from "./growth.ts";
 import { measureIntake, type Row } from "./intake.ts";
@@ -71,9 +73,12 @@ function printGoals(rows: readonly Row[]): void {
 const scratch = makeScratch();
 try {
   // Only checkouts are compared.
-  if (process.argv[2] !== "compare" && process.argv[2] !== "parts") buildProduct();
+  if (!["compare", "parts", "encryption"].includes(process.argv[2] ?? "")) buildProduct();
   if (process.argv[2] === "compare") {
     await measureComparison(scratch, process.argv[3] ?? BASELINE, ROUNDS, SECONDS);
+  } else if (process.argv[2] === "encryption") {
+    await measureEncryption(scratch, ROUNDS, SECONDS);
+    await measureEncryptedSearch(scratch);
   } else if (process.argv[2] === "parts") {
     await measureParts(scratch);
   } else if (process.argv[2] === "growth") {

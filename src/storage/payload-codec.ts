@@ -122,10 +122,11 @@ export function createPayloadCodec(keys: readonly EncryptionKey[]): PayloadCodec
     keyIds: [...known.keys()],
     seal(row, content) {
       if (!current) return content;
-      const text = Buffer.from(content.text);
-      const length = Buffer.alloc(LENGTH_BYTES);
-      length.writeUInt32BE(text.length);
-      return { text: current.mark, bytes: encrypt(current.key, row, [length, text, content.bytes]) };
+      const textBytes = Buffer.byteLength(content.text);
+      const plain = Buffer.allocUnsafe(LENGTH_BYTES + textBytes + content.bytes.length);
+      plain.write(content.text, plain.writeUInt32BE(textBytes));
+      plain.set(content.bytes, LENGTH_BYTES + textBytes);
+      return { text: current.mark, bytes: encrypt(current.key, row, plain) };
     },
     open(row, content) {
       if (keyIdIn(content.text) === null) return content;
@@ -134,7 +135,7 @@ export function createPayloadCodec(keys: readonly EncryptionKey[]): PayloadCodec
       return { text: opened.toString("utf8", LENGTH_BYTES, end), bytes: opened.subarray(end) };
     },
     sealText(row, text) {
-      if (current) return `${current.mark}:${encrypt(current.key, row, [Buffer.from(text)]).toString("base64")}`;
+      if (current) return `${current.mark}:${encrypt(current.key, row, Buffer.from(text)).toString("base64")}`;
       return text.startsWith(MARK) ? PLAIN + text : text;
     },
     openText(row, text) {
@@ -151,13 +152,14 @@ export const PLAIN_CODEC = createPayloadCodec([]);
 
 const LENGTH_BYTES = 4;
 
-function encrypt(key: KeyObject, row: RowName, parts: readonly Uint8Array[]): Buffer {
+function encrypt(key: KeyObject, row: RowName, plain: Uint8Array): Buffer {
   const nonce = nextNonce();
   const cipher = createCipheriv("aes-256-gcm", key, nonce);
   cipher.setAAD(nameOf(row));
-  const encrypted = parts.map((part) => cipher.update(part));
+  // One update: each takes about a microsecond.
+  const encrypted = cipher.update(plain);
   cipher.final();
-  return Buffer.concat([nonce, ...encrypted, cipher.getAuthTag()]);
+  return Buffer.concat([nonce, encrypted, cipher.getAuthTag()]);
 }
 
 const nameOf = (row: RowName) => Buffer.from(JSON.stringify(row));

@@ -1,0 +1,7 @@
+import { privatePayloadSuite } from "../contract/private-payloads.ts";
+
+privatePayloadSuite(
+  "SQLite",
+  async () => ({}),
+  () => false,
+);
