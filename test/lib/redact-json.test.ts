@@ -46,6 +46,29 @@ suite("redacted JSON", () => {
   ] as const)
     test(`replaces, or keeps, ${what}`, () => assert.equal(redact(text, path), expected));
 
+  // What people have reported of other programs.
+  for (const [report, path, text] of [
+    ["https://github.com/davidmarkclements/fast-redact/issues/57", "*.*.*.pan", '{"1":{"2":{"3":{"pan":"SECRET"}}}}'],
+    [
+      "https://github.com/davidmarkclements/fast-redact/issues/27",
+      "creditcards.tokens.tokenValue",
+      '{"creditcards":[{"amount":0,"tokens":[{"tokenValue":"SECRET"}]}]}',
+    ],
+    ["https://github.com/dahlia/logtape/issues/94", "**.password", '{"configs":[{"password":"SECRET"}]}'],
+    [
+      "https://github.com/pinojs/redact/issues/25",
+      "*.samples.*.runId",
+      '[{"a":{"samples":[{"b":{"runId":"SECRET"}}]}}]',
+    ],
+    ["https://github.com/pinojs/pino/issues/1392", "**.my_secret", '{"my_secret":"SECRET","a":{"my_secret":"SECRET"}}'],
+    [
+      "https://github.com/phash/praxiszeit/issues/129",
+      "data.**.customer_details",
+      '{"data":{"object":{"customer_details":{"name":"SECRET"}}}}',
+    ],
+  ] as const)
+    test(`has no text of ${report}`, () => assert.doesNotMatch(redact(text, path) ?? "SECRET", /SECRET/));
+
   test("is none of what is no JSON", () => {
     for (const text of ["", "a=b", "<a/>", '{"a":1,}', '{"a":1} {"a":2}']) assert.equal(redact(text, "a"), undefined);
   });
