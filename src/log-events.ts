@@ -211,6 +211,11 @@ export const LOG_EVENTS = {
     meaning: "A login was proved by a recovery code. `left` is how many there still are.",
     fields: ["requestId", "address", "left"],
   },
+  passkeys_unusable: {
+    level: "warn",
+    meaning: "At the start there were passkeys that were made for another `PUBLIC_URL` or `COOKIE_DOMAIN`.",
+    fields: [],
+  },
   passkey_refused: {
     level: "warn",
     meaning:

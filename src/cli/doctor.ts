@@ -13,10 +13,12 @@ import { checkEncryption } from "./checks/encryption.ts";
 import { type Finding, printFindings, warning, wrong, wrongSettings } from "./checks/finding.ts";
 import { checkRedis, checkServer, checkTls } from "./checks/network.ts";
 import { checkOutages } from "./checks/outages.ts";
+import { checkPasskeys } from "./checks/passkeys.ts";
 import { checkAddons, checkClock, checkModes, checkSettings } from "./checks/settings.ts";
 import { checkSources } from "./checks/sources.ts";
 import { checkTokens } from "./checks/tokens.ts";
 import { printJson } from "./output.ts";
+import { factorRecords } from "./stores.ts";
 
 /**
  * Checks everything that a server needs, and exits 1 if something is wrong. It leaves no files except the native
@@ -62,6 +64,8 @@ export async function runDoctor({ json }: { json?: boolean }): Promise<void> {
   if (canRead && postgres && redis)
     findings.push(...(await checkOutages(environment)), ...(await checkTokens(environment, Date.now())));
   if (canRead && postgres && redis) findings.push(...notReported(findings, await checkEncryption(environment)));
+  const site = readUsable(environment, ["PUBLIC_URL", "COOKIE_DOMAIN"]);
+  if (canRead && postgres && redis && site) findings.push(...checkPasskeys(await factorRecords(environment), site));
   const address = readUsable(environment, ["DATA_DIR", "DATABASE_URL", "PORT", "HOST", "TLS_CERT_FILE"]);
   if (address) findings.push(...(await checkServer(address)));
 

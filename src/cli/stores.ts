@@ -1,4 +1,5 @@
 import { statSync } from "node:fs";
+import type { FactorRecord } from "../auth/factors/store.ts";
 import type { TokenRecord } from "../auth/machine-tokens/store.ts";
 import { readEnvironment } from "../config/env-file.ts";
 import {
@@ -109,6 +110,15 @@ export async function missingKeys(environment: Environment): Promise<string[]> {
     missing = await encryption.missingKeys();
   });
   return missing;
+}
+
+/** The second factors; none before the first start of a server. */
+export async function factorRecords(environment: Environment): Promise<FactorRecord[]> {
+  let records: FactorRecord[] = [];
+  await withStoresIfAny(environment, async ({ factors }) => {
+    records = await factors.list();
+  });
+  return records;
 }
 
 /** Runs a command on the store of sources; on an empty one before the first start of a server. */

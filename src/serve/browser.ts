@@ -7,7 +7,7 @@ import {
 } from "../auth/browser/cookie.ts";
 import type { VerifyParts } from "../auth/browser/verify.ts";
 import type { BrowserParts } from "../auth/browser/visit.ts";
-import { passkeySiteOf } from "../auth/factors/passkeys.ts";
+import { faultOfPasskeys, type PasskeySite, passkeySiteOf } from "../auth/factors/passkeys.ts";
 import { createSteps } from "../auth/factors/steps.ts";
 import type { FactorStore } from "../auth/factors/store.ts";
 import type { TokenStore } from "../auth/machine-tokens/store.ts";
@@ -15,7 +15,9 @@ import { createBrowserMarks } from "../auth/throttle/browser-mark.ts";
 import type { ThrottleStore } from "../auth/throttle/store.ts";
 import { canonicalEmail } from "../auth/user.ts";
 import type { Settings } from "../config/settings.ts";
+import { faultText } from "../errors.ts";
 import { publicUrlOf } from "../http/listen.ts";
+import type { Log } from "../log.ts";
 import { readPasskeyScript } from "../platform/checkout.ts";
 import { type Logins, pageTtlSeconds } from "./login.ts";
 
@@ -48,6 +50,7 @@ export function openBrowser(
   };
   const steps = createSteps(credential, factors, parts.now);
   const site = passkeySiteOf(publicUrl, cookieDomain);
+  void warnOfPasskeys(factors, site, parts.log);
   return {
     ...parts,
     login: logins.login,
@@ -84,4 +87,10 @@ function createScriptReader(): () => Promise<string> {
     });
     return reading;
   };
+}
+
+/** Logs passkeys that cannot be used. In an outage of the store, doctor and the page tell it later. */
+async function warnOfPasskeys(factors: FactorStore, site: PasskeySite | null, log: Log): Promise<void> {
+  const fault = faultOfPasskeys(await factors.list().catch(() => []), site);
+  if (fault !== null) log.warn({ event: "passkeys_unusable" }, faultText(fault));
 }

@@ -150,6 +150,27 @@ suite("passkeys in Chromium", needsChromium(), () => {
     assert.match(String((await server.logged("passkey_refused")).reason), /counter of key has not grown/);
   });
 
+  test("another address makes it unusable, which the log, doctor and the page say, and a code still opens", async (t) => {
+    const person = await open(t);
+    const { page, server } = person;
+    await logInThere(page, server.origin);
+    const [code = ""] = await addPasskey(person, "key");
+    await server.stop();
+    const origin = server.origin.replace("localhost", "127.0.0.1");
+    await using moved = await startServer({ dir: server.dir, env: { PORT: String(server.port), PUBLIC_URL: origin } });
+    assert.match((await moved.logged("passkeys_unusable")).message, /\(key for localhost\), and now PUBLIC_URL allows no passkeys/);
+    const { stdout } = await moved.run(["doctor"]);
+    assert.match(stdout, /^warning +passkeys +passkeys cannot be used/m);
+    await page.goto(`${origin}/login`);
+    assert.equal(await loginButton(page).count(), 0);
+    await logInThere(page, origin);
+    await page.locator("#code").fill(code);
+    await page.locator("#code").press("Enter");
+    await page.waitForURL(`${origin}/`);
+    await page.goto(`${origin}/account`);
+    await page.getByText("It does not work at this address: it was made for localhost.").waitFor();
+  });
+
   test("without scripts an authenticator app is added and used, and no passkey is offered", async (t) => {
     const { page, server } = await open(t, { javaScriptEnabled: false });
     const { origin } = server;

@@ -5,6 +5,7 @@ import type {
   PublicKeyCredentialCreationOptionsJSON,
   RegistrationResponseJSON,
 } from "@simplewebauthn/server";
+import type { Fault } from "../../errors.ts";
 import { STEP_MS } from "./steps.ts";
 import type { FactorRecord, NewFactor } from "./store.ts";
 
@@ -30,7 +31,7 @@ interface PasskeyData {
 /** Where passkeys work for a public URL. Null if browsers allow none there: without TLS, or at an IP address. */
 export function passkeySiteOf(publicUrl: string, cookieDomain: string | undefined): PasskeySite | null {
   const { origin, protocol, hostname } = new URL(publicUrl);
-  const isSecure = protocol === "https:" || hostname === "localhost" || hostname.endsWith(".localhost");
+  const isSecure = protocol === "https:" || hostname === "localhost";
   if (!isSecure || isIP(hostname.replace(/^\[|\]$/g, "")) !== 0) return null;
   return { rpId: cookieDomain ?? hostname, origin };
 }
@@ -45,6 +46,22 @@ export function passkeysOf<Factor extends Pick<FactorRecord, "kind" | "data">>(
   const passkeys = factors.filter(({ kind }) => kind === "passkey");
   const isUsable = (factor: Factor) => site !== null && dataOf(factor).rpId === site.rpId;
   return { usable: passkeys.filter(isUsable), unusable: passkeys.filter((factor) => !isUsable(factor)) };
+}
+
+/** Why passkeys cannot be used at a site, and what to do. Null if all can. */
+export function faultOfPasskeys(
+  factors: readonly Pick<FactorRecord, "kind" | "name" | "data">[],
+  site: PasskeySite | null,
+): Fault | null {
+  const { unusable } = passkeysOf(factors, site);
+  if (unusable.length === 0) return null;
+  const made = unusable.map((factor) => `${factor.name} for ${rpIdOf(factor)}`).join(", ");
+  const now = site === null ? "PUBLIC_URL allows no passkeys" : `the RP ID is ${site.rpId}`;
+  return {
+    found: `passkeys cannot be used: they were made for another address (${made}), and now ${now}`,
+    remedy:
+      "set PUBLIC_URL and COOKIE_DOMAIN back, or log in with a code, add new passkeys on /account and remove these with authserve factors remove",
+  };
 }
 
 /** The RP ID of a passkey. */
