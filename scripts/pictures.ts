@@ -6,6 +6,8 @@ import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import type { Browser, BrowserContextOptions, Page } from "playwright-core";
 import { fillIn, openChromium, openProfile } from "../test/helpers/browser.ts";
+import { addAuthenticator } from "../test/helpers/passkeys.ts";
+import { freePort } from "../test/helpers/proxy.ts";
 import { type Server, startServer } from "../test/helpers/server.ts";
 import { makeShop, SECRETS } from "./pictures/shop.ts";
 
@@ -106,6 +108,61 @@ const ADMIN: Record<string, Picture> = {
   "admin-dead-letters": { show: view("#/dead-letters", "503") },
 };
 
+/** Logs in with the password, and adds a passkey. */
+async function addPasskey(page: Page, url: string): Promise<void> {
+  await addAuthenticator(page);
+  await page.goto(`${url}/login`);
+  await fillIn(page);
+  if (page.url().includes("/login/code")) {
+    await page.getByRole("button", { name: "passkey" }).click();
+    await page.waitForURL(`${url}/`);
+  }
+  await page.goto(`${url}/account`);
+  await page.locator("#passkey-name").fill("my laptop");
+  await page.getByRole("button", { name: "Add a passkey" }).click();
+  await page.waitForURL(`${url}/account/passkey`);
+}
+
+/** The page of the account with a passkey and an app. The factors are removed for the next picture. */
+const account: Picture["show"] = async (page, server) => {
+  await server.run(["factors", "remove", "--all"]);
+  await addPasskey(page, server.env.PUBLIC_URL ?? "");
+  await server.run(["factors", "add-totp", "--name", "my phone"]);
+  await page.goto(`${server.env.PUBLIC_URL}/account`);
+};
+
+const loginWithPasskey: Picture["show"] = async (page, server) => {
+  await account(page, server, browser);
+  await page.context().clearCookies();
+  await page.goto(`${server.env.PUBLIC_URL}/login`);
+  await page.getByRole("button", { name: "passkey" }).waitFor();
+};
+
+const loginCode: Picture["show"] = async (page, server) => {
+  await loginWithPasskey(page, server, browser);
+  await fillIn(page);
+  await page.locator("#code").waitFor();
+};
+
+/** The pages of second factors, which need a name for passkeys. */
+const SECOND_FACTOR: Record<string, Picture> = {
+  account: { options: { viewport: { width: 1280, height: 1500 } }, show: account },
+  "account-dark": { options: { colorScheme: "dark", viewport: { width: 1280, height: 1500 } }, show: account },
+  "account-phone": { options: { viewport: { width: 390, height: 1500 } }, show: account },
+  "account-app": {
+    options: { viewport: { width: 1280, height: 1200 } },
+    async show(page, server) {
+      await account(page, server, browser);
+      await page.goto(`${server.env.PUBLIC_URL}/account/totp`);
+    },
+  },
+  "login-passkey": { show: loginWithPasskey },
+  "login-passkey-phone": { options: PHONE, show: loginWithPasskey },
+  "login-passkey-dark": { options: { colorScheme: "dark" }, show: loginWithPasskey },
+  "login-code": { show: loginCode },
+  "login-code-phone": { options: PHONE, show: loginCode },
+};
+
 const folder = process.argv[2];
 if (folder === undefined)
   throw new Error("name the folder of the pictures, e.g. node scripts/pictures.ts docs/pictures");
@@ -115,6 +172,9 @@ const browser = await openChromium();
 const env = { TRUSTED_PROXIES: "127.0.0.1" };
 try {
   await take(PICTURES, await startServer({ env }));
+  const port = String(await freePort());
+  const named = { ...env, PORT: port, PUBLIC_URL: `http://localhost:${port}` };
+  await take(SECOND_FACTOR, await startServer({ env: named }));
   await take(ADMIN, await startServer({ dir: makeShop(Date.now()), env: { ...env, ...SECRETS } }));
 } finally {
   await browser.close();
