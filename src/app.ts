@@ -4,6 +4,7 @@ import { adminPageEndpoints, type PageParts } from "./admin/host/endpoints.ts";
 import type { JudgeAccess } from "./auth/access/rules.ts";
 import type { AccountParts } from "./auth/browser/account.ts";
 import { accountEndpoints } from "./auth/browser/account-endpoints.ts";
+import type { EndSessionParts } from "./auth/browser/end-session.ts";
 import { pageEndpoints } from "./auth/browser/endpoints.ts";
 import { type VerifyParts, verifyEndpoints } from "./auth/browser/verify.ts";
 import { type AuthParts, authEndpoints } from "./auth/endpoints.ts";
@@ -22,7 +23,7 @@ import type { Source } from "./webhook/source.ts";
 /** What the endpoints use. */
 export interface AppParts extends AuthParts, HealthParts, MetricsParts {
   /** Null without pages and a cookie. */
-  browser: (AccountParts & Omit<VerifyParts, "access" | "onAccess">) | null;
+  browser: (AccountParts & EndSessionParts & Omit<VerifyParts, "access" | "onAccess">) | null;
   /** Judges forward-auth by the configuration file. */
   access: JudgeAccess;
   onAccess: VerifyParts["onAccess"];

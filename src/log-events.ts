@@ -286,8 +286,8 @@ export const LOG_EVENTS = {
   session_revoked: {
     level: "info",
     meaning:
-      "A session was ended. `reason` is `command` for `session revoke`, which writes the line to its standard error. It is `credentials_changed` if the password hash or the e-mail changed.",
-    fields: ["userId", "reason"],
+      "A session was ended. `reason` is `command` for `session revoke`, which writes the line to its standard error. It is `alert_link` for the link of an alert, and `credentials_changed` if the password hash or the e-mail changed.",
+    fields: ["requestId", "address", "userId", "reason"],
   },
   token_created: {
     level: "info",

@@ -81,6 +81,8 @@ interface MetricNeeds {
   appendError(): string | null;
   /** When the certificate ends, in Unix milliseconds. Null without one. */
   certificateEndsAt(): number | null | "unknown";
+  /** The logins of the last day from networks that were new, the newest first. Times are Unix milliseconds. */
+  newLogins(): Promise<{ at: number }[]>;
   /** The tokens of programs, each with its expiry in Unix milliseconds, or null. */
   tokens(): Promise<{ name: string; expiresAt: number | null }[]>;
   now(): number;
@@ -209,6 +211,10 @@ export function createMetrics(): Metrics {
     "source_old_secret_in_use",
     "1 while the sender of a source signs with an old secret only, else 0.",
   );
+  const newLogin = unsetGauge(
+    "new_login_network_timestamp_seconds",
+    "Unix time of the last login within a day from a network that nobody had logged in from for 30 days. Absent without one.",
+  );
   const missedFor = sourceGauge(
     "source_missed_seconds",
     "The longest time of the last day in which deliveries of a source were missed that its provider may not repeat. Absent after a catch-up.",
@@ -261,17 +267,19 @@ export function createMetrics(): Metrics {
     const readRoutes = orUnknown(() => needs.events.routes(needs.now()));
     const readSources = orUnknown(() => needs.sources());
     const readTokens = orUnknown(() => needs.tokens());
+    const readNewLogins = orUnknown(() => needs.newLogins());
     const readMissed = orUnknown(() => needs.missed());
     const readSubscriptions = orUnknown(() => needs.subscriptions());
     queueLimit.set(needs.queueLimit);
     return {
       // biome-ignore lint/complexity/noExcessiveCognitiveComplexity: a list of gauges, each with what it is if unknown
       async render() {
-        const [backlog, routes, watched, tokens, missed, subscriptions, parts] = await Promise.all([
+        const [backlog, routes, watched, tokens, newLogins, missed, subscriptions, parts] = await Promise.all([
           readBacklog(),
           readRoutes(),
           readSources(),
           readTokens(),
+          readNewLogins(),
           readMissed(),
           readSubscriptions(),
           needs.readiness(),
@@ -292,6 +300,9 @@ export function createMetrics(): Metrics {
         tokenEnd.reset();
         for (const { name: token, expiresAt } of tokens ?? [])
           if (expiresAt !== null) tokenEnd.set({ token }, expiresAt / 1000);
+        newLogin.remove();
+        const [newest] = newLogins ?? [];
+        if (newest !== undefined) newLogin.set(newest.at / 1000);
         for (const one of [missedFor, subscriptionAtRisk]) one.reset();
         for (const { source, seconds } of longestMissed(missed ?? [])) missedFor.set({ source }, seconds);
         for (const { source, isAtRisk } of subscriptions ?? []) subscriptionAtRisk.set({ source }, isAtRisk ? 1 : 0);

@@ -41,7 +41,14 @@ async function exposition(): Promise<string> {
   const events = { backlog, routes: async () => [] };
   const admission = { paused: { disk_low: false, queue_old: false }, freeBytes: 0, minFreeBytes: 0 };
   const none = async () => [];
-  const alerts = { sources: none, tokens: none, missed: none, subscriptions: none, certificateEndsAt: () => null };
+  const alerts = {
+    sources: none,
+    tokens: none,
+    newLogins: none,
+    missed: none,
+    subscriptions: none,
+    certificateEndsAt: () => null,
+  };
   const health = { isAvailable: () => true, readiness: async () => [], appendError: () => null };
   const intake = { intake: { waiting: 0 }, queueLimit: 0, logBytes: () => 0 };
   const sources = { events, admission, ...alerts, ...health, ...intake, now: () => 0 };

@@ -18,6 +18,7 @@ export const ALERTS = {
   AuthserveOldSecret: { severity: "info", title: "An old secret is in use", view: "#/sources" },
   AuthserveCertificateExpiring: { severity: "warning", title: "The certificate ends", view: "#/alerts" },
   AuthserveTokenExpiring: { severity: "warning", title: "A token expires", view: "#/tokens" },
+  AuthserveNewLoginNetwork: { severity: "warning", title: "A login from a new network", view: "#/alerts" },
   AuthserveNotReady: { severity: "critical", title: "The server is not ready", view: "#/alerts" },
   AuthserveDeliveriesRefused: { severity: "critical", title: "Deliveries are refused", view: "#/alerts" },
   AuthserveStoreRefusesWrites: { severity: "critical", title: "The store refuses writes", view: "#/alerts" },

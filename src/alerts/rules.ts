@@ -1,6 +1,6 @@
 import type { RouteAttempts } from "../events/stats.ts";
 import type { Backlog, RouteRecord } from "../events/store.ts";
-import { DAY_MS, MINUTE_MS } from "../lib/durations.ts";
+import { DAY_MS, HOUR_MS, MINUTE_MS } from "../lib/durations.ts";
 import { bytesText, durationText } from "../lib/figures.ts";
 import type { AlertName, Condition } from "./alert.ts";
 import { type MissedTime, missedConditions, subscriptionConditions, type WatchedSubscription } from "./missed.ts";
@@ -22,6 +22,7 @@ export interface AlertRules {
   unreadable: { above: number } | null;
   outage: { longerThanMs: number } | null;
   subscription: { withinMs: number } | null;
+  newLoginNetwork: { withinMs: number } | null;
 }
 
 export const DEFAULT_RULES = {
@@ -38,6 +39,7 @@ export const DEFAULT_RULES = {
   unreadable: { above: 0 },
   outage: { longerThanMs: 5 * MINUTE_MS },
   subscription: { withinMs: DAY_MS },
+  newLoginNetwork: { withinMs: HOUR_MS },
 } satisfies AlertRules;
 
 /** What is watched of a source. Times are Unix milliseconds. */
@@ -64,6 +66,8 @@ export interface Facts {
   certificateEndsAt: number | null | "unknown";
   /** The tokens of programs. Those that never expire have null. */
   tokens: readonly { name: string; expiresAt: number | null }[] | null;
+  /** The logins of the last day from networks that were new. `endUrl` ends the session; null without an address. */
+  newLogins: readonly { network: string; at: number; endUrl: string | null }[] | null;
   /** The parts of `/readyz`, each with why it is not ready, or null if it is. */
   parts: readonly { name: string; error: string | null }[];
   /** The deliveries that the server refused for reasons of its own within the last minute, by code. */
@@ -92,6 +96,7 @@ export function findingsOf(facts: Facts, rules: AlertRules, samples: Samples): F
   if (facts.routes === null) unknown.add("AuthserveDeadLetters");
   if (facts.attempts === null) unknown.add("AuthserveFailureRate");
   if (facts.sources === null) unknown.add("AuthserveSourceSilent").add("AuthserveOldSecret");
+  if (facts.newLogins === null) unknown.add("AuthserveNewLoginNetwork");
   if (facts.tokens === null) unknown.add("AuthserveTokenExpiring");
   if (facts.missed === null) unknown.add("AuthserveOutage");
   if (facts.subscriptions === null) unknown.add("AuthserveSubscriptionEnds");
@@ -109,6 +114,7 @@ export function findingsOf(facts: Facts, rules: AlertRules, samples: Samples): F
     ...(facts.sources ?? []).flatMap((source) => oldSecret(source, rules)),
     ...certificate(facts, rules),
     ...expiringTokens(facts, rules),
+    ...newLoginNetworks(facts, rules),
     ...partsNotReady(facts, rules),
     ...refusedDeliveries(facts, rules),
     ...refusedWrites(facts, rules),
@@ -241,6 +247,17 @@ function expiringTokens({ now, tokens }: Facts, rules: AlertRules): Condition[] 
     const summary = `the token ${name} ${end}`;
     const remedy = `make a new one with authserve tokens create, give it to the program, and run authserve tokens revoke ${name}`;
     return [{ name: "AuthserveTokenExpiring", labels: { token: name }, summary, remedy }];
+  });
+}
+
+function newLoginNetworks({ now, newLogins }: Facts, { newLoginNetwork }: AlertRules): Condition[] {
+  if (newLoginNetwork === null) return [];
+  const recent = (newLogins ?? []).filter(({ at }) => now - at < newLoginNetwork.withinMs);
+  return recent.map(({ network, endUrl }): Condition => {
+    const summary = `somebody logged in from the network ${network}, where nobody had for 30 days`;
+    const end = endUrl === null ? "run authserve session revoke" : `end the session at ${endUrl}`;
+    const remedy = `if it was not you, ${end} and change the password with authserve passwd`;
+    return { name: "AuthserveNewLoginNetwork", labels: { network }, summary, remedy };
   });
 }
 

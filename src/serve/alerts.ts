@@ -6,6 +6,7 @@ import { createAlertMemory } from "../alerts/memory.ts";
 import { createNotify } from "../alerts/notifiers.ts";
 import type { Facts, WatchedSource } from "../alerts/rules.ts";
 import { createAlertWatch } from "../alerts/watch.ts";
+import { endSessionQuery } from "../auth/end-session.ts";
 import { DEFAULT_ALERTS } from "../config/file/alerts.ts";
 import { type ConfigFile, handlerEnvironment } from "../config/file/config-file.ts";
 import type { Settings } from "../config/settings.ts";
@@ -13,6 +14,7 @@ import { sourcesOf } from "../config/sources.ts";
 import { oldestOfRunning } from "../events/oldest-running.ts";
 import type { Backlog, RouteRecord } from "../events/store.ts";
 import type { Readiness } from "../http/operations.ts";
+import { DAY_MS } from "../lib/durations.ts";
 import { orUnknown } from "../lib/timeout.ts";
 import type { Admission } from "../webhook/intake/admission.ts";
 import { oldSecretInUse } from "../webhook/secrets/rotation.ts";
@@ -47,6 +49,7 @@ export function openAlerts(wiring: Wiring, parts: AlertNeeds): Part {
     attempts: orUnknown(() => events.attemptsSince(since)),
     sources: orUnknown(() => readWatchedSources(wiring)),
     tokens: orUnknown(() => stores.tokens.list()),
+    newLogins: orUnknown(() => stores.factors.loginsFromNewNetworks(now() - DAY_MS)),
     missed: orUnknown(() => readMissed(stores, sourcesOf(settings, config.current))),
     subscriptions: orUnknown(() => readSubscriptions(stores.subscriptions, sourcesOf(settings, config.current))),
   };
@@ -64,14 +67,19 @@ export function openAlerts(wiring: Wiring, parts: AlertNeeds): Part {
     return found === undefined ? "unknown" : found;
   }
 
+  /** The link that ends a session. */
+  const endUrlOf = (sid: string) =>
+    url === "" ? null : `${url}/login/end?${endSessionQuery(settings.JWT_SECRET, sid)}`;
+
   async function readFacts(attemptsSince: number): Promise<Facts> {
     since = attemptsSince;
-    const [backlog, routes, attempts, sources, tokens, missed, subscriptions, states] = await Promise.all([
+    const [backlog, routes, attempts, sources, tokens, newLogins, missed, subscriptions, states] = await Promise.all([
       readStore.backlog(),
       readStore.routes(),
       readStore.attempts(),
       readStore.sources(),
       readStore.tokens(),
+      readStore.newLogins(),
       readStore.missed(),
       readStore.subscriptions(),
       readiness(),
@@ -90,6 +98,7 @@ export function openAlerts(wiring: Wiring, parts: AlertNeeds): Part {
       disk,
       certificateEndsAt: readCertificateEnd(settings),
       tokens,
+      newLogins: newLogins?.map(({ sid, ...login }) => ({ ...login, endUrl: endUrlOf(sid) })) ?? null,
       parts: states,
       refused: deliveries.ownRefusals(),
       writeError: deliveries.appendError() ?? store.fault,

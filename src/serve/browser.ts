@@ -66,6 +66,7 @@ export function openBrowser(
     stepCookie: createStepCookie(origin),
     user: { id: settings.DEMO_USER_ID, email: settings.DEMO_EMAIL },
     secret: settings.JWT_SECRET,
+    secrets,
     cookie: createSessionCookie(origin, cookieDomain),
     marks: createBrowserMarks(credential, throttle, parts.now),
     markCookie: createMarkCookie(origin),

@@ -14,6 +14,7 @@ import { createHostCheck, knownHosts } from "../http/known-hosts.ts";
 import { hostOf, publicUrlOf } from "../http/listen.ts";
 import type { MetricsParts, Readiness } from "../http/operations.ts";
 import { countAccess } from "../instrument.ts";
+import { DAY_MS } from "../lib/durations.ts";
 import type { Admission } from "../webhook/intake/admission.ts";
 import { openAccessLog } from "./access-log.ts";
 import { openAdmin, openPage } from "./admin.ts";
@@ -107,6 +108,7 @@ export function openEndpoints(wiring: Wiring, needs: EndpointNeeds): Part {
     readiness,
     appendError: deliveries.appendError,
     tokens: () => tokens.list(),
+    newLogins: () => factors.loginsFromNewNetworks(now() - DAY_MS),
     certificateEndsAt: () => readCertificateEnd(settings),
     now,
   });

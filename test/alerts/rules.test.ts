@@ -21,6 +21,7 @@ const facts = (changes: Partial<Facts> = {}): Facts => ({
   disk: { freeBytes: 100 * GIB, minFreeBytes: GIB, isPaused: false },
   certificateEndsAt: null,
   tokens: [],
+  newLogins: [],
   parts: [],
   refused: {},
   writeError: null,
@@ -88,6 +89,7 @@ suite("an alert fires beyond its bound and not at it, with the defaults:", () =>
       { name: "never", expiresAt: null },
     ],
   });
+  const newLogin = (agoMs: number) => ({ newLogins: [{ network: "192.0.2.0/24", at: NOW - agoMs, endUrl: null }] });
   const certificate = (leftMs: number) => ({ certificateEndsAt: NOW + leftMs });
   const disk = (freeBytes: number) => ({ disk: { freeBytes, minFreeBytes: GIB, isPaused: false } });
   const queued = (ageMs: number) => ({ backlog: { queued: 1, oldestQueuedAt: NOW - ageMs, unreadable: 0 } });
@@ -109,6 +111,7 @@ suite("an alert fires beyond its bound and not at it, with the defaults:", () =>
     ["AuthserveOldSecret", { sources: [source({ oldSecret: "env:OLD" })] }, { sources: [source()] }],
     ["AuthserveCertificateExpiring", certificate(14 * DAY - 1), certificate(14 * DAY)],
     ["AuthserveTokenExpiring", token(7 * DAY - 1), token(7 * DAY)],
+    ["AuthserveNewLoginNetwork", newLogin(60 * MINUTE - 1), newLogin(60 * MINUTE)],
     ["AuthserveOutage", { missed: [missed(6)] }, { missed: [missed(5)] }],
     ["AuthserveSubscriptionEnds", ends({ expiresAt: NOW + DAY - 1 }), ends({ expiresAt: NOW + DAY })],
     [
@@ -198,6 +201,7 @@ suite("a rule that is off finds nothing:", () => {
     certificateEndsAt: NOW - 1,
     tokens: [{ name: "ci", expiresAt: NOW - 1 }],
     missed: [missed(6)],
+    newLogins: [{ network: "192.0.2.0/24", at: NOW, endUrl: null }],
     subscriptions: [subscription({ expiresAt: NOW })],
   };
   for (const [rule, ...names] of [
@@ -208,6 +212,7 @@ suite("a rule that is off finds nothing:", () => {
     ["oldSecret", "AuthserveOldSecret"],
     ["certificate", "AuthserveCertificateExpiring"],
     ["tokens", "AuthserveTokenExpiring"],
+    ["newLoginNetwork", "AuthserveNewLoginNetwork"],
     ["outage", "AuthserveOutage"],
     ["subscription", "AuthserveSubscriptionEnds"],
   ] satisfies [keyof AlertRules, ...AlertName[]][]) {

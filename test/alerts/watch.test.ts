@@ -57,6 +57,7 @@ function open(t: TestContext, first = config({}, chat("chat"))) {
         disk: null,
         certificateEndsAt: null,
         tokens: [],
+        newLogins: [],
         parts: [],
         refused: {},
         writeError: null,

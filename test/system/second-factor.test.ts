@@ -1,12 +1,13 @@
 import assert from "node:assert/strict";
 import { suite, type TestContext, test } from "node:test";
-import { assertProblem, logIn, me, post, tryLogin } from "../helpers/client.ts";
+import { ask, assertProblem, logIn, me, post, tryLogin } from "../helpers/client.ts";
 import { EMAIL, PASSWORD } from "../helpers/credentials.ts";
 import { PageClient } from "../helpers/page-client.ts";
 import { addTotp } from "../helpers/second-factor.ts";
 import { type Server, startServer } from "../helpers/server.ts";
 import { claimsOf, forge, HEADER } from "../helpers/sign.ts";
 import { totpCode } from "../helpers/totp.ts";
+import { until } from "../helpers/until.ts";
 
 const CREDENTIALS = { email: EMAIL, password: PASSWORD };
 const INVALID = "Credenciales inválidas";
@@ -252,3 +253,41 @@ suite("the page of the account", () => {
 
 const renewed = async (server: Server): Promise<string[]> =>
   JSON.parse((await server.run(["factors", "recovery-codes", "--json"])).stdout);
+
+suite("a login from a network that nobody had logged in from", () => {
+  const from = (address: string) => ({ "X-Forwarded-For": address });
+  const firing = async (server: Server) => {
+    const alerts = JSON.parse((await server.run(["alerts", "list", "--json"])).stdout) as Record<string, string>[];
+    return alerts.filter(({ name }) => name === "AuthserveNewLoginNetwork");
+  };
+
+  test("is an alert, whose link ends that session without a login, and no other one", async (t) => {
+    const server = await start(t, { TRUSTED_PROXIES: "127.0.0.1" });
+    await logIn(server, {}, from("192.0.2.1"));
+    await logIn(server, {}, from("192.0.2.77"));
+    const theirs = await logIn(server, {}, from("198.51.100.1"));
+    await until(async () => (await firing(server)).length > 0);
+    const [alert] = await firing(server);
+    assert.match(String(alert?.summary), /^somebody logged in from the network 198\.51\.100\.0\/24,/);
+    const link = new URL(/https?:\S+/.exec(String(alert?.remedy))?.[0] ?? "");
+    assert.equal(link.origin, server.url);
+
+    const anybody = new PageClient(server);
+    const page = await anybody.open(link.pathname + link.search);
+    assert.equal(page.status, 200);
+    assert.equal((await me(server, theirs)).status, 200, "the link alone ends nothing");
+    const { sid = "", key = "" } = Object.fromEntries(link.searchParams);
+    const forged = { sid, key: "A".repeat(43) };
+    assert.equal((await anybody.send("/login/end", forged)).location, "/login");
+    assert.equal((await anybody.send("/login/end", { sid, key }, { "sec-fetch-site": "cross-site" })).status, 403);
+    assert.equal((await me(server, theirs)).status, 200);
+    assert.equal((await anybody.send("/login/end", { sid, key })).status, 200);
+    assertProblem(await me(server, theirs), 401, "session_invalidated");
+    assert.equal((await server.logged("session_revoked")).reason, "alert_link");
+
+    const mine = await logIn(server, {}, from("192.0.2.1"));
+    assert.equal((await anybody.send("/login/end", { sid, key })).status, 200);
+    assert.equal((await me(server, mine)).status, 200);
+    assert.match((await ask(server, "/metrics")).text, /^authserve_new_login_network_timestamp_seconds 1[0-9.e+]+$/m);
+  });
+});

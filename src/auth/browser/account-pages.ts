@@ -4,13 +4,16 @@ import type { FactorRecord, LoginRecord } from "../factors/store.ts";
 import type { TokenRecord } from "../machine-tokens/store.ts";
 import { type AccountTexts, accountTexts } from "./account-texts.ts";
 import { Html, html, pageReply } from "./html.ts";
-import { timeOf, timeText } from "./pages.ts";
+import { fact, timeOf, timeText } from "./pages.ts";
 import type { Texts } from "./texts.ts";
 
 /** What the page of the account shows. */
 interface Account {
   texts: Texts;
   email: string;
+  /** When the session was opened, if it is known, and when it ends, in Unix milliseconds. */
+  since: number | null;
+  until: number;
   sid: string;
   factors: readonly FactorRecord[];
   recoveryCodesLeft: number;
@@ -29,16 +32,18 @@ interface Account {
 
 /** The page of the account: second factors, tokens and recent logins. Only a new passkey needs its script. */
 export function accountPage(status: number, account: Account): Reply {
-  const { texts, email, factors, recoveryCodesLeft, root, isFresh, passkeyScript, note } = account;
+  const { texts, email, since, until, factors, recoveryCodesLeft, root, isFresh, passkeyScript, note } = account;
   const words = accountTexts(texts);
   const body = html`<h1>${words.title}</h1>
 <p><strong>${email}</strong></p>
+<dl>
+${since === null ? null : fact(texts.since, timeOf(since, texts))}${fact(texts.validUntil, timeOf(until, texts))}</dl>
 ${note === undefined ? null : html`<div class="note error" role="alert">${note}</div>\n`}<h2>${words.factors}</h2>
 ${factors.length === 0 ? html`<p>${words.noFactors}</p>\n` : html`<ul>${factors.map((factor) => factorItem(factor, account, words))}</ul>\n`}${isFresh ? null : html`<p class="hint">${words.changesNeedLogin} <a href="${account.loginUrl}">${words.logInAgain}</a></p>\n`}${passkeyForms(account, words)}<a class="button quiet" href="${root}account/totp">${words.addTotp}</a>
 ${
   factors.length === 0
     ? null
-    : html`<p>${words.codesLeft(recoveryCodesLeft)}</p>
+    : html`<p class="hint">${words.codesLeft(recoveryCodesLeft)}</p>
 <form method="post" action="${root}account/recovery-codes"><button type="submit" class="quiet">${words.renewCodes}</button></form>\n`
 }<h2>${words.logins}</h2>
 <ul>${account.logins.map((login) => loginItem(login, account, words))}</ul>

@@ -81,6 +81,8 @@ async function showAccount(parts: AccountParts, visit: Visit, note?: string): Pr
   return accountPage(note === undefined ? 200 : 400, {
     texts,
     email: claims.email,
+    since: claims.iat === undefined ? null : claims.iat * 1000,
+    until: claims.exp * 1000,
     sid: claims.sid,
     factors,
     recoveryCodesLeft,

@@ -7,6 +7,7 @@ import { isNavigation } from "../../http/headers.ts";
 import type { Reply } from "../../http/problem.ts";
 import { LoginBody } from "../endpoints.ts";
 import type { Supersession } from "../sessions.ts";
+import { type EndSessionParts, endSessionFormHandler, endSessionPageHandler } from "./end-session.ts";
 import { isFromOtherScheme, keepsCookie, reachedOrigin, requireSameSite } from "./guard.ts";
 import { redirect } from "./html.ts";
 import { endedText, framedPage, homePage, loginPage, logoutPage, refusedTargetPage } from "./pages.ts";
@@ -58,7 +59,7 @@ const PAGE: Pick<Endpoint, "response" | "statuses" | "mediaTypes" | "problems"> 
 };
 
 /** The pages for browsers, and their forms. */
-export function pageEndpoints(parts: BrowserParts): Endpoint[] {
+export function pageEndpoints(parts: EndSessionParts): Endpoint[] {
   return [
     {
       method: "GET",
@@ -112,6 +113,26 @@ export function pageEndpoints(parts: BrowserParts): Endpoint[] {
       handler: codeFormHandler(parts),
     },
     ...(parts.passkeys === null ? [] : passkeyEndpoints(parts, parts.passkeys)),
+    {
+      method: "GET",
+      path: "/login/end",
+      summary: "Shows a button that ends the session of the link, which an alert of a login from a new network has.",
+      query: v.object({ sid: v.string(), key: v.string() }),
+      ...PAGE,
+      handler: endSessionPageHandler(parts),
+    },
+    {
+      method: "POST",
+      path: "/login/end",
+      summary: "Ends the session of the link, without a login. A later session stays.",
+      request: v.object({ sid: v.string(), key: v.string() }),
+      requestTypes: FORM,
+      response: v.string(),
+      statuses: [200, 303],
+      mediaTypes: { 200: HTML },
+      problems: [...FORM_PROBLEMS, "store_unavailable"],
+      handler: endSessionFormHandler(parts),
+    },
     {
       method: "GET",
       path: "/logout",

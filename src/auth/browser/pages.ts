@@ -140,6 +140,23 @@ ${logoutForm(texts)}`;
   return pageReply(200, { lang: texts.lang, title: texts.logOut, body });
 }
 
+/** The page of the link of an alert: a button, or what the button has done. */
+export function endSessionPage(texts: Texts, link: { sid: string; key: string } | null): Reply {
+  const { title, hint, button, ended } = texts.endSession;
+  const body =
+    link === null
+      ? html`<h1>${title}</h1>
+<p>${ended}</p>`
+      : html`<h1>${title}</h1>
+<p>${hint}</p>
+<form method="post" action="end">
+<input type="hidden" name="sid" value="${link.sid}">
+<input type="hidden" name="key" value="${link.key}">
+<button type="submit">${button}</button>
+</form>`;
+  return pageReply(200, { lang: texts.lang, title, body });
+}
+
 const logoutForm = (texts: Texts) => html`<form method="post" action="logout">
 <button type="submit" class="quiet">${texts.logOut}</button>
 </form>`;
@@ -171,7 +188,8 @@ ${logoutForm(texts)}`;
   return pageReply(200, { lang: texts.lang, title: texts.loggedIn, body });
 }
 
-const fact = (name: string, value: string | Html) => html`<div><dt>${name}</dt><dd>${value}</dd></div>\n`;
+/** A line of a list of facts. */
+export const fact = (name: string, value: string | Html) => html`<div><dt>${name}</dt><dd>${value}</dd></div>\n`;
 
 /** Tells what ended a session. */
 export function endedText(texts: Texts, supersession: Supersession | null): string {

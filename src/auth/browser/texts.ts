@@ -51,6 +51,8 @@ export interface Texts {
   };
   /** Above the login page that opens although a session lives. */
   logInAgain: string;
+  /** The page of the link of an alert. */
+  endSession: { title: string; hint: string; button: string; ended: string };
   superseded: (browser: string | null, network: string, time: string) => string;
   ended: string;
   /** Why the login leads to the start page. The origin is that of the page that was asked for, if it is known. */
@@ -102,6 +104,13 @@ const ES: Texts = {
   },
   logInAgain:
     "Inicia sesión otra vez.\nPara cambiar los segundos factores hace falta un inicio de los últimos 5 minutos.",
+  endSession: {
+    title: "¿Has sido tú?",
+    hint: "Alguien ha iniciado sesión desde una red nueva. Si no has sido tú, cierra esa sesión.",
+    button: "Cerrar esa sesión",
+    ended:
+      "Esa sesión está cerrada. Cambia ahora la contraseña con authserve passwd: quien la sabe puede volver a entrar.",
+  },
   superseded: (browser, network, time) =>
     `Sesión invalidada. Inicia sesión de nuevo.\nOtro inicio de sesión la sustituyó: ${browser ?? "un programa"}, desde la red ${network}, ${time}.\nSi no has sido tú, cambia la contraseña.`,
   ended: "Sesión invalidada. Inicia sesión de nuevo.",
@@ -153,6 +162,12 @@ const EN: Texts = {
     refused: "The passkey was not accepted.\nTry again, or log in with the password.",
   },
   logInAgain: "Log in again.\nA change of second factors needs a login of the last 5 minutes.",
+  endSession: {
+    title: "Was it you?",
+    hint: "Somebody has logged in from a new network. If it was not you, end that session.",
+    button: "End that session",
+    ended: "That session has ended. Now change the password with authserve passwd: whoever knows it can log in again.",
+  },
   superseded: (browser, network, time) =>
     `Your session has ended. Log in again.\nAnother login replaced it: ${browser ?? "a program"}, from the network ${network}, ${time}.\nIf it was not you, change the password.`,
   ended: "Your session has ended. Log in again.",

@@ -43,6 +43,7 @@ const {
   unreadable,
   outage,
   subscription,
+  newLoginNetwork,
 } = DEFAULT_RULES;
 
 /** `alerts` as it is written in the file. */
@@ -103,6 +104,9 @@ export const AlertsSchema = v.strictObject(
     subscription: rule("A subscription at a provider that ends.", {
       within: period(subscription.withinMs, "Fires when one with `expiresAt` ends sooner, or when a renewal fails."),
     }),
+    newLoginNetwork: rule("A login from a network that nobody had logged in from for 30 days.", {
+      within: period(newLoginNetwork.withinMs, "Fires for so long after the login.", A_DAY),
+    }),
   },
   "expected a map such as { deadLetters: { above: 0 } }",
 );
@@ -135,6 +139,7 @@ function rulesOf(entry: AlertsEntry): AlertRules {
     unreadable: unlessOff(entry.unreadable, ({ above }) => ({ above })),
     outage: unlessOff(entry.outage, ({ longerThan: longerThanMs }) => ({ longerThanMs })),
     subscription: unlessOff(entry.subscription, ({ within: withinMs }) => ({ withinMs })),
+    newLoginNetwork: unlessOff(entry.newLoginNetwork, ({ within: withinMs }) => ({ withinMs })),
   };
 }
 

@@ -105,6 +105,7 @@ const ALERTS: Record<string, string> = {
   AuthserveOutage: "no se pudieron recibir entregas que quizá no se repitan",
   AuthserveSubscriptionEnds: "una suscripción termina",
   AuthserveTokenExpiring: "un token caduca pronto",
+  AuthserveNewLoginNetwork: "un inicio de sesión desde una red nueva",
   AuthserveNotReady: "una parte del servidor no está lista",
   AuthserveDeliveriesRefused: "se rechazan entregas que pueden ser auténticas",
   AuthserveStoreRefusesWrites: "el almacén no acepta escrituras",
