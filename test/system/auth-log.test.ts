@@ -25,8 +25,8 @@ test("each login, failure, supersession, logout, throttling and revocation gives
   const shown = lines().map(({ level, time, message, ...line }) => line);
   const requestId = shown.find(({ event }) => event === "session_ended")?.requestId;
   assert.deepEqual(shown, [
-    { event: "login_succeeded", requestId: "login-1", address, userId: USER_ID },
-    { event: "login_succeeded", requestId: "login-2", address, userId: USER_ID },
+    { event: "login_succeeded", requestId: "login-1", address, userId: USER_ID, method: "password" },
+    { event: "login_succeeded", requestId: "login-2", address, userId: USER_ID, method: "password" },
     { event: "session_superseded", requestId: "login-2", address, userId: USER_ID },
     { event: "session_ended", requestId, address, userId: USER_ID },
     ...Array.from({ length: 10 }, (_, i) => ({ event: "login_failed", requestId: `failure-${i}`, address })),
