@@ -3,11 +3,13 @@ import { after, before, suite, type TestContext, test } from "node:test";
 import type { Browser, BrowserContextOptions, Page } from "playwright-core";
 import { needsChromium } from "../helpers/back-end.ts";
 import { complaintsOf, logInThere, openChromium, openProfile } from "../helpers/browser.ts";
-import { tryLogin } from "../helpers/client.ts";
+import { post, tryLogin } from "../helpers/client.ts";
+import { EMAIL, PASSWORD } from "../helpers/credentials.ts";
 import { addAuthenticator, setVerified, type VirtualAuthenticator } from "../helpers/passkeys.ts";
 import { freePort } from "../helpers/proxy.ts";
 import { addTotp } from "../helpers/second-factor.ts";
 import { type Server, startServer } from "../helpers/server.ts";
+import { pairNamed } from "../helpers/tls.ts";
 import { totpCode } from "../helpers/totp.ts";
 
 const addButton = (page: Page) => page.getByRole("button", { name: "Add a passkey" });
@@ -158,7 +160,10 @@ suite("passkeys in Chromium", needsChromium(), () => {
     await server.stop();
     const origin = server.origin.replace("localhost", "127.0.0.1");
     await using moved = await startServer({ dir: server.dir, env: { PORT: String(server.port), PUBLIC_URL: origin } });
-    assert.match((await moved.logged("passkeys_unusable")).message, /\(key for localhost\), and now PUBLIC_URL allows no passkeys/);
+    assert.match(
+      (await moved.logged("passkeys_unusable")).message,
+      /\(key for localhost\), and now PUBLIC_URL allows no passkeys/,
+    );
     const { stdout } = await moved.run(["doctor"]);
     assert.match(stdout, /^warning +passkeys +passkeys cannot be used/m);
     await page.goto(`${origin}/login`);
@@ -169,6 +174,35 @@ suite("passkeys in Chromium", needsChromium(), () => {
     await page.waitForURL(`${origin}/`);
     await page.goto(`${origin}/account`);
     await page.getByText("It does not work at this address: it was made for localhost.").waitFor();
+  });
+
+  test("with COOKIE_DOMAIN it belongs to the domain, and works on the pages of PUBLIC_URL only", async (t) => {
+    const port = await freePort();
+    const origin = `https://auth.example.com:${port}`;
+    const { cert, key } = pairNamed("first");
+    const tls = { HOST: "127.0.0.1", TLS_CERT_FILE: cert, TLS_KEY_FILE: key };
+    const domain = { PUBLIC_URL: origin, COOKIE_DOMAIN: "example.com", ALLOWED_HOSTS: "other.example.com" };
+    const server = await startServer({ env: { PORT: String(port), ...tls, ...domain } });
+    t.after(() => server[Symbol.asyncDispose]());
+    const args = ["--host-resolver-rules=MAP *.example.com 127.0.0.1", "--ignore-certificate-errors"];
+    const ownBrowser = await openChromium(args);
+    t.after(() => ownBrowser.close());
+    const page = await (await openProfile(ownBrowser)).newPage();
+    const authenticator = await addAuthenticator(page);
+    const person = { server: { ...server, origin }, page, authenticator, complaints: [] };
+    await logInThere(page, origin);
+    await addPasskey(person, "key");
+    const { credentials } = await authenticator.session.send("WebAuthn.getCredentials", {
+      authenticatorId: authenticator.id,
+    });
+    assert.equal(credentials[0]?.rpId, "example.com");
+    await logOut(person);
+    await page.goto(`https://other.example.com:${port}/login`);
+    await page.locator("#password").waitFor();
+    assert.equal(await loginButton(page).isVisible(), false);
+    await page.goto(`${origin}/login`);
+    await loginButton(page).click();
+    await page.waitForURL(`${origin}/`);
   });
 
   test("without scripts an authenticator app is added and used, and no passkey is offered", async (t) => {
@@ -189,10 +223,13 @@ suite("passkeys in Chromium", needsChromium(), () => {
     await page.getByRole("button", { name: "Add" }).click();
     assert.match(String(await page.getByRole("alert").textContent()), /^The code is wrong/);
     await page.locator("#name").fill("tablet <b>");
-    await page.locator("#code").fill(totpCode(shown));
+    const code = totpCode(shown);
+    await page.locator("#code").fill(code);
     await page.getByRole("button", { name: "Add" }).click();
     await page.waitForURL(`${origin}/account`);
     await page.getByText("tablet <b>").waitFor();
+    const credentials = { email: EMAIL, password: PASSWORD, code };
+    assert.equal((await post(server, "/auth/login/code", credentials)).json.code, "invalid_code");
   });
 
   test("the login page with its script has at most 30 kB", async (t) => {

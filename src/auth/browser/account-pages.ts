@@ -66,7 +66,7 @@ ${isUnusable ? html`<p class="error note">${words.unusable(rpIdOf(factor))}</p>\
 function passkeyForms({ site, root, passkeyScript }: Account, words: AccountTexts): Html {
   if (site === null) return html`<p class="hint">${words.noPasskeys}</p>\n`;
   if (passkeyScript === null) return html`<p class="hint">${words.passkeyFailed}</p>\n`;
-  return html`<form method="post" action="${root}account/passkey" data-kind="new" data-options="${root}account/passkey" data-cancelled="${words.passkeyCancelled}" data-known="${words.passkeyKnown}" data-failed="${words.passkeyFailed}" hidden>
+  return html`<form method="post" action="${root}account/passkey" data-kind="new" data-origin="${site.origin}" data-options="${root}account/passkey" data-cancelled="${words.passkeyCancelled}" data-known="${words.passkeyKnown}" data-failed="${words.passkeyFailed}" hidden>
 <input type="hidden" name="answer">
 <label for="passkey-name">${words.name}</label>
 <input id="passkey-name" name="name" type="text" value="${words.passkeyName}" maxlength="64">

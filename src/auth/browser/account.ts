@@ -6,6 +6,7 @@ import { addFactor, factorName, renewRecoveryCodes, totpFactor } from "../factor
 import { newPasskey, passkeysOf, registrationOptions } from "../factors/passkeys.ts";
 import { qrSvg } from "../factors/qr-code.ts";
 import { plainCode } from "../factors/recovery-codes.ts";
+import { spendTotp } from "../factors/second-factors.ts";
 import { STEP_MS } from "../factors/steps.ts";
 import type { NewFactor } from "../factors/store.ts";
 import { isTotpSecret, loadTotp } from "../factors/totp.ts";
@@ -169,9 +170,12 @@ export const totpFormHandler = (parts: AccountParts) =>
     const name = factorName(fields.get("name") ?? "", words.totpName);
     const code = plainCode(fields.get("code") ?? "");
     const at = parts.now();
-    const isRight = /^[0-9]{6}$/.test(code) && stepOf(secret, code, at) !== null;
-    if (!isRight) return showTotp(parts, visit, secret, { name, error: words.totpWrong });
-    return add(parts, visit, totpFactor(secret, name, at));
+    const step = /^[0-9]{6}$/.test(code) ? stepOf(secret, code, at) : null;
+    if (step === null) return showTotp(parts, visit, secret, { name, error: words.totpWrong });
+    const factor = totpFactor(secret, name, at);
+    // The code that was typed here proves no login.
+    await spendTotp(parts.factors, factor.id, step, at);
+    return add(parts, visit, factor);
   });
 
 /** Answers `GET /account/passkey` with what a browser needs for a new passkey. */

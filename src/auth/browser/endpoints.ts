@@ -11,7 +11,7 @@ import { type EndSessionParts, endSessionFormHandler, endSessionPageHandler } fr
 import { isFromOtherScheme, keepsCookie, reachedOrigin, requireSameSite } from "./guard.ts";
 import { redirect } from "./html.ts";
 import { endedText, framedPage, homePage, loginPage, logoutPage, refusedTargetPage } from "./pages.ts";
-import { PASSKEY_REFUSED, passkeyFormHandler, passkeyOptionsHandler, passkeyScriptFor } from "./passkey-step.ts";
+import { PASSKEY_REFUSED, passkeyFormHandler, passkeyOptionsHandler, readPasskeyScript } from "./passkey-step.ts";
 import { isOfDomain, type RedirectRules, type Target } from "./redirect-target.ts";
 import { createRenew, isRenewalDue } from "./renewal.ts";
 import { beginCodeStep, codeFormHandler, codePageHandler } from "./second-step.ts";
@@ -233,7 +233,7 @@ function loginPageHandler(parts: BrowserParts): RequestHandler {
     if (target.refused) notes.push(texts.refusedTarget(target.refused.origin));
     if (isAgain) notes.push(texts.logInAgain);
     if (query.has(PASSKEY_REFUSED)) notes.push(texts.passkey.refused);
-    const passkeyScript = await passkeyScriptFor(request, parts);
+    const passkeyScript = await readPasskeyScript(parts);
     return loginPage(200, { texts, target: target.url, origin: rules.origin, notes, passkeyScript });
   };
 }
@@ -282,7 +282,7 @@ function loginFormHandler(parts: BrowserParts): RequestHandler {
     const fields = await readForm(request, FORM_LIMIT);
     const { url: target } = targetOf(fields.get("rd") ?? null, context, parts);
     const email = fields.get("email") ?? "";
-    const passkeyScript = await passkeyScriptFor(request, parts);
+    const passkeyScript = await readPasskeyScript(parts);
     const page = { texts, target, origin: rules.origin, email, passkeyScript };
     if (isElsewhere) {
       const message = `a login under ${from} was refused, because a browser keeps no cookie there: open ${rules.origin}${rules.base}/login`;

@@ -60,16 +60,16 @@ ${isElsewhere ? html`<p>${texts.continueTo} <strong>${targetUrl.host}</strong></
 <input id="password" name="password" type="password" autocomplete="current-password" maxlength="1024" required${focusPassword}${describedBy}${invalid}>
 <button type="submit">${texts.logIn}</button>
 </form>
-${passkeyScript === null ? null : passkeyLoginForm(texts, "login/passkey", target)}<p class="hint">${texts.oneSession}</p>`;
+${passkeyScript === null ? null : passkeyLoginForm(texts, "login/passkey", target, origin)}<p class="hint">${texts.oneSession}</p>`;
   const formTarget = isElsewhere ? targetUrl.origin : null;
   const script = passkeyScript === null ? KEEP_FRAGMENT : `${KEEP_FRAGMENT}\n${passkeyScript}`;
   const page = { lang: texts.lang, title: texts.login, body, formTarget, script, connects: passkeyScript !== null };
   return pageReply(status, page, headers);
 }
 
-/** The form that logs in with a passkey. Its script shows it where browsers have passkeys. */
-function passkeyLoginForm({ passkey }: Texts, path: string, target: string): Html {
-  return html`<form method="post" action="${path}" data-kind="login" data-options="${path}" data-cancelled="${passkey.cancelled}" data-failed="${passkey.failed}" hidden>
+/** The form that logs in with a passkey. Its script shows it in browsers that have passkeys, at the right address. */
+function passkeyLoginForm({ passkey }: Texts, path: string, target: string, origin: string): Html {
+  return html`<form method="post" action="${path}" data-kind="login" data-origin="${origin}" data-options="${path}" data-cancelled="${passkey.cancelled}" data-failed="${passkey.failed}" hidden>
 <input type="hidden" name="rd" value="${target}">
 <input type="hidden" name="answer">
 <button type="submit" class="quiet">${passkey.logIn}</button>
@@ -99,7 +99,7 @@ ${error === undefined ? null : html`<div class="note error" role="alert" id="err
 <p class="hint" id="hint">${hint}</p>
 <button type="submit">${texts.logIn}</button>
 </form>
-${passkeyScript === null ? null : passkeyLoginForm(texts, "passkey", target)}<p class="hint"><a href="../login?rd=${encodeURIComponent(target)}">${startAgain}</a></p>`;
+${passkeyScript === null ? null : passkeyLoginForm(texts, "passkey", target, origin)}<p class="hint"><a href="../login?rd=${encodeURIComponent(target)}">${startAgain}</a></p>`;
   const formTarget = targetOrigin === origin ? null : targetOrigin;
   const script = passkeyScript === null ? {} : { script: passkeyScript, connects: true };
   return pageReply(status, { lang: texts.lang, title, body, formTarget, ...script }, headers);

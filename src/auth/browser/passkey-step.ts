@@ -1,10 +1,9 @@
-import type { IncomingMessage } from "node:http";
 import { AppError } from "../../errors.ts";
 import { type RequestHandler, reply } from "../../http/endpoint.ts";
 import { readForm } from "../../http/fields.ts";
 import { loginOptions, passkeysOf } from "../factors/passkeys.ts";
 import { STEP_MS } from "../factors/steps.ts";
-import { reachedOrigin, requireSameSite } from "./guard.ts";
+import { requireSameSite } from "./guard.ts";
 import { redirect } from "./html.ts";
 import {
   type BrowserParts,
@@ -20,14 +19,14 @@ import {
 export const PASSKEY_REFUSED = "passkey-refused";
 
 /**
- * The script of a login with a passkey. Null without a passkey that can be used, and under an address where browsers
- * would refuse it. The page is shown without it in an outage.
+ * The script of a login with a passkey. Null without a passkey that can be used. The page is shown without it in an
+ * outage.
  */
-export async function passkeyScriptFor(
-  request: IncomingMessage,
-  { passkeys, factors, rules, trustedProxies }: BrowserParts,
-): Promise<string | null> {
-  if (passkeys === null || reachedOrigin(request, trustedProxies, rules) !== passkeys.site.origin) return null;
+export async function readPasskeyScript({
+  passkeys,
+  factors,
+}: Pick<BrowserParts, "passkeys" | "factors">): Promise<string | null> {
+  if (passkeys === null) return null;
   try {
     const { usable } = passkeysOf(await factors.list(), passkeys.site);
     return usable.length === 0 ? null : await passkeys.readScript();

@@ -6,7 +6,7 @@ import { STEP_MS } from "../factors/steps.ts";
 import { requireSameSite } from "./guard.ts";
 import { redirect } from "./html.ts";
 import { codePage } from "./pages.ts";
-import { passkeyScriptFor } from "./passkey-step.ts";
+import { readPasskeyScript } from "./passkey-step.ts";
 import { textsFor } from "./texts.ts";
 import {
   type BrowserParts,
@@ -41,7 +41,7 @@ export function codePageHandler(parts: BrowserParts): RequestHandler {
     const { claims } = await sessionOf(request, cookie, authenticate);
     if (claims !== null || step === null) return toLogin(prefixOf(request, trustedProxies, rules), rd);
     const texts = textsFor(request.headers["accept-language"]);
-    const passkeyScript = await passkeyScriptFor(request, parts);
+    const passkeyScript = await readPasskeyScript(parts);
     return codePage(200, { texts, target: targetOf(rd, context, parts).url, origin: rules.origin, passkeyScript });
   };
 }
@@ -65,7 +65,7 @@ export function codeFormHandler(parts: BrowserParts): RequestHandler {
     } catch (error) {
       if (!(error instanceof AppError)) throw error;
       const { status, text, headers } = refusalOf(error, texts);
-      const passkeyScript = await passkeyScriptFor(request, parts);
+      const passkeyScript = await readPasskeyScript(parts);
       return codePage(status, { texts, target, origin: rules.origin, error: text, passkeyScript }, headers);
     }
   };

@@ -29,8 +29,7 @@ export function createSecondFactors(store: FactorStore, now: () => number): Seco
       const step = stepOf(totpSecretOf(data), code, at);
       if (step === null) continue;
       // A factor that was removed meanwhile has no use.
-      if ((await store.spend(`totp ${id} ${step}`, at + USED_CODE_MS, at)) && (await store.use(id, 0, at)))
-        return "totp";
+      if ((await spendTotp(store, id, step, at)) && (await store.use(id, 0, at))) return "totp";
     }
     return null;
   }
@@ -44,4 +43,9 @@ export function createSecondFactors(store: FactorStore, now: () => number): Seco
       return digest !== null && (await store.spendRecoveryCode(digest)) ? "recovery_code" : null;
     },
   };
+}
+
+/** Uses up the code of a step. Returns false if it was used before. */
+export function spendTotp(store: Pick<FactorStore, "spend">, id: string, step: number, at: number): Promise<boolean> {
+  return store.spend(`totp ${id} ${step}`, at + USED_CODE_MS, at);
 }

@@ -186,6 +186,7 @@ suite("where passkeys work", () => {
       origin: "https://auth.example.com:8443",
     });
     assert.deepEqual(passkeySiteOf("https://auth.example.com", "example.com"), SITE);
+    assert.equal(passkeySiteOf("https://auth.example.com:443", undefined)?.origin, "https://auth.example.com");
     assert.equal(passkeySiteOf("http://localhost:3000", undefined)?.rpId, "localhost");
   });
 

@@ -44,7 +44,8 @@ function setUp(form: HTMLFormElement): void {
       button.disabled = false;
     });
   });
-  form.hidden = false;
+  // Only the browser knows which address it shows: a proxy may hide it from the server.
+  form.hidden = form.dataset.origin !== location.origin;
 }
 
 if (browserSupportsWebAuthn())
