@@ -228,7 +228,7 @@ export function eventEndpoints(parts: EventParts): Endpoint[] {
         "Shows an event with its jobs, attempts, conflicts and repeats, and why each of the present routes would take it or not. `?source=` chooses one of several sources that have the id. The ids `.` and `..` stand in `?id=`, and any text in the path. A payload above 1 MiB is null here.",
       query: EventQuery,
       response: EventAnswer,
-      problems: ["ambiguous_event"],
+      problems: ["ambiguous_event", "encryption_key_missing"],
       async read({ id, source }, { params }) {
         const event = await findEvent(events, id ?? params.id ?? "", source);
         const isShown = event.payload.length <= MAX_SHOWN_BYTES;
@@ -244,7 +244,7 @@ export function eventEndpoints(parts: EventParts): Endpoint[] {
       query: EventQuery,
       response: v.string(),
       mediaTypes: { 200: "application/octet-stream" },
-      problems: ["ambiguous_event", "event_erased"],
+      problems: ["ambiguous_event", "event_erased", "encryption_key_missing"],
       async handler({ request, params }) {
         const { id = params.id ?? "", source } = readQuery(request, EventQuery);
         const event = await findEvent(events, id, source);

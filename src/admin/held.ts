@@ -118,6 +118,7 @@ export function heldEndpoints(parts: HeldParts): Endpoint[] {
         "Shows the held delivery of `?id=`, without values of headers that may be secrets, and which checks it passes as of its receipt.",
       query: OneQuery,
       response: HeldAnswer,
+      problems: ["encryption_key_missing"],
       async read({ id }) {
         const found = await held.show(id);
         if (found === null) throw new AppError("not_found");

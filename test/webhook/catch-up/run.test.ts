@@ -59,6 +59,14 @@ suite("a catch-up gets what was missed, each once:", () => {
     assert.equal(unrouted?.source, "stripe");
   });
 
+  test("what is read from an API is redacted as a delivery is", async (t) => {
+    const { receiver, sender } = await openAfterOutage(t, "stripe");
+    receiver.clock.now = START + 5 * 24 * HOUR;
+    assert.equal((await sender.run({ redact: [["data"]] })).captured, 4);
+    const [event] = await receiver.events.get("stripe_0003", "stripe");
+    assert.equal(JSON.parse(Buffer.from(event?.payload ?? []).toString()).data, "[redacted]");
+  });
+
   test("with routes, what stripe lists is stored at once", async (t) => {
     const { sender } = await openAfterOutage(t, "stripe", { settings: { routes: true, windowMs: 72 * HOUR } });
     assert.equal((await sender.run()).captured, 4);
