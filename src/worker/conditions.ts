@@ -168,12 +168,27 @@ function textOf(test: Test): string {
 
 const jsonOf = (value: unknown) => (value instanceof ExactNumber ? value.text : (JSON.stringify(value) ?? ""));
 
-/** The beginning of a value, for a message. */
+/** The beginning of a value, for a message. Null if there is none. */
 function shown(value: unknown): string | null {
   if (value === undefined) return null;
   const isLong = (text: string) => text.length > MAX_FOUND_LENGTH;
   const cut = (text: string) => `${text.slice(0, MAX_FOUND_LENGTH).toWellFormed()}…`;
   if (typeof value === "string") return JSON.stringify(isLong(value) ? cut(value) : value);
-  const text = jsonOf(value);
+  const text = beginningOfJson(value, MAX_FOUND_LENGTH);
   return isLong(text) ? cut(text) : text;
+}
+
+/** A value as JSON, which may end once it is longer than `length`. `JSON.stringify` would use up the stack if it is deep. */
+function beginningOfJson(value: unknown, length: number): string {
+  if (typeof value === "string") return JSON.stringify(value.slice(0, length + 1));
+  if (typeof value !== "object" || value === null || value instanceof ExactNumber) return jsonOf(value);
+  const [opening, closing] = Array.isArray(value) ? ["[", "]"] : ["{", "}"];
+  let text = opening;
+  for (const [name, member] of Object.entries(value)) {
+    if (text.length > length) return text;
+    if (text !== opening) text += ",";
+    if (opening === "{") text += `${JSON.stringify(name)}:`;
+    text += beginningOfJson(member, length - text.length);
+  }
+  return text + closing;
 }

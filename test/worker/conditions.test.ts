@@ -136,5 +136,11 @@ suite("a condition", () => {
     const long = unmet("{ a: 1 }", JSON.stringify({ a: "ä".repeat(500) }))?.found ?? "";
     assert.equal(long, `"${"ä".repeat(80)}…"`);
     assert.equal(unmet("{ a: 1 }", JSON.stringify({ a: { b: "x".repeat(500) } }))?.found?.length, 81);
+    assert.equal(unmet("{ a: 1 }", '{"a":{"b":[1,{"ñ":null}],"c":{}}}')?.found, '{"b":[1,{"ñ":null}],"c":{}}');
+  });
+
+  test("is told of a value that is nested more deeply than the stack allows", () => {
+    const deep = `${"[".repeat(50_000)}1${"]".repeat(50_000)}`;
+    assert.equal(unmet("{ a: 1 }", `{"a":${deep}}`)?.found, `${"[".repeat(80)}…`);
   });
 });
