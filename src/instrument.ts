@@ -1,6 +1,7 @@
 import type { AccessOutcome } from "./auth/access/denials.ts";
 import type { PasswordVerifier } from "./auth/password.ts";
 import { AppError, describeError, type ErrorCode, PROBLEMS } from "./errors.ts";
+import type { ComparisonOutcome } from "./events/shadow.ts";
 import { OUTCOME_OF } from "./events/stats.ts";
 import type { Appended, EventStore, NewEvent } from "./events/store.ts";
 import type { Metrics } from "./metrics.ts";
@@ -74,6 +75,11 @@ export function countExpired(metrics: Metrics): OnExpired {
     metrics.attempts.inc({ outcome: OUTCOME_OF.queued }, retried);
     metrics.attempts.inc({ outcome: OUTCOME_OF.failed }, deadLettered);
   };
+}
+
+/** Counts the comparisons of shadows by outcome. */
+export function countCompared(metrics: Metrics): (shadow: string, outcome: ComparisonOutcome) => void {
+  return (route, outcome) => metrics.shadowComparisons.inc({ route, outcome });
 }
 
 /** Never negative, even if the clock was set back. */

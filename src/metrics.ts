@@ -15,6 +15,7 @@ export interface Metrics {
   processingSeconds: Histogram;
   logins: Counter<"outcome">;
   accessDecisions: Counter<"entry" | "decision">;
+  shadowComparisons: Counter<"route" | "outcome">;
   passwordHashes: Counter;
   refusedConnections: Counter<"limit">;
   configReloadSuccessful: Gauge;
@@ -356,6 +357,11 @@ export function createMetrics(): Metrics {
       "access_decisions_total",
       "Requests that proxies asked about: `allowed`, `denied`, or `login` without a session. `entry` is the number of the entry of `access` that decided, or `none`.",
       ["entry", "decision"],
+    ),
+    shadowComparisons: namesCounter(
+      "shadow_comparisons_total",
+      "Answers of the shadow `route` that were compared with those of its route: `same`, `different`, `failed` without an answer, or `skipped`.",
+      ["route", "outcome"],
     ),
     passwordHashes: counter("password_hashes_total", "Password hashes computed."),
     refusedConnections: labelledCounter("connections_refused_total", "Connections closed at once because of a limit."),

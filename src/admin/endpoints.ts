@@ -9,6 +9,7 @@ import { type ListenParts, listenEndpoints } from "./listen.ts";
 import { type OutageParts, outageEndpoints } from "./outages.ts";
 import { type SessionParts, sessionEndpoints } from "./session.ts";
 import { type SetupParts, setupEndpoints } from "./setup.ts";
+import { type ShadowParts, shadowEndpoints } from "./shadows.ts";
 import { type SourceParts, sourceEndpoints } from "./sources.ts";
 import { type StatusParts, statusEndpoints } from "./status.ts";
 import { type TokenParts, tokenEndpoints } from "./tokens.ts";
@@ -19,6 +20,7 @@ export type AdminParts = StatusParts &
   EraseParts &
   JobParts &
   SourceParts &
+  ShadowParts &
   HeldParts &
   ListenParts &
   SetupParts &
@@ -36,6 +38,7 @@ export function adminEndpoints(parts: AdminParts): Endpoint[] {
     ...eraseEndpoints(parts),
     ...jobEndpoints(parts),
     ...sourceEndpoints(parts),
+    ...shadowEndpoints(parts),
     ...heldEndpoints(parts),
     ...listenEndpoints(parts),
     ...setupEndpoints(parts),

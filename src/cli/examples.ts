@@ -103,6 +103,10 @@ export const EXAMPLES: Record<string, readonly (readonly [commandLine: string, w
     ["authserve routes pause billing", "Let the events of the route billing wait, e.g. during an upgrade"],
     ["authserve routes pause billing --for 2h", "Let them wait for two hours"],
   ],
+  "routes shadow": [
+    ["authserve routes shadow", "See how many answers of each shadow are the same"],
+    ["authserve routes shadow billing-next", "See for which events its answers differ, and where"],
+  ],
   "routes test": [
     ["authserve routes test billing --since 7d --config new.yaml", "Try a changed file on the events of a week"],
     ["authserve routes test --event evt_1", "See which routes take an event, why not, and what they send"],

@@ -247,7 +247,7 @@ function requireKnownRoute(name: string, known: readonly string[]): void {
   if (!known.includes(name)) throw noSuchRoute(name, known);
 }
 
-export function noSuchRoute(name: string, known: readonly string[]): OperatorError {
-  const remedy = remedyForName(name, known, "authserve routes list");
-  return new OperatorError({ found: `There is no route ${JSON.stringify(name)}`, remedy });
+export function noSuchRoute(name: string, known: readonly string[], kind: "route" | "shadow" = "route"): OperatorError {
+  const remedy = remedyForName(name, known, kind === "route" ? "authserve routes list" : "authserve routes shadow");
+  return new OperatorError({ found: `There is no ${kind} ${JSON.stringify(name)}`, remedy });
 }

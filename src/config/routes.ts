@@ -1,6 +1,7 @@
 import { DEFAULT_ROUTE } from "../events/job.ts";
 import type { RetryPolicy } from "../worker/decide.ts";
 import type { HandlerConfig, Route } from "../worker/route.ts";
+import type { ShadowRoute } from "../worker/shadow/shadows.ts";
 import type { ConfigFile } from "./file/config-file.ts";
 import type { RetryEntry } from "./file/retry.ts";
 import type { RouteEntry } from "./file/route.ts";
@@ -25,6 +26,15 @@ type RouteSettings = Pick<Settings, (typeof ROUTE_SETTING_NAMES)[number]>;
 export function routesOf(settings: RouteSettings, file: ConfigFile | null): Route[] {
   const entries = file?.routes ?? [defaultEntry(settings)];
   return entries.map((entry) => withDefaults(entry, settings));
+}
+
+/** The shadows of the configuration file. They are no routes, and take no events. */
+export function shadowsOf(settings: RouteSettings, file: ConfigFile | null): ShadowRoute[] {
+  return (file?.shadows ?? []).map((entry) => ({
+    ...entry,
+    timeoutMs: entry.timeoutMs ?? settings.HANDLER_TIMEOUT,
+    concurrency: entry.concurrency ?? settings.WORKER_CONCURRENCY,
+  }));
 }
 
 function defaultEntry(settings: RouteSettings): RouteEntry {

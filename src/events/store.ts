@@ -2,6 +2,7 @@ import type { ErasedEvent, Erasure, Remains } from "./erasure.ts";
 import type { JobStatus, Status } from "./event.ts";
 import type { AttemptRecord, Claim, ClaimedJob, JobName, NewJob, Settlement } from "./job.ts";
 import type { Retention } from "./retention.ts";
+import type { Comparison, ComparisonCounts, KeptDifference } from "./shadow.ts";
 import type { RouteAttempts, StatRequest, Stats } from "./stats.ts";
 
 /**
@@ -453,6 +454,14 @@ export interface EventStore {
   tryRoute(route: string, now: number): Promise<boolean>;
   /** The probes that a worker is asked for, with the time of the question. */
   askedProbes(owner: string): Promise<{ route: string; askedAt: number }[]>;
+  /** Counts comparisons of shadows, and keeps the newest differences of each shadow. */
+  addComparisons(batch: Comparison[]): Promise<void>;
+  /** How many comparisons a shadow has had. */
+  comparisons(shadow: string): Promise<ComparisonCounts>;
+  /** The differences of a shadow that are kept, newest event first. */
+  differences(shadow: string): Promise<KeptDifference[]>;
+  /** Forgets the comparisons of a shadow. Returns false if it has none. */
+  resetComparisons(shadow: string): Promise<boolean>;
   /** Ends the waiting for dead letters: the next job of each ordering key that they block is due. */
   unblockRoute(route: string, now: number): Promise<void>;
   /**

@@ -15,6 +15,7 @@ import { eventRetention } from "./event-retention.ts";
 import { eventRoutes } from "./event-routes.ts";
 import { eventTally } from "./event-tally.ts";
 import { sentBodies } from "./sent-bodies.ts";
+import { shadowComparisons } from "./shadows.ts";
 import { FULL } from "./sql-states.ts";
 import { statReads } from "./stats.ts";
 
@@ -62,6 +63,7 @@ export function createPostgresEventStore(
     ...eventRetention(postgres, tally),
     ...eventRoutes(postgres),
     ...eventReads(postgres, codec),
+    ...shadowComparisons(postgres, codec),
     ...statReads(postgres),
     backlog: tally.backlog,
     async check() {

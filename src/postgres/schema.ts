@@ -287,6 +287,16 @@ const STEPS: readonly string[] = [
     event bigint PRIMARY KEY, erased_at bigint NOT NULL, reason text NOT NULL, payload_sha256 bytea NOT NULL
   );
   `,
+  `
+  -- How the answers of each shadow compare with those of its route.
+  CREATE TABLE authserve.shadow_counts (
+    route text COLLATE "C", outcome text COLLATE "C", count bigint NOT NULL, PRIMARY KEY (route, outcome)
+  );
+  -- Where the answers to an event differ first: JSON.
+  CREATE TABLE authserve.shadow_differences (
+    event bigint, route text COLLATE "C", at bigint NOT NULL, difference text NOT NULL, PRIMARY KEY (event, route)
+  );
+  `,
 ];
 
 /**

@@ -8,7 +8,7 @@ import { silenceOf } from "../alerts/rules.ts";
 import type { Denial } from "../auth/access/denials.ts";
 import { textsFor } from "../auth/browser/texts.ts";
 import { createToken, DEFAULT_EXPIRY_MS, tokenJson } from "../auth/machine-tokens/manage.ts";
-import { routesOf } from "../config/routes.ts";
+import { routesOf, shadowsOf } from "../config/routes.ts";
 import { sourcesOf } from "../config/sources.ts";
 import type { ArrivalWatch } from "../events/arrival-watch.ts";
 import { isKeptFromRoutes } from "../events/captured.ts";
@@ -102,6 +102,11 @@ export function openAdmin(
         ),
       };
     },
+    listShadows: () =>
+      shadowsOf(settings, config.current).map(({ name, of, ignore, handler }) => ({
+        ...{ name, of, target: handler.url },
+        ignore: [...ignore],
+      })),
     arrivals,
     takenBy(name) {
       const routes = routesOf(settings, config.current).filter((route) => route.name === name);

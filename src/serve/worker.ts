@@ -1,16 +1,17 @@
 import { randomUUID } from "node:crypto";
 import { type ConfigFile, handlerEnvironment } from "../config/file/config-file.ts";
-import { routesOf } from "../config/routes.ts";
+import { routesOf, shadowsOf } from "../config/routes.ts";
 import { sourcesOf } from "../config/sources.ts";
 import { takesRoutes } from "../events/captured.ts";
 import { DEFAULT_RETENTION } from "../events/retention.ts";
-import { countExpired, countPurged, countSettled } from "../instrument.ts";
+import { countCompared, countExpired, countPurged, countSettled } from "../instrument.ts";
 import { startThread } from "../platform/checkout.ts";
 import type { Intake } from "../webhook/intake/intake.ts";
 import { jsonOf, openStored } from "../webhook/intake/stored-content.ts";
-import { createHandler } from "../worker/handlers/create.ts";
+import { createHandler, createShadowHandler } from "../worker/handlers/create.ts";
 import { createPurger } from "../worker/purger.ts";
 import type { Route } from "../worker/route.ts";
+import { createShadows } from "../worker/shadow/shadows.ts";
 import { createTransformer } from "../worker/transform/transformer.ts";
 import { createWorker, type Worker } from "../worker/worker.ts";
 import { createMustYield } from "../worker/yield.ts";
@@ -30,13 +31,18 @@ export function openWorker(
 ): Part & Pick<Worker, "isAvailable"> {
   const { events } = stores;
   const transformer = createTransformer((options) => startThread("transform", options));
-  const handlersOf = (file: ConfigFile | null) => (route: Route) =>
-    createHandler(route, {
+  const transform = { store: events, transformer, jsonOf };
+  const shadows = createShadows({ store: events, log, now: stores.now, onCompared: countCompared(metrics) });
+  const countAttempt = countSettled(metrics);
+  const handlersOf = (file: ConfigFile | null) => (route: Route) => {
+    const handler = createHandler(route, {
       log,
       startThread: (options) => startThread("module", options),
       environment: handlerEnvironment(environment, file),
-      transform: { store: events, transformer, jsonOf },
+      transform,
     });
+    return shadows.watch(route.name, handler);
+  };
   const worker = createWorker({
     store: events,
     openPayload: openStored,
@@ -45,12 +51,18 @@ export function openWorker(
     owner: randomUUID(),
     mustYield: createMustYield(intake),
     share,
-    onSettled: countSettled(metrics),
+    onSettled(...settled) {
+      countAttempt(...settled);
+      shadows.onSettled(...settled);
+    },
     onExpired: countExpired(metrics),
     log,
     now: stores.now,
   });
-  const apply = (file: ConfigFile | null) => worker.applyRoutes(routesOf(settings, file), handlersOf(file));
+  const apply = (file: ConfigFile | null) => {
+    shadows.apply(shadowsOf(settings, file), (shadow) => createShadowHandler(shadow, { transform }));
+    worker.applyRoutes(routesOf(settings, file), handlersOf(file));
+  };
   return {
     isAvailable: worker.isAvailable,
     apply,
@@ -61,6 +73,7 @@ export function openWorker(
     },
     async stop(deadline) {
       await worker.stop(Math.max(0, deadline - performance.now()));
+      await shadows.stop();
       await transformer.close();
     },
   };

@@ -17,6 +17,7 @@ import { eventRoutes } from "./event-routes.ts";
 import * as sql from "./events-sql.ts";
 import { openJobReads } from "./open-job-pages.ts";
 import { sentBodies } from "./sent-bodies.ts";
+import { shadowComparisons } from "./shadows.ts";
 import { statReads } from "./stats.ts";
 
 /** The event store on a SQLite database that the caller opens and closes. */
@@ -42,6 +43,7 @@ export function sqliteEvents(database: Database, reader = database, codec: Paylo
     ...eventRetention(database),
     ...eventRoutes(database),
     ...eventReads(database, codec),
+    ...shadowComparisons(database, codec),
     ...statReads(database),
     ...openJobReads(database),
     check() {

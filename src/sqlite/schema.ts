@@ -265,6 +265,16 @@ const STEPS: readonly string[] = [
     event INTEGER PRIMARY KEY, erased_at INTEGER NOT NULL, reason TEXT NOT NULL, payload_sha256 BLOB NOT NULL
   ) STRICT;
   `,
+  `
+  -- How the answers of each shadow compare with those of its route.
+  CREATE TABLE shadow_counts (
+    route TEXT, outcome TEXT, count INTEGER NOT NULL, PRIMARY KEY (route, outcome)
+  ) STRICT, WITHOUT ROWID;
+  -- Where the answers to an event differ first: JSON.
+  CREATE TABLE shadow_differences (
+    event INTEGER, route TEXT, at INTEGER NOT NULL, difference TEXT NOT NULL, PRIMARY KEY (event, route)
+  ) STRICT, WITHOUT ROWID;
+  `,
 ];
 
 /** The oldest supported schema. Schemas 1 to 14 are from before the first release. */

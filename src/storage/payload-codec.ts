@@ -51,6 +51,7 @@ export const ROW = {
   repeat: (event: number, eventId: string) => ["repeat", event, eventId],
   response: (event: number, route: string, attempt: number) => ["response", event, route, attempt],
   sentBody: (event: number, route: string) => ["sent", event, route],
+  difference: (event: number, shadow: string) => ["difference", event, shadow],
   held: (source: string, receivedAt: number, address: string) => ["held", source, receivedAt, address],
 } as const;
 

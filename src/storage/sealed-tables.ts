@@ -87,6 +87,13 @@ export const SEALED_TABLES: readonly SealedTable[] = [
     },
   },
   {
+    name: "shadow_differences",
+    id: "event",
+    key: ["route"],
+    text: "difference",
+    reseal: (codec, row) => resealText(codec, ROW.difference(row.id, row.route as string), row),
+  },
+  {
     name: "held",
     id: "id",
     key: [],

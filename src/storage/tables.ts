@@ -118,6 +118,8 @@ export const TABLES: readonly StoredTable[] = [
   events("conflicts", "event payload_sha256", CONFLICT, WITH_CHECKSUM),
   events("repeats", "event number", REPEAT, OF_EVENT),
   events("reroutes", "event", { integer: "event" }, OF_EVENT),
+  events("shadow_differences", "event route", { integer: "event at", text: "route difference" }, { ofEvent: true }),
+  events("shadow_counts", "route outcome", { integer: "count", text: "route outcome" }),
   events("paused_routes", "route", { text: "route", integer: "paused_at until_at" }),
   events("erasures", "event", { integer: "event erased_at", text: "reason", bytes: "payload_sha256" }, OF_EVENT),
   events("unavailable_routes", "route owner", { text: "route owner", integer: "since probe_at seen_at try_at" }, LEFT),

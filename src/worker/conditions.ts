@@ -169,7 +169,7 @@ function textOf(test: Test): string {
 const jsonOf = (value: unknown) => (value instanceof ExactNumber ? value.text : (JSON.stringify(value) ?? ""));
 
 /** The beginning of a value, for a message. Null if there is none. */
-function shown(value: unknown): string | null {
+export function shown(value: unknown): string | null {
   if (value === undefined) return null;
   const isLong = (text: string) => text.length > MAX_FOUND_LENGTH;
   const cut = (text: string) => `${text.slice(0, MAX_FOUND_LENGTH).toWellFormed()}…`;

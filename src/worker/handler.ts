@@ -24,8 +24,24 @@ export interface Handler {
  * beginning of the target's response, if there is one; throws to fail the attempt. When `signal` aborts, the handler
  * should stop: its result is ignored. Work that continues after the result is passed to `waitUntil`.
  */
-// biome-ignore lint/suspicious/noConfusingVoidType: a handler without a response returns nothing
-export type EventHandler = (event: ClaimedJob, signal: AbortSignal, waitUntil?: WaitUntil) => Promise<string | void>;
+export type EventHandler = (
+  event: ClaimedJob,
+  signal: AbortSignal,
+  waitUntil?: WaitUntil,
+  onAnswer?: OnAnswer,
+  // biome-ignore lint/suspicious/noConfusingVoidType: a handler without a response returns nothing
+) => Promise<string | void>;
+
+/** The answer of a target over HTTP. */
+export interface TargetAnswer {
+  status: number;
+  /** The beginning of the body, or all of it. */
+  body: Uint8Array;
+  isWhole: boolean;
+}
+
+/** Called when a target has begun to answer. The answer resolves when its body has ended, or is cut. */
+export type OnAnswer = (answer: Promise<TargetAnswer>) => void;
 
 /** A handler's failure, with what is known of the target. */
 export class TargetError extends Error {

@@ -17,6 +17,7 @@ import { replayContract } from "./event-store-replay.ts";
 import { retentionContract } from "./event-store-retention.ts";
 import { routeContract } from "./event-store-routes.ts";
 import { sentBodyContract } from "./event-store-sent-bodies.ts";
+import { shadowContract } from "./event-store-shadows.ts";
 import { statsContract } from "./event-store-stats.ts";
 import { valueContract } from "./event-store-values.ts";
 
@@ -37,6 +38,7 @@ export function eventStoreContract(adapter: string, open: OpenEventStore): void 
   orderPropertyContract(adapter, open);
   routeContract(adapter, open);
   sentBodyContract(adapter, open);
+  shadowContract(adapter, open);
   statsContract(adapter, open);
   retentionContract(adapter, open);
   valueContract(adapter, open);

@@ -80,6 +80,7 @@ test("a file of schema 15 keeps its events, repeats are kept beside them, and di
   assert.deepEqual(sqliteFactors(database).list(), []);
   assert.equal(events.pauseRoute("other", 1, 9), true);
   assert.equal(events.erase({ eventId: "e-1", source: "default" }, { reason: "asked for", now: 1 })?.running, 0);
+  assert.equal(events.resetComparisons("other"), false);
   const { processed, discarded } = events.backlog();
   assert.deepEqual([processed, discarded], [0, 1]);
 });

@@ -19,6 +19,7 @@ suite("the steps of the schemas", () => {
       "1305b6404370f851",
       "d53c9293cc3f140e",
       "de3b0fbb21bdf4f7",
+      "3f69ed2034980d70",
     ]);
     assert.deepEqual(POSTGRES, [
       "f024e019f20f64a2",
@@ -31,6 +32,7 @@ suite("the steps of the schemas", () => {
       "2907b8b6c438e116",
       "0cd88a6dbab034dc",
       "de9afd8fa667329e",
+      "58896371814ac7f0",
     ]);
   });
 

@@ -76,6 +76,14 @@ export function addWebhookCommands(program: Command): void {
   remoteOptions(
     routes.command("try <name>").description("Try the unavailable target of a route now instead of at the next probe"),
   ).action(async (name, options) => (await import("../routes.ts")).runRoutesTry(name, options));
+  remoteOptions(
+    routes
+      .command("shadow [name]")
+      .description("List the shadows of routes, or where the answers of one differ from those of its route")
+      .option("--reset", "Forget the comparisons of the shadow, and count anew")
+      .option("--utc", "Show exact times instead of relative ones")
+      .option("--json", "Print JSON"),
+  ).action(async (name, options) => (await import("../routes-shadow.ts")).runRoutesShadow(name, options));
   routes
     .command("test [name]")
     .description("Show what routes would do with stored events or a file, and how it differs from what was sent")

@@ -14,6 +14,7 @@ import { NAME, NAME_EXPECTATION, textLike } from "./fields.ts";
 import { contextOf, type PathFault, pathOfDefaultSource, Reading } from "./reading.ts";
 import { RetentionSchema, retentionOf } from "./retention.ts";
 import { type RouteEntry, RouteSchema, readRoutes } from "./route.ts";
+import { readShadows, type ShadowEntry } from "./shadow.ts";
 import { isMap, keyText, readShape } from "./shape.ts";
 import { readSources, SourceSchema } from "./source.ts";
 import { parseYaml, type YamlDocument } from "./yaml-document.ts";
@@ -25,6 +26,7 @@ export interface ConfigFile {
   sources: Source[];
   /** Null without `routes` in the file. */
   routes: RouteEntry[] | null;
+  shadows: ShadowEntry[];
   retention: Retention;
   alerts: AlertConfig;
   access: AccessRule[];
@@ -159,7 +161,7 @@ export const FileSchema = v.strictObject(
   "expected a map with sources and routes",
 );
 
-type Entries = Pick<ConfigFile, "sources" | "routes" | "retention" | "alerts" | "access">;
+type Entries = Pick<ConfigFile, "sources" | "routes" | "shadows" | "retention" | "alerts" | "access">;
 
 function readEntries(value: unknown, reading: Reading): Entries {
   const { environment } = reading.context;
@@ -179,6 +181,7 @@ function readEntries(value: unknown, reading: Reading): Entries {
   return {
     sources: readSources(sources, reading.at("sources")),
     routes: routes === undefined ? null : readRoutes(routes, names, reading.at("routes")),
+    shadows: readShadows(routes ?? [], reading.at("routes")),
     retention: retentionOf(retention),
     alerts: alerts === undefined ? DEFAULT_ALERTS : readAlerts(alerts, reading.at("alerts")),
     access: readAccess(access, reading.at("access")),

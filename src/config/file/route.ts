@@ -5,6 +5,7 @@ import { key, listOf, NAME, NAME_EXPECTATION, numberOrText, TEXT, textLike } fro
 import { HANDLER_NAMES, HANDLERS, readHandler, timeoutOf } from "./handler.ts";
 import type { Reading } from "./reading.ts";
 import { type RetryEntry, RetrySchema, readRetry } from "./retry.ts";
+import { ShadowSchema } from "./shadow.ts";
 import { hintOf, type Known, shown } from "./shape.ts";
 import { readTransform, TransformSchema } from "./transform.ts";
 import { JsonPath, readWhen, WhenSchema } from "./when.ts";
@@ -56,11 +57,13 @@ export const RouteSchema = v.strictObject(
       rate,
       "Attempts that may begin per second, minute or hour, e.g. `100/s`, `60/m` or `10/h`. Default: any number.",
     ),
+    shadow: key(ShadowSchema, "Lets the route get what another route has sent, once, and compares their answers."),
   },
   "expected a map with name and a handler",
 );
 
-type RouteKeys = Known<v.InferOutput<typeof RouteSchema>>;
+/** The keys of a route that are right. */
+export type RouteKeys = Known<v.InferOutput<typeof RouteSchema>>;
 
 /** A route of the file. What is undefined comes from the settings. */
 export interface RouteEntry extends Omit<Route, "timeoutMs" | "retry" | "concurrency"> {
@@ -69,7 +72,7 @@ export interface RouteEntry extends Omit<Route, "timeoutMs" | "retry" | "concurr
   concurrency?: number | undefined;
 }
 
-/** Reads `routes`, whose shape is known. `sources` are the names of all sources; null if they cannot be read. */
+/** Reads `routes` but for shadows. The shape is known. `sources` are the names of all sources; null if they cannot be read. */
 export function readRoutes(
   entries: readonly (RouteKeys | undefined)[],
   sources: ReadonlySet<string> | null,
@@ -86,6 +89,7 @@ export function readRoutes(
       reading.at(index, "name").fault(`found "${name}" a second time, after line ${line}, expected another name`);
     }
     if (name !== undefined) firstUses.set(name, first ?? index);
+    if ("shadow" in entry) return [];
     return readRoute(entry, sources, reading.at(index)) ?? [];
   });
 }

@@ -2,7 +2,8 @@ import type { Worker, WorkerOptions } from "node:worker_threads";
 import type { Log } from "../../log.ts";
 import type { Handler } from "../handler.ts";
 import type { Route } from "../route.ts";
-import { type TransformTools, withTransform } from "../transform/handler.ts";
+import type { ShadowRoute } from "../shadow/shadows.ts";
+import { type TransformTools, transformed, withTransform } from "../transform/handler.ts";
 import { createExecHandler } from "./exec.ts";
 import { createHttpHandler } from "./http.ts";
 import { createModuleHandler } from "./module.ts";
@@ -21,6 +22,27 @@ interface HandlerTools {
 export function createHandler(route: Pick<Route, "name" | "handler" | "transform">, tools: HandlerTools): Handler {
   const handler = handlerOf(route, tools);
   return route.transform === null ? handler : withTransform(handler, route.transform, tools.transform);
+}
+
+/** Creates the handler of a shadow. It stores nothing. */
+export function createShadowHandler(
+  shadow: ShadowRoute,
+  { transform: tools }: Pick<HandlerTools, "transform">,
+): Handler {
+  const handler = createHttpHandler(shadow.handler);
+  if (shadow.transform === null && !shadow.ofTransform) return handler;
+  return {
+    ...handler,
+    async run(job, signal, ...rest) {
+      const body =
+        shadow.transform === null
+          ? await tools.store.sentBody({ event: job.event, route: shadow.of })
+          : await transformed(job, shadow.transform, tools, signal);
+      if (body === null) throw new Error("what the route has sent is no longer stored");
+      const { payload, contentType } = body;
+      return handler.run({ ...job, payload, contentType }, signal, ...rest);
+    },
+  };
 }
 
 function handlerOf(route: Pick<Route, "name" | "handler">, tools: HandlerTools): Handler {

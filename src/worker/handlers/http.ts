@@ -4,7 +4,14 @@ import { systemCode } from "../../errors.ts";
 import type { ClaimedJob } from "../../events/job.ts";
 import { decodeBeginning, MAX_RESPONSE_BYTES } from "../../lib/beginning.ts";
 import { trustSystemAuthorities } from "../../lib/system-authorities.ts";
-import { type Handler, isOutOfDescriptors, TargetError, type WaitUntil } from "../handler.ts";
+import {
+  type Handler,
+  isOutOfDescriptors,
+  type OnAnswer,
+  type TargetAnswer,
+  TargetError,
+  type WaitUntil,
+} from "../handler.ts";
 import type { HttpTarget } from "../route.ts";
 import { bodyOf, headersOf } from "./http-headers.ts";
 
@@ -34,6 +41,7 @@ export function createHttpHandler(to: Omit<HttpTarget, "kind">): Handler {
     event: ClaimedJob,
     signal: AbortSignal,
     waitUntil: WaitUntil,
+    onAnswer: OnAnswer | undefined,
     isFirst: boolean,
   ): Promise<string | undefined> {
     return new Promise((resolve, reject) => {
@@ -49,6 +57,7 @@ export function createHttpHandler(to: Omit<HttpTarget, "kind">): Handler {
         isAnswered = true;
         waitUntil(new Promise((closed) => sent.once("close", closed)));
         drain(sent, response);
+        onAnswer?.(wholeAnswer(response));
         const { statusCode = 0 } = response;
         const beginning = captureBeginning(response);
         const isSuccess = statusCode >= 200 && statusCode < 300;
@@ -65,7 +74,7 @@ export function createHttpHandler(to: Omit<HttpTarget, "kind">): Handler {
       sent.on("error", (error) => {
         // The target closed an idle connection, and most likely has not seen the event.
         const isStale = sent.reusedSocket && !isAnswered && /^(?:ECONNRESET|EPIPE)$/.test(systemCode(error));
-        if (isFirst && isStale) resolve(send(event, signal, waitUntil, false));
+        if (isFirst && isStale) resolve(send(event, signal, waitUntil, onAnswer, false));
         else if (!isAnswered) reject(isOutOfDescriptors(error) ? error : unreachable(error));
       });
       sent.end(body);
@@ -73,7 +82,7 @@ export function createHttpHandler(to: Omit<HttpTarget, "kind">): Handler {
   }
 
   return {
-    run: (event, signal, waitUntil = () => {}) => send(event, signal, waitUntil, true),
+    run: (event, signal, waitUntil = () => {}, onAnswer) => send(event, signal, waitUntil, onAnswer, true),
     target: url,
     // The settlement does not wait for a target that is slow to close the connection.
     endsWithSignal: false,
@@ -125,6 +134,17 @@ function captureBeginning(response: IncomingMessage): { ended(): Promise<void>; 
       }),
     text: () => decodeBeginning(Buffer.concat(chunks)),
   };
+}
+
+/** A response with its body, as far as {@link drain} lets it come. */
+function wholeAnswer(response: IncomingMessage): Promise<TargetAnswer> {
+  const chunks: Buffer[] = [];
+  response.on("data", (chunk: Buffer) => chunks.push(chunk));
+  return new Promise((resolve) => {
+    response.once("close", () => {
+      resolve({ status: response.statusCode ?? 0, body: Buffer.concat(chunks), isWhole: response.complete });
+    });
+  });
 }
 
 /**

@@ -29,10 +29,10 @@ export function withTransform(handler: Handler, expression: string, tools: Trans
 
   return {
     ...handler,
-    async run(job, signal, waitUntil) {
+    async run(job, signal, ...rest) {
       const { payload, contentType } = await bodyOf(job, signal);
       signal.throwIfAborted();
-      return handler.run({ ...job, payload, contentType }, signal, waitUntil);
+      return handler.run({ ...job, payload, contentType }, signal, ...rest);
     },
   };
 }

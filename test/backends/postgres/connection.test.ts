@@ -29,7 +29,15 @@ suite("the schema on PostgreSQL", needsPostgres(), () => {
     const { postgres } = await tempPostgres(t);
     const bytesSha256 = "ab".repeat(32);
     await createPostgresEventStore(postgres).append([newEvent({ bytesSha256 })]);
-    const old = ["repeats", "source_refusals", "machine_tokens", "unavailable_routes", "sent_bodies"];
+    const old = [
+      "repeats",
+      "source_refusals",
+      "machine_tokens",
+      "unavailable_routes",
+      "shadow_counts",
+      "shadow_differences",
+      "sent_bodies",
+    ];
     const added = [...old, "heartbeats", "outages", "catch_ups", "catch_up_items", "subscriptions"];
     added.push("login_factors", "recovery_codes", "spent_codes", "logins", "login_networks", "erasures");
     await postgres.run(`DROP TABLE ${added.map((table) => `authserve.${table}`)}`);

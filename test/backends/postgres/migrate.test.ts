@@ -105,6 +105,10 @@ async function fillAll(database: Database): Promise<void> {
   await events.keepSentBody(claimOf(leased as ClaimedJob), sent);
   await add("erased");
   await events.erase({ eventId: "erased", source: "default" }, { reason: "asked for", now: NOW });
+  const difference = { place: "body ñ", expected: "1", found: "2" };
+  await events.addComparisons([
+    { event: (leased as ClaimedJob).event, route: "next", at: NOW, outcome: "different", difference },
+  ]);
   await add("first", "key", "ordered");
   await add("second", "key", "ordered");
   await events.pauseRoute("ordered", NOW, NOW + 5000);
@@ -192,6 +196,8 @@ const SAME = {
   repeats: "event, number",
   sent_bodies: "event, route",
   erasures: "event",
+  shadow_differences: "event, route",
+  shadow_counts: "route, outcome",
   reroutes: "event",
   paused_routes: "route",
   stats_minutes: "at, outcome, source, route",

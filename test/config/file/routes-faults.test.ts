@@ -7,7 +7,7 @@ import { dir, ENVIRONMENT, faults, read, routeFaultsOf } from "../../helpers/con
 mkdirSync(join(dir, "handlers"));
 
 const KEYS =
-  "expected one of name, source, types, when, transform, http, to, exec, module, log, retry, delay, orderBy, whenStuck, concurrency, rate";
+  "expected one of name, source, types, when, transform, http, to, exec, module, log, retry, delay, orderBy, whenStuck, concurrency, rate, shadow";
 const URL_FORM = "expected an http or https URL without user and password, e.g. http://127.0.0.1:8080/events";
 const PATH_FORM = "expected a path with dots and without body:, e.g. data.object.customer";
 const STATUS_FORM = "expected a status from 100 to 599 or a range, e.g. 404, 400-499 or !429";

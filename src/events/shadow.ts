@@ -1,0 +1,57 @@
+import type { JobName } from "./job.ts";
+import type { EventSummary } from "./store.ts";
+
+/**
+ * How the answer of a shadow compares with that of its route. `failed`: the shadow has not answered. `skipped`: they
+ * were not compared, because too many events waited, or an answer was too long.
+ */
+export type ComparisonOutcome = "same" | "different" | "failed" | "skipped";
+
+/** Where two answers differ first, with the beginnings of what is there. */
+export interface Difference {
+  /** `status`, `body`, or `body` and a path. `answer` if the shadow has none: `found` is then the reason. */
+  place: string;
+  expected: string;
+  found: string;
+}
+
+/** One comparison of the answers to an event. `route` is the shadow. */
+export interface Comparison extends JobName {
+  /** Unix milliseconds. */
+  at: number;
+  outcome: ComparisonOutcome;
+  difference: Difference | null;
+}
+
+/** The comparisons of a shadow by outcome. */
+export type ComparisonCounts = Record<ComparisonOutcome, number>;
+
+/** A difference that is kept, with its event. */
+export interface KeptDifference extends Difference, Pick<EventSummary, "source" | "eventId" | "type"> {
+  at: number;
+}
+
+/** The differences that are kept of each shadow: those of the newest events. */
+export const MAX_DIFFERENCES = 100;
+
+/** The counts of a shadow from those of each outcome that it has. */
+export function comparisonCounts(rows: readonly { outcome: ComparisonOutcome; count: number }[]): ComparisonCounts {
+  const counts = { same: 0, different: 0, failed: 0, skipped: 0 };
+  for (const { outcome, count } of rows) counts[outcome] = count;
+  return counts;
+}
+
+/** A difference as it is stored, with its event. `difference` is JSON, or encrypted. */
+export interface DifferenceRow extends Omit<KeptDifference, keyof Difference> {
+  event: number;
+  difference: string;
+}
+
+/** The comparisons of a batch that count towards the same number, in one order for every server. */
+export function summedComparisons(batch: readonly Comparison[]): { route: string; outcome: string; count: number }[] {
+  const groups = Map.groupBy(batch, ({ route, outcome }) => JSON.stringify([route, outcome]));
+  return [...groups.keys()].sort().map((key) => {
+    const [route, outcome] = JSON.parse(key) as [string, string];
+    return { route, outcome, count: groups.get(key)?.length ?? 0 };
+  });
+}
