@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
-import { deliver, event } from "../helpers/client.ts";
+import { deliver, event, logIn, post } from "../helpers/client.ts";
 import { startServer } from "../helpers/server.ts";
 import { settled } from "../helpers/stored-events.ts";
 import { startTarget } from "../helpers/target.ts";
@@ -31,7 +31,7 @@ test("a retry, a restart with another expression and a replay send the same byte
   await until(() => target.received.length >= 2);
   await first.kill();
 
-  configure("'changed'");
+  configure("'changed ' & $random()");
   target.answer((_, response) => response.writeHead(204).end());
   await using second = await startServer({ dir, env });
   await settled(second, "evt_1");
@@ -47,7 +47,15 @@ test("a retry, a restart with another expression and a replay send the same byte
   await until(async () => (await second.run(["events", "list", "--status", "processed"])).stdout.includes("evt_1"));
   await second.run(["events", "replay", "evt_1", "--force", "--transform"]);
   await until(() => target.received.length === attempts + 2);
-  assert.equal(target.received.at(-1)?.body.toString(), "changed");
+  const anew = target.received.at(-1)?.body.toString() ?? "";
+  assert.match(anew, /^changed 0/);
+
+  await until(async () => (await second.run(["events", "list", "--status", "processed"])).stdout.includes("evt_1"));
+  const headers = { Authorization: `Bearer ${await logIn(second)}` };
+  await post(second, "/admin/api/events/replay", { ids: ["evt_1"], force: true, transform: true }, headers);
+  await until(() => target.received.length === attempts + 3);
+  assert.match(target.received.at(-1)?.body.toString() ?? "", /^changed 0/);
+  assert.notEqual(target.received.at(-1)?.body.toString(), anew);
 });
 
 test("routes test shows what a changed file would do with stored events, with an event and with a file", async () => {
