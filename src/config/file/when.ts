@@ -15,7 +15,7 @@ export const JsonPath = textLike(
 
 const scalar = v.union([v.string(), v.pipe(v.number(), v.finite()), v.boolean(), v.null()], "expected a single value");
 /** A map among conditions. What it has is read by {@link readWhen}. */
-export const NestedMap = v.custom<Record<string, unknown>>(isMap);
+const NestedMap = v.custom<Record<string, unknown>>(isMap);
 
 /** Conditions by paths. */
 export const WhenSchema = v.record(
@@ -141,7 +141,10 @@ const withText =
   (value, reading) =>
     typeof value === "string" ? { op, value } : reading.fault(`found ${shown(value, reading.path)}, expected text`);
 
-const OPERATORS: Record<Exclude<Test["op"], "is" | "not">, ReadTest> = {
+/** The name of an operator in the file. */
+export type Operator = Exclude<Test["op"], "is">;
+
+const OPERATORS: Record<Exclude<Operator, "not">, ReadTest> = {
   eq: withValue("eq"),
   ne: withValue("ne"),
   gt: withBound("gt"),

@@ -8,7 +8,11 @@ import { parseYaml } from "../../../src/config/file/yaml-document.ts";
 import { dir, ENVIRONMENT, read } from "../../helpers/config-file.ts";
 
 interface Schema {
-  type?: string;
+  $ref?: string;
+  allOf?: Schema[];
+  definitions?: Record<string, Schema>;
+  type?: string | string[];
+  minProperties?: number;
   enum?: unknown[];
   pattern?: string;
   anyOf?: Schema[];
@@ -22,6 +26,7 @@ interface Schema {
 }
 
 const schema: Schema = configJsonSchema();
+const { definitions = {} } = schema;
 
 function typeOf(value: unknown): string {
   if (value === null) return "null";
@@ -30,8 +35,10 @@ function typeOf(value: unknown): string {
 
 /** Whether a schema accepts a value. It knows the keywords that the schema of the file uses. */
 function accepts(schema: Schema, value: unknown): boolean {
+  if (schema.$ref) return accepts(definitions[schema.$ref.replace("#/definitions/", "")] ?? {}, value);
+  if (schema.allOf && !schema.allOf.every((part) => accepts(part, value))) return false;
   if (schema.anyOf && !schema.anyOf.some((option) => accepts(option, value))) return false;
-  if (schema.type !== undefined && schema.type !== typeOf(value)) return false;
+  if (schema.type !== undefined && ![schema.type].flat().includes(typeOf(value))) return false;
   if (schema.enum && !schema.enum.includes(value)) return false;
   if (typeof value === "string") return schema.pattern === undefined || new RegExp(schema.pattern).test(value);
   if (Array.isArray(value)) {
@@ -41,6 +48,7 @@ function accepts(schema: Schema, value: unknown): boolean {
   if (typeof value !== "object" || value === null) return true;
   const { required = [], properties = {}, propertyNames = {}, additionalProperties = {} } = schema;
   return (
+    Object.keys(value).length >= (schema.minProperties ?? 0) &&
     required.every((name) => name in value) &&
     Object.entries(value).every(([name, member]) => {
       const inner = properties[name] ?? additionalProperties;
@@ -79,6 +87,17 @@ suite("the JSON Schema", () => {
     ["{ name: a, exec: { command: ls } }", false],
     ["{ name: a, whenStuck: wait }", false],
     ["{ name: a, when: { a..b: 1 } }", false],
+    ["{ name: a, when: { a: { gte: 1000, lt: 5000, not: [1] }, 'header:x-a': { in: [a] } } }", true],
+    [
+      "{ name: a, when: { any: [ { a: 1 }, { all: [ { b: { exists: false } } ] } ], not: { c: { not: { eq: 1 } } } } }",
+      true,
+    ],
+    ["{ name: a, when: { a: { gte: 1, lesser: 2 } } }", false],
+    ["{ name: a, when: { a: { exists: 1 } } }", false],
+    ["{ name: a, when: { any: [ { a: { startsWith: 1 } } ] } }", false],
+    ["{ name: a, when: { a: {} } }", false],
+    ["{ name: a, to: http://h/, shadow: { of: b, ignore: [a.*.b] } }", true],
+    ["{ name: a, to: http://h/, shadow: { ignore: [a] } }", false],
   ] as const) {
     test(`${isAccepted ? "accepts" : "refuses"} ${route}`, () =>
       assert.equal(acceptsFile(`routes:\n  - ${route}\n`), isAccepted));
@@ -94,5 +113,6 @@ suite("the JSON Schema", () => {
       if (additionalProperties) visit(additionalProperties, path);
     };
     visit(schema, "");
+    for (const definition of Object.values(definitions)) visit(definition, "when");
   });
 });
