@@ -138,6 +138,11 @@ export const PROBLEMS = {
     detail: "Too many wrong tokens came from this address; wait and try again",
     when: "Within 5 minutes 50 wrong tokens of programs came from this address (or IPv6 /64). Tokens that were right at this server before still count. `Retry-After` says how long to wait. `/auth/verify` answers 401 instead.",
   },
+  too_many_deliveries: {
+    status: 429,
+    detail: "More deliveries came than the source takes; send this one again later",
+    when: "The deliveries of the source are above its `rate`. `Retry-After` says how long to wait. See [Bound the rate](../receive-webhooks.md#bound-the-rate).",
+  },
   headers_too_large: {
     status: 431,
     detail: "The request headers are too large",

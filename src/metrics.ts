@@ -106,6 +106,7 @@ const REFUSAL_CODES: ErrorCode[] = [
   "payload_too_large",
   "signature_mismatch",
   "invalid_payload",
+  "too_many_deliveries",
   "intake_paused",
   "queue_full",
   "store_unavailable",

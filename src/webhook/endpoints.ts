@@ -8,6 +8,7 @@ import { type Endpoint, type RequestContext, type RequestHandler, reply } from "
 import type { Reply } from "../http/problem.ts";
 import { sentOrigin, sentTarget } from "../http/proxies.ts";
 import { isIn } from "../lib/address-range.ts";
+import { createRateLimit } from "../lib/rate-limit.ts";
 import type { Log } from "../log.ts";
 import type { AddressLists } from "./addresses/address-lists.ts";
 import { DEFAULT_SOURCE_NAME } from "./default-source.ts";
@@ -115,6 +116,7 @@ function deliveryEndpoint(
     "signature_mismatch",
     "payload_too_large",
     "unsupported_media_type",
+    ...(source.rate ? (["too_many_deliveries"] as const) : []),
     "intake_paused",
     "queue_full",
     "store_unavailable",
@@ -307,6 +309,19 @@ function storedReply({ acknowledgement }: Source, { eventId }: NewEvent, appende
   return reply(200, { received: true, duplicate: appended.duplicate, eventId: appended.eventId ?? eventId });
 }
 
+/**
+ * Returns a function that counts a delivery, and throws `too_many_deliveries` for one above the rate of a source. Only
+ * genuine ones count: others must not keep them away.
+ */
+function rateGuard({ rate }: Source, now = () => performance.now()): () => void {
+  const limit = createRateLimit(rate?.perSecond ?? null, rate && { burstSeconds: rate.seconds });
+  return () => {
+    if (limit.available(now()) >= 1) return limit.take(1, now());
+    const waitMs = limit.nextAt(now()) - now();
+    throw new AppError("too_many_deliveries", { retryAfterSeconds: Math.max(1, Math.ceil(waitMs / 1000)) });
+  };
+}
+
 /** Whether a delivery is in the query of its address. */
 const hasQuery = ({ method = "" }: IncomingMessage) => isInQuery(method);
 
@@ -324,6 +339,7 @@ function receive(source: Source, parts: DeliveryParts): RequestHandler {
   const refuse = refusalOf(source, parts);
   const answerHandshake = deliveryAnswerOf(source, parts);
   const confirm = confirmOf(source, parts);
+  const requireRate = rateGuard(source);
 
   const mediaTypeOf = (request: IncomingMessage) =>
     hasQuery(request) ? FORM : requireEncodableType(request, contentTypes, { isLenient });
@@ -367,6 +383,7 @@ function receive(source: Source, parts: DeliveryParts): RequestHandler {
     const answer = answerHandshake?.(context, content, verified.secret.name);
     if (answer) return answer;
 
+    requireRate();
     const fault = content.fault();
     const event = eventOf({ source, verified, headers, content, address, receivedAt });
     const appended = await intake.append(event);

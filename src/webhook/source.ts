@@ -66,6 +66,8 @@ export interface Source {
   renew?: RenewSettings;
   /** When its subscription ends, in Unix milliseconds, if nobody renews it here. */
   expiresAt?: number;
+  /** How many deliveries each server takes, and the time in which as many may come at once. Undefined: any number. */
+  rate?: { perSecond: number; seconds: number };
   /** The longest usual time between two deliveries, in milliseconds. Longer silence is an alert. */
   expectEveryMs?: number;
   /**

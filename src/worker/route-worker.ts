@@ -1,4 +1,5 @@
 import type { EventStore, UnavailableRoute } from "../events/store.ts";
+import { createRateLimit } from "../lib/rate-limit.ts";
 import { type AttemptsOptions, type AttemptTools, createAttempts } from "./attempts.ts";
 import { retryDelaysMs } from "./decide.ts";
 import { logDeadLetter } from "./settler.ts";
@@ -47,7 +48,7 @@ export function createRouteWorker(options: RouteWorkerOptions): RouteWorker {
   });
   const attempts = createAttempts({ ...options, onCapacity: loop.wake });
   let { tools } = options;
-  let rate = createRateLimit(tools.route.ratePerSecond, share);
+  let rate = createRateLimit(tools.route.ratePerSecond, { share });
 
   /** How many jobs to claim now. A job that is claimed ahead would begin later than its rate allows. */
   function claimLimit(isYielding: boolean): number {
@@ -95,7 +96,7 @@ export function createRouteWorker(options: RouteWorkerOptions): RouteWorker {
     start: loop.start,
     use(next) {
       if (next.route.ratePerSecond !== tools.route.ratePerSecond)
-        rate = createRateLimit(next.route.ratePerSecond, share);
+        rate = createRateLimit(next.route.ratePerSecond, { share });
       tools = next;
       attempts.use(next);
       loop.wake();
@@ -118,55 +119,6 @@ export function createRouteWorker(options: RouteWorkerOptions): RouteWorker {
     async stop(deadline) {
       await loop.stop();
       await attempts.stop(deadline);
-    },
-  };
-}
-
-/** Limits how many attempts begin per second. Times are milliseconds of a clock that is never set. */
-interface RateLimit {
-  /** How many may begin now. */
-  available(now: number): number;
-  /** When the next one may begin. */
-  nextAt(now: number): number;
-  /** Counts attempts that begin. */
-  take(count: number, now: number): void;
-}
-
-// After a pause, the attempts of this time may begin at once.
-const BURST_SECONDS = 0.1;
-
-// Without a share of the rate, none may begin. Then it is asked again.
-const ASK_AGAIN_MS = 1000;
-
-/** Creates a token bucket. A null rate is no limit. `share` is the part of the rate that this server has now. */
-export function createRateLimit(perSecond: number | null, share: () => number = () => 1): RateLimit {
-  if (perSecond === null) {
-    return { available: () => Number.POSITIVE_INFINITY, nextAt: (now) => now, take: () => {} };
-  }
-  const perMs = () => (perSecond * share()) / 1000;
-  const most = () => (share() === 0 ? 0 : Math.max(1, perSecond * share() * BURST_SECONDS));
-  let tokens = most();
-  let filledAt = Number.NEGATIVE_INFINITY;
-
-  function fill(now: number): void {
-    // Of the time since a clock was set back nothing is known, nor of that before the first call.
-    if (now > filledAt && Number.isFinite(filledAt)) tokens = Math.min(most(), tokens + (now - filledAt) * perMs());
-    filledAt = now;
-  }
-
-  return {
-    available(now) {
-      fill(now);
-      return Math.floor(tokens);
-    },
-    nextAt(now) {
-      fill(now);
-      if (share() === 0) return now + ASK_AGAIN_MS;
-      return tokens >= 1 ? now : now + Math.ceil((1 - tokens) / perMs());
-    },
-    take(count, now) {
-      fill(now);
-      tokens -= count;
     },
   };
 }

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
-import { createRateLimit } from "../../src/worker/route-worker.ts";
+import { createRateLimit } from "../../src/lib/rate-limit.ts";
 
 suite("a rate limit", () => {
   test("without a rate allows any number", () => {
@@ -26,9 +26,15 @@ suite("a rate limit", () => {
     assert.deepEqual(startedAt, [0, 2000, 4000, 6000]);
   });
 
+  test("keeps what was not used for the time of a burst", () => {
+    const limit = createRateLimit(1, { burstSeconds: 60 });
+    limit.take(60, 0);
+    assert.deepEqual([limit.available(0), limit.available(10_000), limit.available(600_000)], [0, 10, 60]);
+  });
+
   test("follows the share of this server as it changes", () => {
     let share = 0;
-    const limit = createRateLimit(100, () => share);
+    const limit = createRateLimit(100, { share: () => share });
     assert.deepEqual([limit.available(0), limit.nextAt(0)], [0, 1000]);
     share = 0.5;
     assert.deepEqual([limit.available(20), limit.nextAt(0)], [1, 0]);

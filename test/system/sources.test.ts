@@ -32,6 +32,7 @@ sources:
     secrets: [env:SECRET]
     id: header:x-id
     dedupe: id
+  bounded: { verify: { header: x-sig }, secrets: [env:SECRET], rate: 2/h }
   far: { verify: { header: x-sig }, secrets: [env:SECRET], allowedAddresses: [192.0.2.0/24] }
   watched: { verify: { header: x-sig }, secrets: [env:SECRET], allowedAddresses: [192.0.2.0/24], addressMode: watch }
   late:
@@ -216,6 +217,18 @@ test("send signs as the provider, with a sample", async () => {
     const several = await server.run(["send", "--source", source, "--count", "5", "--json"]);
     assert.deepEqual(JSON.parse(several.stdout).statuses, { 200: 5 }, source);
   }
+});
+
+test("deliveries above the rate of a source get 429 with Retry-After, and only genuine ones count", async () => {
+  for (let n = 0; n < 5; n++)
+    assertProblem(await to("/webhook/bounded", "{}", { "X-Sig": sign("other") }), 403, "signature_mismatch");
+  for (const n of [1, 2]) assert.equal((await to("/webhook/bounded", `{"n":"bounded ${n}"}`)).status, 200);
+  const answer = await to("/webhook/bounded", '{"n":"bounded 3"}');
+  assertProblem(answer, 429, "too_many_deliveries");
+  const retryAfter = Number(answer.headers.get("retry-after"));
+  assert.ok(retryAfter > 1000 && retryAfter <= 1800, String(retryAfter));
+  assert.equal((await to("/webhook/bytes", '{"n":"unbounded"}')).status, 200);
+  await until(async () => (await ask(server, "/metrics")).text.includes('refused_total{code="too_many_deliveries"} 1'));
 });
 
 suite("a changed file", () => {

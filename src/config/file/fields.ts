@@ -1,5 +1,6 @@
 import { resolve } from "node:path";
 import * as v from "valibot";
+import { parsed } from "../fields.ts";
 
 export const TEXT = v.string("expected text");
 
@@ -46,3 +47,20 @@ export const numberOrText = <Output>(field: v.GenericSchema<string, Output>, exp
 /** The name of a source or a route. */
 export const NAME = /^[a-z0-9][a-z0-9-]{0,63}$/;
 export const NAME_EXPECTATION = "expected a name of 1 to 64 small letters, digits and -, e.g. shop";
+
+/** How many of something, on average per second. `seconds`: the time in which as many may come at once. */
+interface Rate {
+  perSecond: number;
+  seconds: number;
+}
+
+const SECONDS = { s: 1, m: 60, h: 3600 };
+
+/** A rate, such as `100/s`. `what` names what it bounds. */
+export const rateOf = (what: string) =>
+  parsed((text): Rate | null => {
+    const [, count = "", unit] = /^([1-9][0-9]{0,6})\/([smh])$/.exec(text) ?? [];
+    if (unit === undefined) return null;
+    const seconds = SECONDS[unit as keyof typeof SECONDS];
+    return { perSecond: Number(count) / seconds, seconds };
+  }, `expected a number of ${what} per second, minute or hour, e.g. 100/s`);

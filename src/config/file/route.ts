@@ -1,7 +1,7 @@
 import * as v from "valibot";
 import type { Route } from "../../worker/route.ts";
-import { duration, integer, oneOf, parsed } from "../fields.ts";
-import { key, listOf, NAME, NAME_EXPECTATION, numberOrText, TEXT, textLike } from "./fields.ts";
+import { duration, integer, oneOf } from "../fields.ts";
+import { key, listOf, NAME, NAME_EXPECTATION, numberOrText, rateOf, TEXT, textLike } from "./fields.ts";
 import { HANDLER_NAMES, HANDLERS, readHandler, timeoutOf } from "./handler.ts";
 import type { Reading } from "./reading.ts";
 import { type RetryEntry, RetrySchema, readRetry } from "./retry.ts";
@@ -11,13 +11,6 @@ import { readTransform, TransformSchema } from "./transform.ts";
 import { JsonPath, readWhen, WhenSchema } from "./when.ts";
 
 const type = textLike(/^!?[^!]/, "expected a type, e.g. invoice.*, or ! and a type");
-
-const SECONDS = { s: 1, m: 60, h: 3600 };
-
-const rate = parsed((text) => {
-  const [, count = "", unit] = /^([1-9][0-9]{0,6})\/([smh])$/.exec(text) ?? [];
-  return unit === undefined ? null : Number(count) / SECONDS[unit as keyof typeof SECONDS];
-}, "expected a number of attempts per second, minute or hour, e.g. 100/s");
 
 /** A route as it is written in the file. */
 export const RouteSchema = v.strictObject(
@@ -54,7 +47,7 @@ export const RouteSchema = v.strictObject(
     ),
     concurrency: key(numberOrText(integer(1, 1000)), "Attempts at once. Default: `WORKER_CONCURRENCY`."),
     rate: key(
-      rate,
+      rateOf("attempts"),
       "Attempts that may begin per second, minute or hour, e.g. `100/s`, `60/m` or `10/h`. Default: any number.",
     ),
     shadow: key(ShadowSchema, "Lets the route get what another route has sent, once, and compares their answers."),
@@ -120,7 +113,7 @@ function readRoute(entry: RouteKeys, sources: ReadonlySet<string> | null, readin
     timeoutMs: timeoutOf(names, entry),
     retry,
     concurrency: entry.concurrency,
-    ratePerSecond: entry.rate ?? null,
+    ratePerSecond: entry.rate?.perSecond ?? null,
   };
 }
 

@@ -26,7 +26,7 @@ import { diskSize, duration, integer, MAX_AGE, oneOf, parsed, path, size } from 
 import { formatDuration, formatSize, parseDurationMs } from "../units.ts";
 import { ADDRESS_KEYS, readAllowedAddresses } from "./addresses.ts";
 import { CatchUpSchema, readCatchUp } from "./catch-up.ts";
-import { key, keyOr, listOf, numberOrText, TEXT, textLike } from "./fields.ts";
+import { key, keyOr, listOf, numberOrText, rateOf, TEXT, textLike } from "./fields.ts";
 import { HandshakeSchema, readHandshake } from "./handshake.ts";
 import { KEY_KEYS, type KeyEntry, readKeys, readOptions } from "./keys.ts";
 import { type Context, pathOfDefaultSource, type Reading } from "./reading.ts";
@@ -155,6 +155,10 @@ export const SourceSchema = v.strictObject(
     ),
     expiresAt: key(timeText, "When the subscription at the provider ends. An alert fires before."),
     renew: key(RenewSchema, "Renews the subscription: Microsoft Graph and Google channels."),
+    rate: key(
+      rateOf("deliveries"),
+      "Deliveries that each server takes per second, minute or hour, e.g. `100/s`. As many may come at once. Others get 429 with `Retry-After`. Default: any number.",
+    ),
     expectEvery: key(
       duration(1000, "24h", MAX_AGE),
       "The longest usual time between two deliveries. After that and a fifth of it without one, an alert fires.",
@@ -385,6 +389,7 @@ function sourceOf(
     ...defined({
       keepRejected: keepRejected && { count: keepRejected.count, bytes: keepRejected.bytes, forMs: keepRejected.for },
       expectEveryMs: entry.expectEvery,
+      rate: entry.rate,
       methods: entry.methods,
       retireMs: entry.retire,
       redact: entry.redact?.map(namesOfPath),
