@@ -21,7 +21,7 @@ import { measureIntake, type Row } from "./intake.ts";
 import { measureOutage } from "./outage.ts";
 import { measureParts } from "./parts.ts";
 import { measurePostgres } from "./postgres.ts";
-import { measureBesideDeliveries, measureHour, measureLists } from "./retention.ts";
+import { measureBesideDeliveries, measureHour, measureLists, measureRoutesTest } from "./retention.ts";
 import { measureServers } from "./servers.ts";
 import { measureSources, measureVerification } from "./sources.ts";
 import { measureSustained } from "./sustained.ts";
@@ -94,6 +94,7 @@ try {
   } else if (process.argv[2] === "retention") {
     measureLists(scratch, [100_000, 1_000_000, 5_000_000]);
     await measureBesideDeliveries(scratch, 1_000_000);
+    await measureRoutesTest(scratch, 100_000);
     measureHour(scratch);
   } else if (process.argv[2] === "postgres") {
     await measurePostgres(scratch, ROUNDS, SECONDS);

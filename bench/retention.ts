@@ -1,11 +1,11 @@
 /**
  * What keeping and removing events costs: an hour of events in a store that keeps five minutes of them, a purge and a
- * backup beside deliveries, and lists of many events.
+ * backup and a trial of routes beside deliveries, and lists of many events.
  */
 import { spawn } from "node:child_process";
 import { randomUUID } from "node:crypto";
 import { once } from "node:events";
-import { statSync, writeFileSync } from "node:fs";
+import { mkdtempSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { DEFAULT_RETENTION, type Retention } from "../src/events/retention.ts";
@@ -16,7 +16,7 @@ import { fill, processAll } from "./fill.ts";
 import { playCorpus } from "./load.ts";
 import { storedEvent } from "./stored-event.ts";
 import { printHead, printRow } from "./table.ts";
-import { EXECUTABLE, metricOf, startProduct, WEBHOOK_SECRET } from "./targets.ts";
+import { EXECUTABLE, metricOf, startProduct, type Target, WEBHOOK_SECRET } from "./targets.ts";
 
 const PER_SECOND = 2000;
 const BATCH = 125;
@@ -81,46 +81,77 @@ function purgeAll(events: SqliteEvents, retention: Retention, now: number): numb
   return removed;
 }
 
-const PLAYED_SECONDS = { nothing: 20, backup: 20, purge: 60 };
+/** Work beside deliveries. `seconds`: how long they are played, which should be longer than the work takes. */
+interface Beside {
+  name: string;
+  seconds: number;
+  work: (server: Target, run: (...args: string[]) => Promise<void>) => Promise<void>;
+}
+
+const NOTHING: Beside = { name: "nothing", seconds: 20, work: async () => {} };
 
 /** Makes a backup, and then removes all stored events, each beside 2,000 deliveries a second. */
 export async function measureBesideDeliveries(scratch: string, count: number): Promise<void> {
-  const dataDir = join(scratch, "full");
-  fill(dataDir, 0, count, "random", Date.now() - 60 * MINUTE_MS);
   const config = join(scratch, "retention.yaml");
   writeFileSync(config, "retention: { processed: 30d }\n");
-  const env = { DATA_DIR: dataDir, CONFIG_FILE: config };
+  await besideDeliveries(scratch, count, { CONFIG_FILE: config }, [
+    NOTHING,
+    { name: "backup", seconds: 20, work: (_, run) => run("backup", join(scratch, "copy.db")) },
+    {
+      name: "purge",
+      seconds: 60,
+      async work(server) {
+        writeFileSync(config, "retention: { processed: 30m }\n");
+        while ((await metricOf(server, "purged_events_total")) < count) await delay(250);
+      },
+    },
+  ]);
+}
+
+/** Tries changed routes on stored events, beside 2,000 deliveries a second. */
+export async function measureRoutesTest(scratch: string, count: number): Promise<void> {
+  const config = join(scratch, "new.yaml");
+  writeFileSync(
+    config,
+    `routes:
+  - { name: default, types: [payment_intent.succeeded], transform: { jsonata: "{ 'text': $event.type & $event.id }" }, log: {} }
+`,
+  );
+  const work: Beside["work"] = (_, run) => run("routes", "test", "--since", "2h", "--config", config, "--json");
+  await besideDeliveries(scratch, count, {}, [NOTHING, { name: "routes test", seconds: 60, work }]);
+}
+
+/** Does work beside deliveries, on a store with events of an hour ago. */
+async function besideDeliveries(
+  scratch: string,
+  count: number,
+  settings: Record<string, string>,
+  works: readonly Beside[],
+): Promise<void> {
+  const dataDir = mkdtempSync(join(scratch, "full-"));
+  fill(dataDir, 0, count, "random", Date.now() - 60 * MINUTE_MS);
+  const env = { DATA_DIR: dataDir, ...settings };
   const server = await startProduct(scratch, env);
   const fileMb = () => Math.round(statSync(join(dataDir, "authserve.db")).size / 1e6);
-
-  /** Delivers while some work is done. */
-  async function measure(beside: keyof typeof PLAYED_SECONDS, work: () => Promise<void>): Promise<void> {
-    const seconds = PLAYED_SECONDS[beside];
-    const corpus = join(scratch, `${beside}.tsv`);
-    await writeCorpus(corpus, Math.ceil(seconds * PER_SECOND * 1.05), WEBHOOK_SECRET, `evt_${beside}`, "random");
-    const before = fileMb();
-    const load = playCorpus(server, { connections: 64, seconds, corpus, rate: PER_SECOND });
-    const from = performance.now();
-    await work();
-    const took = (performance.now() - from) / 1000;
-    const { perSecond, errors, p50Ms, p99Ms, maxMs } = await load;
-    printRow([beside, took.toFixed(1), Math.round(perSecond), errors, p50Ms, p99Ms, maxMs, before, fileMb()]);
-  }
-
+  const run = async (...args: string[]) => {
+    const environment = { ...server.env, ...process.env, ...env };
+    const child = spawn(EXECUTABLE, args, { env: environment, stdio: ["ignore", "ignore", "inherit"] });
+    const [code] = await once(child, "exit");
+    if (code !== 0) throw new Error(`${args[0]} failed`);
+  };
   try {
     printHead(["beside", "took s", "deliveries/s", "errors", "p50 ms", "p99 ms", "slowest ms", "file MB", "MB after"]);
-    await measure("nothing", async () => {});
-    await measure("backup", async () => {
-      const child = spawn(EXECUTABLE, ["backup", join(scratch, "copy.db")], {
-        env: { ...server.env, ...process.env, ...env },
-      });
-      const [code] = await once(child, "exit");
-      if (code !== 0) throw new Error("the backup failed");
-    });
-    await measure("purge", async () => {
-      writeFileSync(config, "retention: { processed: 30m }\n");
-      while ((await metricOf(server, "purged_events_total")) < count) await delay(250);
-    });
+    for (const { name, seconds, work } of works) {
+      const corpus = join(scratch, "beside.tsv");
+      await writeCorpus(corpus, Math.ceil(seconds * PER_SECOND * 1.05), WEBHOOK_SECRET, `evt_${name}_`, "random");
+      const before = fileMb();
+      const load = playCorpus(server, { connections: 64, seconds, corpus, rate: PER_SECOND });
+      const from = performance.now();
+      await work(server, run);
+      const took = (performance.now() - from) / 1000;
+      const { perSecond, errors, p50Ms, p99Ms, maxMs } = await load;
+      printRow([name, took.toFixed(1), Math.round(perSecond), errors, p50Ms, p99Ms, maxMs, before, fileMb()]);
+    }
   } finally {
     await server.stop();
   }
