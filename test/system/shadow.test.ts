@@ -100,3 +100,27 @@ test("a shadow finds the event whose answer differs, and changes nothing of even
   await until(async () => (await shadow())?.failed === 1);
   assert.equal((await post(server, "/admin/api/shadows/reset", { name: "billing" }, headers)).status, 404);
 });
+
+// envoyproxy/envoy#18364 and istio/istio#51002: large requests are not mirrored. apache/apisix#6536: a mirror that is
+// slow keeps the next requests waiting.
+test("a large event comes to a shadow as it came to the route, and a shadow that hangs delays no event", async () => {
+  const dir = workingDir();
+  await using present = await startTarget();
+  await using next = await startTarget();
+  next.answer(() => {});
+  writeFileSync(
+    join(dir, "authserve.yaml"),
+    `routes:
+  - { name: billing, to: ${present.url} }
+  - { name: billing-next, to: ${next.url}, concurrency: 1, shadow: { of: billing } }
+`,
+  );
+  await using server = await startServer({ dir, env: { FORWARD_URL: undefined, WEBHOOK_BODY_LIMIT: "12m" } });
+  const large = event("evt_large", { text: "x".repeat(10_000_000) });
+  assert.equal((await deliver(server, large)).status, 200);
+  await until(() => next.received.length === 1);
+  assert.deepEqual(next.received[0]?.body, present.received[0]?.body);
+  for (let n = 0; n < 20; n++) await deliver(server, event(`evt_${n}`, { amount: 1 }));
+  await until(() => present.received.length === 21);
+  assert.equal(next.received.length, 1);
+});
