@@ -131,6 +131,22 @@ export function encryptionContract(
       assert.equal(await answerIn(WITH_NEW), response);
     });
 
+    test("where the answers of a shadow differ is encrypted, and read with the key only", async (t) => {
+      const as = await open(t);
+      const { events } = as(WITH_OLD);
+      await events.append([eventOf("one")]);
+      await fanOut(events);
+      const [job] = (await claim(events, { now: NOW })).claimed;
+      assert.ok(job);
+      const difference = { place: "body a", expected: TEXT, found: "other" };
+      await events.addComparisons([{ event: job.event, route: "next", at: NOW, outcome: "different", difference }]);
+      const read = async (codec: PayloadCodec) => (await as(codec).events.differences("next"))[0]?.expected;
+      assert.equal(await read(WITH_OLD), TEXT);
+      await assert.rejects(read(WITHOUT_KEY), { code: "encryption_key_missing" });
+      await resealAll(as(WITH_BOTH));
+      assert.equal(await read(WITH_NEW), TEXT);
+    });
+
     test("a held delivery is read with its key, and the others of a list without it", async (t) => {
       const as = await open(t);
       const delivery = {
