@@ -1,6 +1,6 @@
 /**
- * What keeping and removing events costs: an hour of events in a store that keeps five minutes of them, a purge and a
- * backup and a trial of routes beside deliveries, and lists of many events.
+ * What keeping and removing events costs: an hour of events in a store that keeps five minutes of them, and lists of
+ * many events. Also a purge, a backup and a trial of routes beside deliveries.
  */
 import { spawn } from "node:child_process";
 import { randomUUID } from "node:crypto";

@@ -1,5 +1,4 @@
 import type { JobName } from "./job.ts";
-import type { EventSummary } from "./store.ts";
 
 /**
  * How the answer of a shadow compares with that of its route. `failed`: the shadow has not answered. `skipped`: they
@@ -27,7 +26,10 @@ export interface Comparison extends JobName {
 export type ComparisonCounts = Record<ComparisonOutcome, number>;
 
 /** A difference that is kept, with its event. */
-export interface KeptDifference extends Difference, Pick<EventSummary, "source" | "eventId" | "type"> {
+export interface KeptDifference extends Difference {
+  source: string;
+  eventId: string;
+  type: string;
   at: number;
 }
 

@@ -178,7 +178,10 @@ export function shown(value: unknown): string | null {
   return isLong(text) ? cut(text) : text;
 }
 
-/** A value as JSON, which may end once it is longer than `length`. `JSON.stringify` would use up the stack if it is deep. */
+/**
+ * A value as JSON, which may end once it is longer than `length`. With a deep value `JSON.stringify` would use up the
+ * stack.
+ */
 function beginningOfJson(value: unknown, length: number): string {
   if (typeof value === "string") return JSON.stringify(value.slice(0, length + 1));
   if (typeof value !== "object" || value === null || value instanceof ExactNumber) return jsonOf(value);

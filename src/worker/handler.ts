@@ -33,7 +33,7 @@ export type EventHandler = (
 ) => Promise<string | void>;
 
 /** The answer of a target over HTTP. */
-export interface TargetAnswer {
+export interface HttpAnswer {
   status: number;
   /** The beginning of the body, or all of it. */
   body: Uint8Array;
@@ -41,7 +41,7 @@ export interface TargetAnswer {
 }
 
 /** Called when a target has begun to answer. The answer resolves when its body has ended, or is cut. */
-export type OnAnswer = (answer: Promise<TargetAnswer>) => void;
+export type OnAnswer = (answer: Promise<HttpAnswer>) => void;
 
 /** A handler's failure, with what is known of the target. */
 export class TargetError extends Error {

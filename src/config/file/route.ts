@@ -5,7 +5,7 @@ import { key, listOf, NAME, NAME_EXPECTATION, numberOrText, rateOf, TEXT, textLi
 import { HANDLER_NAMES, HANDLERS, readHandler, timeoutOf } from "./handler.ts";
 import type { Reading } from "./reading.ts";
 import { type RetryEntry, RetrySchema, readRetry } from "./retry.ts";
-import { ShadowSchema } from "./shadow.ts";
+import { ShadowSchema } from "./shadow-schema.ts";
 import { hintOf, type Known, shown } from "./shape.ts";
 import { readTransform, TransformSchema } from "./transform.ts";
 import { JsonPath, readWhen, WhenSchema } from "./when.ts";
@@ -65,7 +65,10 @@ export interface RouteEntry extends Omit<Route, "timeoutMs" | "retry" | "concurr
   concurrency?: number | undefined;
 }
 
-/** Reads `routes` but for shadows. The shape is known. `sources` are the names of all sources; null if they cannot be read. */
+/**
+ * Reads `routes` but for shadows. The shape is known. `sources` are the names of all sources; null if they cannot be
+ * read.
+ */
 export function readRoutes(
   entries: readonly (RouteKeys | undefined)[],
   sources: ReadonlySet<string> | null,

@@ -1,27 +1,9 @@
-import * as v from "valibot";
 import type { ShadowRoute } from "../../worker/shadow/shadows.ts";
-import { key, listOf, NAME, NAME_EXPECTATION, textLike } from "./fields.ts";
 import { HANDLER_NAMES, readHandler, timeoutOf } from "./handler.ts";
 import type { Reading } from "./reading.ts";
 import type { RouteKeys } from "./route.ts";
 import { hintOf, shown } from "./shape.ts";
 import { readTransform } from "./transform.ts";
-import { JsonPath } from "./when.ts";
-
-/** What makes a route a shadow. */
-export const ShadowSchema = v.strictObject(
-  {
-    of: v.pipe(
-      textLike(NAME, NAME_EXPECTATION),
-      v.description("The route whose events it gets, and whose answers its own are compared with."),
-    ),
-    ignore: key(
-      listOf(JsonPath, "path"),
-      "Paths of members of JSON answers that may differ. `*` stands for any one member or item.",
-    ),
-  },
-  "expected a map with of",
-);
 
 /** A shadow of the file. What is undefined comes from the settings. */
 export interface ShadowEntry extends Omit<ShadowRoute, "timeoutMs" | "concurrency"> {

@@ -6,9 +6,9 @@ import { decodeBeginning, MAX_RESPONSE_BYTES } from "../../lib/beginning.ts";
 import { trustSystemAuthorities } from "../../lib/system-authorities.ts";
 import {
   type Handler,
+  type HttpAnswer,
   isOutOfDescriptors,
   type OnAnswer,
-  type TargetAnswer,
   TargetError,
   type WaitUntil,
 } from "../handler.ts";
@@ -137,7 +137,7 @@ function captureBeginning(response: IncomingMessage): { ended(): Promise<void>; 
 }
 
 /** A response with its body, as far as {@link drain} lets it come. */
-function wholeAnswer(response: IncomingMessage): Promise<TargetAnswer> {
+function wholeAnswer(response: IncomingMessage): Promise<HttpAnswer> {
   const chunks: Buffer[] = [];
   response.on("data", (chunk: Buffer) => chunks.push(chunk));
   return new Promise((resolve) => {

@@ -2,7 +2,7 @@ import type { Difference } from "../../events/shadow.ts";
 import { decodeBeginning } from "../../lib/beginning.ts";
 import { compareNumbers, ExactNumber, parseExactJson } from "../../lib/exact-json.ts";
 import { shown } from "../conditions.ts";
-import type { TargetAnswer } from "../handler.ts";
+import type { HttpAnswer } from "../handler.ts";
 
 /**
  * The first difference of two answers; null if there is none. Bodies of JSON are compared by value, others by their
@@ -10,8 +10,8 @@ import type { TargetAnswer } from "../handler.ts";
  * long to be compared.
  */
 export function differenceOf(
-  expected: TargetAnswer,
-  found: TargetAnswer,
+  expected: HttpAnswer,
+  found: HttpAnswer,
   ignore: readonly string[] = [],
 ): Difference | null | undefined {
   if (expected.status !== found.status)

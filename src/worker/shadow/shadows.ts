@@ -5,7 +5,7 @@ import type { EventStore } from "../../events/store.ts";
 import { createBatcher } from "../../lib/batch.ts";
 import type { Log } from "../../log.ts";
 import { runEvent } from "../attempts.ts";
-import type { Handler, TargetAnswer } from "../handler.ts";
+import type { Handler, HttpAnswer } from "../handler.ts";
 import type { HttpTarget } from "../route.ts";
 import type { OnSettled } from "../settler.ts";
 import { differenceOf } from "./compare.ts";
@@ -52,7 +52,7 @@ const MAX_WAITING_BYTES = 8 * 1024 * 1024;
 
 interface Task {
   job: ClaimedJob;
-  expected: Promise<TargetAnswer>;
+  expected: Promise<HttpAnswer>;
 }
 
 /** Creates the shadows of a process. They never throw: failures are counted or logged. */
@@ -62,7 +62,7 @@ export function createShadows({ store, log, now, onCompared }: ShadowsOptions): 
     return batch;
   });
   /** By the attempt's job, which the worker drops when it has recorded the attempt. */
-  const answers = new WeakMap<ClaimedJob, Promise<TargetAnswer>>();
+  const answers = new WeakMap<ClaimedJob, Promise<HttpAnswer>>();
   const stopping = new AbortController();
   let shadows: RunningShadow[] = [];
 
@@ -164,7 +164,7 @@ async function resultOf(
   { job, expected }: Task,
   stopped: AbortSignal,
 ): Promise<Result | null> {
-  const answers: Promise<TargetAnswer>[] = [];
+  const answers: Promise<HttpAnswer>[] = [];
   const sent = { ...job, route: name, attempt: 1, countedAttempt: 1, attemptOfBudget: 1 };
   const run: Handler["run"] = (event, signal) =>
     handler.run(event, signal, undefined, (answer) => void answers.push(answer));

@@ -311,7 +311,7 @@ WHERE event_id IN ('processed', 'discarded', 'erased', 'jobless', 'failed') GROU
         `SELECT route, queued, processed, failed, discarded FROM authserve.tally WHERE route <> '' ORDER BY route`,
       ),
       [
-        { route: "default", queued: 1, processed: 1, failed: 1, discarded: 1 },
+        { route: "default", queued: 1, processed: 1, failed: 1, discarded: 2 },
         { route: "ordered", queued: 2, processed: 0, failed: 0, discarded: 0 },
       ],
     );

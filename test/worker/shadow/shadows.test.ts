@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { suite, test } from "node:test";
 import type { ClaimedJob, Next } from "../../../src/events/job.ts";
 import type { Comparison } from "../../../src/events/shadow.ts";
-import type { EventHandler, Handler, TargetAnswer } from "../../../src/worker/handler.ts";
+import type { EventHandler, Handler, HttpAnswer } from "../../../src/worker/handler.ts";
 import { createShadows, type ShadowRoute } from "../../../src/worker/shadow/shadows.ts";
 import { claimedJob } from "../../helpers/job.ts";
 import { recordingLog } from "../../helpers/log.ts";
@@ -23,7 +23,7 @@ const SHADOW: ShadowRoute = {
 const answering =
   (status: number, body = ""): EventHandler =>
   async (_job, _signal, _waitUntil, onAnswer) =>
-    onAnswer?.(Promise.resolve({ status, body: Buffer.from(body), isWhole: true } satisfies TargetAnswer));
+    onAnswer?.(Promise.resolve({ status, body: Buffer.from(body), isWhole: true } satisfies HttpAnswer));
 
 /** Shadows of the route billing, with one shadow, and the comparisons that they have stored. */
 function start(handler: Handler, changes: Partial<ShadowRoute> = {}) {
