@@ -1,5 +1,5 @@
 import { repeat } from "../lib/repeat.ts";
-import { cursorOf, type ListenFilter, mayHear, newestOf, positionOf } from "./listening.ts";
+import { cursorOf, type ListenFilter, type ListenPosition, mayHear, newestOf, positionOf } from "./listening.ts";
 import type { Arrival, EventStore } from "./store.ts";
 
 /** Tells listeners of new events. Nothing is read while nobody waits. */
@@ -20,11 +20,12 @@ const LOOK_EVERY_MS = 1000;
 /** The shortest time between two looks after events of this process. */
 const LOOK_GAP_MS = 100;
 const PAGE = 500;
-/** The events that all listeners have in common, so that none of them reads the others' events. */
+/** The newest events. A listener that comes back does not read them again. */
 const REMEMBERED = 2000;
 
 interface Waiter {
-  after: number;
+  /** Behind events that it does not hear. */
+  position: ListenPosition;
   filter: ListenFilter;
   resolve: () => void;
 }
@@ -41,30 +42,15 @@ export function watchArrivals(store: Pick<EventStore, "arrivals" | "onWork">): A
   let looking: Promise<void> | undefined;
   let soon: NodeJS.Timeout | undefined;
 
-  const isUnheard =
-    ({ after, filter }: Waiter) =>
-    (event: Arrival) =>
-      event.id > after && mayHear(filter, event);
-  const isHeard = (waiter: Waiter) => waiter.after < first || recent.some(isUnheard(waiter));
-
-  /** The cursor behind what a waiter does not hear. */
-  function cursorFor(waiter: Waiter, cursor: string): string {
-    const { event, receivedAt } = positionOf(cursor);
-    if (event < first || event >= end) return cursor;
-    const heard = recent.findIndex(isUnheard(waiter));
-    const passed = heard === -1 ? recent : recent.slice(0, heard);
-    const last = heard === -1 ? end : (recent[heard]?.id ?? end) - 1;
-    return cursorOf({ event: last, receivedAt: newestOf(passed, receivedAt) });
-  }
-
-  function wake(): void {
-    for (const waiter of waiters) if (isHeard(waiter)) waiter.resolve();
-  }
-
-  /** The store has lost events: listeners find out how to go on. */
-  function startAgain(from: number): void {
-    forget(from);
-    for (const { resolve } of waiters) resolve();
+  /** Takes a waiter behind events that it does not hear. Returns whether there is one that it hears. */
+  function pass(waiter: Waiter, events: readonly Arrival[]): boolean {
+    const { position, filter } = waiter;
+    const heard = events.findIndex((event) => event.id > position.event && mayHear(filter, event));
+    const passed = heard === -1 ? events : events.slice(0, heard);
+    const upTo = heard === -1 ? end : (events[heard]?.id ?? end) - 1;
+    const event = Math.max(position.event, upTo);
+    waiter.position = { event, receivedAt: newestOf(passed, position.receivedAt) };
+    return heard !== -1;
   }
 
   function forget(upTo: number): void {
@@ -75,14 +61,18 @@ export function watchArrivals(store: Pick<EventStore, "arrivals" | "onWork">): A
 
   async function readNew(): Promise<void> {
     for (;;) {
-      const found = await store.arrivals(end, PAGE);
-      if (found.end < end) startAgain(found.end);
-      if (found.end <= end) return;
-      end = found.end;
-      recent.push(...found.items);
+      const { items, end: next } = await store.arrivals(end, PAGE);
+      if (next < end) {
+        // The store has lost events: listeners find out how to go on.
+        forget(next);
+        for (const { resolve } of waiters) resolve();
+      }
+      if (next <= end) return;
+      end = next;
+      recent.push(...items);
       const forgotten = recent.splice(0, Math.max(0, recent.length - REMEMBERED));
       first = forgotten.at(-1)?.id ?? first;
-      wake();
+      for (const waiter of waiters) if (pass(waiter, items)) waiter.resolve();
     }
   }
 
@@ -114,21 +104,22 @@ export function watchArrivals(store: Pick<EventStore, "arrivals" | "onWork">): A
 
   return {
     wait(cursor, filter, limitMs, signal) {
-      const { event: after } = positionOf(cursor);
+      const position = positionOf(cursor);
       // Nobody has looked meanwhile.
-      if (waiters.size === 0 && after > end) forget(after);
+      if (waiters.size === 0 && position.event > end) forget(position.event);
       return new Promise((resolve) => {
-        const waiter: Waiter = { after, filter, resolve: done };
+        const waiter: Waiter = { position, filter, resolve: done };
         const timer = setTimeout(done, limitMs).unref();
         function done(): void {
           waiters.delete(waiter);
           clearTimeout(timer);
           signal.removeEventListener("abort", done);
-          resolve(cursorFor(waiter, cursor));
+          resolve(cursorOf(waiter.position));
         }
         waiters.add(waiter);
         signal.addEventListener("abort", done);
-        if (isStopped || signal.aborted || isHeard(waiter)) done();
+        const isBehind = position.event < first;
+        if (isStopped || signal.aborted || isBehind || pass(waiter, recent)) done();
         // An event may have come between the listener's read and now.
         else lookSoon();
       });

@@ -27,7 +27,7 @@ interface Heard {
 export type ListenedStore = Pick<EventStore, "arrivals" | "arrivalsSince" | "payloads">;
 
 /** The number of an event, and when the newest one up to it was received: it tells more if the store loses events. */
-interface Position {
+export interface ListenPosition {
   event: number;
   receivedAt: number;
 }
@@ -36,10 +36,10 @@ interface Position {
 export const LISTEN_CURSOR = /^[0-9]{1,15}-[0-9]{1,15}$/;
 
 /** The cursor of a position. */
-export const cursorOf = ({ event, receivedAt }: Position) => `${event}-${receivedAt}`;
+export const cursorOf = ({ event, receivedAt }: ListenPosition) => `${event}-${receivedAt}`;
 
 /** The position of a cursor. */
-export function positionOf(cursor: string): Position {
+export function positionOf(cursor: string): ListenPosition {
   const [event = 0, receivedAt = 0] = cursor.split("-").map(Number);
   return { event, receivedAt };
 }
@@ -64,7 +64,7 @@ export const mayHear = ({ source, type }: ListenFilter, event: Arrival) =>
 const PAGE = 500;
 
 /** The events behind a cursor. */
-async function arrivalsBehind(store: ListenedStore, { event, receivedAt }: Position) {
+async function arrivalsBehind(store: ListenedStore, { event, receivedAt }: ListenPosition) {
   const found = await store.arrivals(event, PAGE);
   if (found.end >= event) return { ...found, isReset: false };
   const first = await store.arrivalsSince(receivedAt + 1);
