@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { after, before, suite, type TestContext, test } from "node:test";
 import type { Browser, BrowserContextOptions, Page } from "playwright-core";
+import { violationsOf } from "../helpers/axe.ts";
 import { needsChromium } from "../helpers/back-end.ts";
 import { complaintsOf, logInThere, openChromium, openProfile } from "../helpers/browser.ts";
 import { post, tryLogin } from "../helpers/client.ts";
@@ -231,6 +232,45 @@ suite("passkeys in Chromium", needsChromium(), () => {
     const credentials = { email: EMAIL, password: PASSWORD, code };
     assert.equal((await post(server, "/auth/login/code", credentials)).json.code, "invalid_code");
   });
+
+  for (const [what, options] of [
+    ["in light", {}],
+    [
+      "in dark, on a phone, in Spanish",
+      { colorScheme: "dark", viewport: { width: 320, height: 700 }, locale: "es-ES" },
+    ],
+  ] as const)
+    test(`every page is accessible, and fits into its window: ${what}`, async (t) => {
+      const { page, server, authenticator } = await open(t, options);
+      const { origin } = server;
+      const check = async () => {
+        assert.deepEqual(await violationsOf(page), [], page.url());
+        assert.equal(await page.evaluate("document.documentElement.scrollWidth - innerWidth"), 0, page.url());
+      };
+      await logInThere(page, origin);
+      await page.goto(`${origin}/account`);
+      await check();
+      await page.locator("form[data-kind] button").click();
+      await page.waitForURL(`${origin}/account/passkey`);
+      await check();
+      for (const path of ["account", "account/totp"]) {
+        await page.goto(`${origin}/${path}`);
+        await check();
+      }
+      await page.locator("#code").fill("000000");
+      await page.locator("#code").press("Enter");
+      await page.locator("#error").waitFor();
+      await check();
+      await page.goto(`${origin}/logout`);
+      await page.locator("form button").click();
+      await setVerified(authenticator, false);
+      await page.locator("form[data-kind] button").click();
+      await page.locator("form[data-kind] [role=alert]:visible").waitFor();
+      await check();
+      await logInThere(page, origin);
+      await page.locator("#code").waitFor();
+      await check();
+    });
 
   test("the login page with its script has at most 30 kB", async (t) => {
     const person = await open(t);
