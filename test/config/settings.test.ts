@@ -90,6 +90,7 @@ suite("settings", () => {
       WEBHOOK_BODY_LIMIT: "512k",
       WEBHOOK_QUEUE_LIMIT: "5",
       MIN_FREE_DISK: "2g",
+      ENCRYPTION_KEYS: "new.key, old.key",
       MAX_QUEUE_AGE: "90d",
       FORWARD_URL: "https://example.com/events",
       FORWARD_SECRET: "s",

@@ -1,4 +1,5 @@
 import { randomBytes } from "node:crypto";
+import { trimSpace } from "../../lib/header-value.ts";
 import { isoTime } from "../../lib/iso-time.ts";
 import { digestOfRecoveryCode, newRecoveryCodes } from "./recovery-codes.ts";
 import { type FactorRecord, type FactorStore, MAX_FACTORS, type NewFactor } from "./store.ts";
@@ -8,11 +9,7 @@ const MAX_NAME_LENGTH = 64;
 
 /** The name of a factor as it is kept: trimmed, without control characters, and of at most 64 characters. */
 export function factorName(text: string, otherwise: string): string {
-  const name = text
-    .replaceAll(/\p{C}+/gu, " ")
-    .trim()
-    .slice(0, MAX_NAME_LENGTH)
-    .trim();
+  const name = trimSpace(trimSpace(text.replaceAll(/[\p{C}\s]+/gu, " ")).slice(0, MAX_NAME_LENGTH));
   return name === "" ? otherwise : name;
 }
 

@@ -1,5 +1,6 @@
 import { hash } from "node:crypto";
 import type { EventPayload } from "../../events/store.ts";
+import { trimSpace } from "../../lib/header-value.ts";
 import { isConfidential } from "../intake/delivered-event.ts";
 import type { Scheme } from "../signature/schemes.ts";
 import { addressWithSecret, signDelivery } from "../signature/sign.ts";
@@ -64,7 +65,7 @@ function headersOf(preset: string, { headers, contentType }: EventPayload, now: 
 /** Whether a sender signs bodies of a media type so. */
 function isSignedSo(scheme: Scheme, mediaType: string): boolean {
   if (!("signed" in scheme) || scheme.only === undefined || !("mediaType" in scheme.only)) return true;
-  return mediaType.split(";")[0]?.trim().toLowerCase() === scheme.only.mediaType;
+  return trimSpace(mediaType.split(";")[0] ?? "").toLowerCase() === scheme.only.mediaType;
 }
 
 /** The address with the digest of the body, if the signature covers the body by it. */
