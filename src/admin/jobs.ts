@@ -63,6 +63,7 @@ export const JobItem = v.object({
       finishedAt: timestamp,
       outcome: v.picklist(["succeeded", "failed", "lease_expired"]),
       error: v.nullable(v.string()),
+      responseStatus: v.pipe(v.nullable(count), v.description("The HTTP status of the target's answer.")),
       response: v.nullable(v.string()),
       isProbe: v.boolean(),
     }),

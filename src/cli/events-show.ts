@@ -178,13 +178,15 @@ const pauseEnd = (until: number | null, time: FormatTime) => (until === null ? "
 const OUTCOME_STYLE = { succeeded: "green", failed: "red", lease_expired: "yellow" } as const;
 
 function printAttempt(
-  { attempt, startedAt, finishedAt, outcome, error, response, isProbe }: AttemptRecord,
+  { attempt, startedAt, finishedAt, outcome, error, response, responseStatus, isProbe }: AttemptRecord,
   time: FormatTime,
 ): void {
   const took = `${Math.max(0, finishedAt - startedAt)} ms`;
   const end = styled(OUTCOME_STYLE[outcome], outcome.replace("_", " "));
+  // The error of a failed attempt names the status.
+  const status = outcome === "succeeded" && responseStatus !== null ? `  with ${responseStatus}` : "";
   printData(
-    `  ${time(startedAt)}  ${isProbe ? "probe" : `attempt ${attempt}`}  ${took}  ${end}${error === null ? "" : `  ${printable(error)}`}`,
+    `  ${time(startedAt)}  ${isProbe ? "probe" : `attempt ${attempt}`}  ${took}  ${end}${status}${error === null ? "" : `  ${printable(error)}`}`,
   );
   if (response !== null) printData(printableLines(response).replace(/^/gm, "    > "));
 }

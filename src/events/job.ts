@@ -54,6 +54,8 @@ export interface Settlement extends Claim {
   finishedAt: number;
   /** The error, or null after success. */
   error: string | null;
+  /** The HTTP status of the target's response, if there was one. */
+  responseStatus?: number | undefined;
   /** The beginning of the target's response, if there was one. */
   response?: string | undefined;
 }
@@ -80,6 +82,8 @@ export interface AttemptRecord {
   finishedAt: number;
   outcome: AttemptOutcome;
   error: string | null;
+  /** The HTTP status of the response. Null without one, and for attempts before this was kept. */
+  responseStatus: number | null;
   response: string | null;
   /** It only tried whether the target is available again, and cost nothing. */
   isProbe: boolean;

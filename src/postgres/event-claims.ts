@@ -233,7 +233,13 @@ async function endExpired(
 function expire(changes: Changes, job: JobRow, request: ClaimRequest): boolean {
   const { now } = request;
   const next = afterExpiredLease(job.attempts - job.attemptsBeforeReplay, request);
-  const ended = { startedAt: job.claimedAt ?? now, finishedAt: now, error: LEASE_EXPIRED, response: null };
+  const ended = {
+    startedAt: job.claimedAt ?? now,
+    finishedAt: now,
+    error: LEASE_EXPIRED,
+    response: null,
+    responseStatus: null,
+  };
   end(changes, job, next, { ...ended, outcome: "lease_expired" });
   return next.to === "queued";
 }
@@ -263,11 +269,13 @@ function settling(postgres: Postgres, tally: EventTally, codec: PayloadCodec): E
 
 /** Returns false, and changes nothing, when the claim is lost. */
 function settleOne(changes: Changes, codec: PayloadCodec, settlement: Settlement): boolean {
-  const { event, route, owner, attempt, next, startedAt, finishedAt, error, response: text = null } = settlement;
+  const { event, route, owner, attempt, next, startedAt, finishedAt, error } = settlement;
+  const { response: text = null, responseStatus = null } = settlement;
   const job = changes.job(event, route);
   if (job?.status !== "queued" || job.leaseOwner !== owner || job.attempts !== attempt) return false;
   const response = text === null ? null : codec.sealText(ROW.response(event, route, attempt), text);
-  end(changes, job, next, { startedAt, finishedAt, outcome: error === null ? "succeeded" : "failed", error, response });
+  const outcome = error === null ? "succeeded" : "failed";
+  end(changes, job, next, { startedAt, finishedAt, outcome, error, response, responseStatus });
   return true;
 }
 
@@ -275,7 +283,7 @@ function end(
   changes: Changes,
   job: JobRow,
   next: Next,
-  ended: Pick<AttemptRow, "startedAt" | "finishedAt" | "outcome" | "error" | "response">,
+  ended: Pick<AttemptRow, "startedAt" | "finishedAt" | "outcome" | "error" | "response" | "responseStatus">,
 ): void {
   const { event, route } = job;
   const erasure = changes.erasureOf(event);

@@ -61,7 +61,7 @@ WHERE job.event = ANY($1::bigint[]) ORDER BY job.event, job.route`;
 const UNROUTED = `SELECT event FROM authserve.unrouted WHERE event = ANY($1::bigint[])`;
 
 const HISTORY = `
-SELECT event, route, attempt, started_at AS "startedAt", finished_at AS "finishedAt", outcome, error, response, is_probe AS "isProbe"
+SELECT event, route, attempt, started_at AS "startedAt", finished_at AS "finishedAt", outcome, error, response, response_status AS "responseStatus", is_probe AS "isProbe"
 FROM authserve.attempts WHERE event = ANY($1::bigint[]) ORDER BY event, route, attempt`;
 
 /** The conflicts of events, oldest first. Payloads beyond a number of bytes are null: events, bytes. */

@@ -33,6 +33,7 @@ export interface AttemptRow {
   error: string | null;
   response: string | null;
   isProbe: boolean;
+  responseStatus: number | null;
 }
 
 /** Why a job has ended without success, and when. */
@@ -69,9 +70,10 @@ ON CONFLICT (event, route) DO UPDATE SET status = excluded.status, attempts = ex
 
 /** Adds ended attempts to the history: a column each, in the order of {@link AttemptRow}. */
 const ADD_ATTEMPTS = `
-INSERT INTO authserve.attempts (event, route, attempt, started_at, finished_at, outcome, error, response, is_probe)
+INSERT INTO authserve.attempts (event, route, attempt, started_at, finished_at, outcome, error, response, is_probe,
+  response_status)
 SELECT * FROM unnest($1::bigint[], $2::text[], $3::bigint[], $4::bigint[], $5::bigint[], $6::text[], $7::text[], $8::text[],
-  $9::boolean[])`;
+  $9::boolean[], $10::bigint[])`;
 
 const ADD_DEAD_LETTERS = `
 INSERT INTO authserve.dead_letters (event, route, failed_at, reason)
@@ -122,6 +124,7 @@ const columnsOfAttempts = (rows: readonly AttemptRow[]) =>
     error: texts,
     response: texts,
     isProbe: booleans,
+    responseStatus: integers,
   });
 
 const columnsOfJobs = (rows: readonly JobRow[]) =>

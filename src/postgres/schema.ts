@@ -297,6 +297,10 @@ const STEPS: readonly string[] = [
     event bigint, route text COLLATE "C", at bigint NOT NULL, difference text NOT NULL, PRIMARY KEY (event, route)
   );
   `,
+  `
+  -- The HTTP status of what the target answered.
+  ALTER TABLE authserve.attempts ADD COLUMN response_status bigint;
+  `,
 ];
 
 /**

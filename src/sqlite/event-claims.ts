@@ -215,8 +215,9 @@ function prepareEndAttempt(database: Database, tally: EventTally, codec: Payload
   const endedJob = prepareEndedJob(database);
   const promote = promotion(database);
   const addAttempt = database.prepare(`
-    INSERT INTO attempts (event, route, attempt, started_at, finished_at, outcome, error, response, is_probe)
-    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`);
+    INSERT INTO attempts (event, route, attempt, started_at, finished_at, outcome, error, response, is_probe,
+      response_status)
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`);
   const addDeadLetter = database.prepare(ADD_DEAD_LETTER);
   const addDiscard = discardRecord(database);
   const erasureOf = erasureReader(database);
@@ -236,7 +237,8 @@ function prepareEndAttempt(database: Database, tally: EventTally, codec: Payload
     const change = [status, dueAt, finishedAt, error, ...[isFree, isProbe, staysInLine].map(Number)];
     if (settle.run(...change, event, route, owner, attempt).changes === 0) return false;
     const stored = response === null ? null : codec.sealText(ROW.response(event, route, attempt), response);
-    addAttempt.run(event, route, attempt, startedAt, finishedAt, outcome, error, stored, Number(isProbe));
+    const ended = [startedAt, finishedAt, outcome, error, stored, Number(isProbe), settlement.responseStatus ?? null];
+    addAttempt.run(event, route, attempt, ...ended);
     const { orderingKey, isReplay } = endedJob(event, route);
     moves.attempt(event, { route, outcome: OUTCOME_OF[next.to], at: finishedAt, isReplay: isReplay === 1 });
     addReason(status, settlement, erasure);

@@ -136,7 +136,7 @@ function details(database: Database, codec: PayloadCodec): (row: DetailRow, isRo
     WHERE job.event = ? ORDER BY job.route`);
   const history = database.prepare<[number], DetailAttempt>(`
     SELECT route, attempt, started_at AS startedAt, finished_at AS finishedAt, outcome, error, response,
-      is_probe AS isProbe
+      response_status AS responseStatus, is_probe AS isProbe
     FROM attempts WHERE event = ? ORDER BY route, attempt`);
   const conflicts = database.prepare<[number], Omit<ConflictRow, "payload"> & { id: number }>(`
     SELECT rowid AS id, lower(hex(payload_sha256)) AS payloadSha256, deliveries, first_at AS firstAt, last_at AS lastAt,

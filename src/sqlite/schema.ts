@@ -275,6 +275,10 @@ const STEPS: readonly string[] = [
     event INTEGER, route TEXT, at INTEGER NOT NULL, difference TEXT NOT NULL, PRIMARY KEY (event, route)
   ) STRICT, WITHOUT ROWID;
   `,
+  `
+  -- The HTTP status of what the target answered.
+  ALTER TABLE attempts ADD COLUMN response_status INTEGER;
+  `,
 ];
 
 /** The oldest supported schema. Schemas 1 to 14 are from before the first release. */

@@ -105,7 +105,11 @@ export const TABLES: readonly StoredTable[] = [
   events(
     "attempts",
     "event route attempt",
-    { integer: "event attempt started_at finished_at", text: "route outcome error response", boolean: "is_probe" },
+    {
+      integer: "event attempt started_at finished_at response_status",
+      text: "route outcome error response",
+      boolean: "is_probe",
+    },
     OF_EVENT,
   ),
   events("events_by_minute", "minute", { integer: "minute first_event" }, LARGE),

@@ -233,6 +233,7 @@ async function makeAttempt(
     startedAt,
     finishedAt,
     error: outcome.kind === "succeeded" ? null : outcome.error,
+    responseStatus: "status" in outcome ? outcome.status : undefined,
     response: "response" in outcome ? outcome.response : undefined,
   };
   return { settlement, end: Promise.allSettled(extensions) };
@@ -300,8 +301,8 @@ export async function runEvent(
   interruption.addEventListener("abort", onInterruption);
   try {
     if (interruption.aborted) onInterruption();
-    const response = interruption.aborted ? undefined : await Promise.race([run(event, abort.signal), givenUp]);
-    return ended ?? { kind: "succeeded", response: response ?? undefined };
+    const answered = interruption.aborted ? undefined : await Promise.race([run(event, abort.signal), givenUp]);
+    return ended ?? { kind: "succeeded", ...answered };
   } catch (error) {
     return ended ?? failure(error);
   } finally {

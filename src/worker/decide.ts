@@ -6,7 +6,7 @@ import { type ClaimedJob, MAX_WAIT_MS, type Next } from "../events/job.ts";
  * ended.
  */
 export type HandlerOutcome =
-  | { kind: "succeeded"; response?: string | undefined }
+  | { kind: "succeeded"; status?: number | undefined; response?: string | undefined }
   | {
       kind: "failed";
       error: string;

@@ -20,9 +20,9 @@ export interface Handler {
 }
 
 /**
- * Processes one event. It may run again for the same event, with the same `eventId` as idempotency key. Returns the
- * beginning of the target's response, if there is one; throws to fail the attempt. When `signal` aborts, the handler
- * should stop: its result is ignored. Work that continues after the result is passed to `waitUntil`.
+ * Processes one event. It may run again for the same event, with the same `eventId` as idempotency key. Returns what
+ * the target has answered, if it has; throws to fail the attempt. When `signal` aborts, the handler should stop: its
+ * result is ignored. Work that continues after the result is passed to `waitUntil`.
  */
 export type EventHandler = (
   event: ClaimedJob,
@@ -30,7 +30,7 @@ export type EventHandler = (
   waitUntil?: WaitUntil,
   onAnswer?: OnAnswer,
   // biome-ignore lint/suspicious/noConfusingVoidType: a handler without a response returns nothing
-) => Promise<string | void>;
+) => Promise<Answered | void>;
 
 /** The answer of a target over HTTP. */
 export interface HttpAnswer {
@@ -42,6 +42,14 @@ export interface HttpAnswer {
 
 /** Called when a target has begun to answer. The answer resolves when its body has ended, or is cut. */
 export type OnAnswer = (answer: Promise<HttpAnswer>) => void;
+
+/** What a target has answered. */
+export interface Answered {
+  /** The HTTP status. */
+  status?: number | undefined;
+  /** The beginning of the response. */
+  response?: string | undefined;
+}
 
 /** A handler's failure, with what is known of the target. */
 export class TargetError extends Error {

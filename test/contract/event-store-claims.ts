@@ -171,7 +171,8 @@ export function claimContract(adapter: string, open: OpenEventStore): void {
   suite(`event store: ${adapter}: settlements`, () => {
     test("a success makes the event processed, and records the time and the attempt", async (t) => {
       const store = await withOne(t);
-      assert.deepEqual(await store.settle([settlement(await claimOne(store))]), [true]);
+      const answered = settlement(await claimOne(store), { responseStatus: 202 });
+      assert.deepEqual(await store.settle([answered]), [true]);
       const event = await eventAndJob(store, "e-1");
       assert.deepEqual([event?.status, event?.processedAt, event?.lastError], ["processed", NOW + 5, null]);
       assert.deepEqual([event?.leased, event?.dueAt], [false, null]);
@@ -183,6 +184,7 @@ export function claimContract(adapter: string, open: OpenEventStore): void {
           outcome: "succeeded",
           error: null,
           response: null,
+          responseStatus: 202,
           isProbe: false,
         },
       ]);

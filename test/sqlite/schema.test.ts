@@ -67,6 +67,7 @@ test("a file of schema 15 keeps its events, repeats are kept beside them, and di
   old.exec(`INSERT INTO events VALUES (1, 'default', 'e-1', 'push', 1, 1, x'${digest}')`);
   old.exec("INSERT INTO contents VALUES (1, 'env:SECRET', '192.0.2.1', '{}', 'text/plain', 0, x'61')");
   old.exec("INSERT INTO jobs (event, route, status) VALUES (1, 'default', 'discarded'), (1, 'other', 'processed')");
+  old.exec("INSERT INTO attempts VALUES (1, 'other', 1, 1, 2, 'succeeded', NULL, 'ok')");
   old.exec("UPDATE tally SET routed_to = 1, processed = 1");
   old.close();
   const database = openDatabase(dataDir);
@@ -75,6 +76,10 @@ test("a file of schema 15 keeps its events, repeats are kept beside them, and di
   const events = sqliteEvents(database);
   events.append([newEvent({ eventId: "e-2", bytesSha256: digest })]);
   assert.equal(events.get("e-1")[0]?.repeats[0]?.eventId, "e-2");
+  assert.deepEqual(
+    events.get("e-1")[0]?.jobs[1]?.history.map(({ response, responseStatus }) => [response, responseStatus]),
+    [["ok", null]],
+  );
   assert.deepEqual(sqliteTokens(database).list(), []);
   assert.equal(sqliteOutages(database).beat(1), null);
   assert.deepEqual(sqliteFactors(database).list(), []);

@@ -20,6 +20,7 @@ suite("the steps of the schemas", () => {
       "d53c9293cc3f140e",
       "de3b0fbb21bdf4f7",
       "3f69ed2034980d70",
+      "bdf7af2930274aab",
     ]);
     assert.deepEqual(POSTGRES, [
       "f024e019f20f64a2",
@@ -33,6 +34,7 @@ suite("the steps of the schemas", () => {
       "0cd88a6dbab034dc",
       "de9afd8fa667329e",
       "58896371814ac7f0",
+      "5a2091e592d08094",
     ]);
   });
 

@@ -16,7 +16,7 @@ export function createExecHandler(
     async run(job, signal) {
       const env = { ...environment, ...variablesOf(job) };
       const ended = await start({ file, args, folder, environment: env, input: job.payload }, signal);
-      if (ended.code === 0) return ended.output;
+      if (ended.code === 0) return { response: ended.output };
       throw new TargetError(failureOf(ended), { isUnavailable: false, response: ended.output });
     },
     target: null,

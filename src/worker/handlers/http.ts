@@ -5,6 +5,7 @@ import type { ClaimedJob } from "../../events/job.ts";
 import { decodeBeginning, MAX_RESPONSE_BYTES } from "../../lib/beginning.ts";
 import { trustSystemAuthorities } from "../../lib/system-authorities.ts";
 import {
+  type Answered,
   type Handler,
   type HttpAnswer,
   isOutOfDescriptors,
@@ -43,7 +44,7 @@ export function createHttpHandler(to: Omit<HttpTarget, "kind">): Handler {
     waitUntil: WaitUntil,
     onAnswer: OnAnswer | undefined,
     isFirst: boolean,
-  ): Promise<string | undefined> {
+  ): Promise<Answered> {
     return new Promise((resolve, reject) => {
       const body = bodyOf(event, to);
       const options = {
@@ -62,7 +63,7 @@ export function createHttpHandler(to: Omit<HttpTarget, "kind">): Handler {
         const beginning = captureBeginning(response);
         const isSuccess = statusCode >= 200 && statusCode < 300;
         // A success does not wait for the body: only what arrived with the head is captured.
-        if (isSuccess) process.nextTick(() => resolve(beginning.text()));
+        if (isSuccess) process.nextTick(() => resolve({ status: statusCode, response: beginning.text() }));
         else void beginning.ended().then(() => reject(refusal(response, beginning.text())));
         // A target that refused the event need not read the rest of it.
         if (!isSuccess && !sent.writableFinished) sent.destroy();

@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { setTimeout as delay } from "node:timers/promises";
 import type { ClaimedJob } from "../../events/job.ts";
-import type { Handler } from "../handler.ts";
+import type { Answered, Handler } from "../handler.ts";
 import { FunctionError, type ModuleThread, type ModuleTools, startModuleThread } from "./module-client.ts";
 
 // A thread without work is ended after this time.
@@ -46,7 +46,7 @@ export function createModuleHandler(
     idle.delete(thread);
   }
 
-  async function run(job: ClaimedJob, signal: AbortSignal): Promise<string | undefined> {
+  async function run(job: ClaimedJob, signal: AbortSignal): Promise<Answered> {
     const thread = take();
     signal.addEventListener("abort", thread.abort);
     try {
@@ -55,7 +55,7 @@ export function createModuleHandler(
       await Promise.race([call, aborted]);
       signal.throwIfAborted();
       keep(thread);
-      return await call;
+      return { response: await call };
     } catch (error) {
       if (error instanceof FunctionError && !signal.aborted) keep(thread);
       else await thread.terminate();

@@ -42,7 +42,7 @@ suite("the schema on PostgreSQL", needsPostgres(), () => {
     added.push("login_factors", "recovery_codes", "spent_codes", "logins", "login_networks", "erasures");
     await postgres.run(`DROP TABLE ${added.map((table) => `authserve.${table}`)}`);
     await postgres.run("ALTER TABLE authserve.jobs DROP COLUMN probes");
-    await postgres.run("ALTER TABLE authserve.attempts DROP COLUMN is_probe");
+    await postgres.run("ALTER TABLE authserve.attempts DROP COLUMN is_probe, DROP COLUMN response_status");
     await postgres.run("ALTER TABLE authserve.paused_routes DROP COLUMN until_at");
     await postgres.run("UPDATE authserve.schema_version SET version = 1");
     await prepareSchema(postgres);

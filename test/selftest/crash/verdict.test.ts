@@ -11,7 +11,7 @@ const [FIRST, SECOND] = [
 ];
 
 function job(route: string, outcomes: AttemptOutcome[], changes: Partial<JobDetail> = {}): JobDetail {
-  const times = { startedAt: 0, finishedAt: 0, error: null, response: null, isProbe: false };
+  const times = { startedAt: 0, finishedAt: 0, error: null, response: null, responseStatus: null, isProbe: false };
   const history = outcomes.map((outcome, index) => ({ ...times, attempt: index + 1, outcome }));
   const ended = {
     status: "processed",

@@ -83,6 +83,11 @@ test("events show has each attempt with the target's response", async () => {
   assert.match(stdout, /\n {2}\d+ (?:s|min) ago {2}dead letter {2}attempt 1 of 1: the target answered 500\n/);
   const json = JSON.parse((await server.run(["events", "show", "evt_2", "--json"])).stdout);
   assert.equal(json.jobs[0].history[0].response, "the stock\nis empty");
+  assert.equal(json.jobs[0].history[0].responseStatus, 500);
+  assert.match(
+    (await server.run(["events", "show", "evt_1"])).stdout,
+    /attempt 1 {2}\d+ ms {2}succeeded {2}with 200\n/,
+  );
 });
 
 test("events show says why the routes of a file do not take the event", async () => {

@@ -171,7 +171,7 @@ suite("forwarding an event", () => {
   test("does not wait for an endless body after a status of success", async (t) => {
     const { url } = await target(t, (response) => void response.writeHead(200).write("and so on"));
     const outcome = await runEvent(createHttpHandler({ url, key: null }), event(), 60_000, NEVER);
-    assert.deepEqual(outcome, { kind: "succeeded", response: "and so on" });
+    assert.deepEqual(outcome, { kind: "succeeded", status: 200, response: "and so on" });
   });
 
   test("stores the first KiB of the answer, without a partial character", async (t) => {
@@ -226,7 +226,7 @@ suite("forwarding an event", () => {
       60_000,
       NEVER,
     );
-    assert.deepEqual(outcome, { kind: "succeeded", response: undefined });
+    assert.deepEqual(outcome, { kind: "succeeded", status: 202, response: undefined });
     assert.ok(bytes < 16_000_000);
     await until(() => bytes > 16_000_000);
   });
@@ -244,6 +244,7 @@ suite("forwarding an event", () => {
         const large = event({ payload: Buffer.alloc(16 * 1024 * 1024) });
         assert.deepEqual(await runEvent(createHttpHandler({ url, key: null }), large, 60_000, NEVER), {
           kind: "succeeded",
+          status: 202,
           response: undefined,
         });
         assert.equal(connections.length, 1);

@@ -238,6 +238,7 @@ export const EN = {
     outcomes: { succeeded: "Succeeded", failed: "Failed", lease_expired: "Server stopped" },
     took: (duration: string) => `took ${duration}`,
     answer: "Answer",
+    status: "Status of the answer",
     nextAttempt: "Next attempt",
     attemptsOf: (used: number, of: number | null, probes: number) =>
       `${number.format(used)}${of === null ? "" : ` of ${number.format(of)}`}${probes === 0 ? "" : `, and ${counted(probes, "probe")}`}`,

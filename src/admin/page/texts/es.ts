@@ -260,6 +260,7 @@ export const ES: Texts = {
     outcomes: { succeeded: "Correcto", failed: "Fallido", lease_expired: "El servidor se detuvo" },
     took: (duration) => `duró ${duration}`,
     answer: "Respuesta",
+    status: "Estado de la respuesta",
     nextAttempt: "Próximo intento",
     attemptsOf: (used: number, of: number | null, probes: number) =>
       `${number.format(used)}${of === null ? "" : ` de ${number.format(of)}`}${probes === 0 ? "" : `, y ${counted(probes, "sondeo")}`}`,
