@@ -20,6 +20,8 @@ export interface AlertParts extends AdminGuard {
     silence(silence: NewSilence): Promise<boolean>;
     /** Returns the number of silences that have ended. Null: all. */
     unsilence(name: string | null): Promise<number>;
+    /** Sends a test message to each notifier. */
+    test(): Promise<v.InferOutput<typeof TestedAnswer>["items"]>;
   };
   now: () => number;
 }
@@ -59,6 +61,10 @@ const SilencedAnswer = v.object({ until: timestamp });
 const UnsilenceBody = v.object({ name: v.optional(v.pipe(text, v.description("Default: all."))) });
 const UnsilencedAnswer = v.object({ removed: count });
 
+export const TestedAnswer = v.object({
+  items: v.array(v.object({ name: v.string(), kind: v.string(), sent: v.boolean(), error: v.nullable(v.string()) })),
+});
+
 /** The alerts and their silences. */
 export function alertEndpoints(parts: AlertParts): Endpoint[] {
   const { alerts, readAlerts, now } = parts;
@@ -90,6 +96,14 @@ export function alertEndpoints(parts: AlertParts): Endpoint[] {
       request: UnsilenceBody,
       response: UnsilencedAnswer,
       change: async ({ name = null }) => ({ removed: await alerts.unsilence(name) }),
+    }),
+    changeEndpoint(parts, {
+      path: "/admin/api/alerts/test",
+      scope: "session",
+      summary: "Sends a test message to each notifier of the configuration file, and tells which of them took it.",
+      request: v.object({}),
+      response: TestedAnswer,
+      change: async () => ({ items: await alerts.test() }),
     }),
   ];
 }

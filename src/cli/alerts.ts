@@ -1,12 +1,13 @@
 import { randomUUID } from "node:crypto";
 import { hostname } from "node:os";
-import { ALERTS, type AlertName, type AlertRecord, alertNameOf } from "../alerts/alert.ts";
+import { ALERTS, type AlertName, alertNameOf } from "../alerts/alert.ts";
 import { listAlerts } from "../alerts/list.ts";
-import { createNotify, type Notifier } from "../alerts/notifiers.ts";
+import { createNotify } from "../alerts/notifiers.ts";
+import { testNotifiers } from "../alerts/test-notifiers.ts";
 import { readEnvironment } from "../config/env-file.ts";
 import { handlerEnvironment, readConfigFile } from "../config/file/config-file.ts";
 import { readSettings } from "../config/settings.ts";
-import { describeError, OperatorError } from "../errors.ts";
+import { OperatorError } from "../errors.ts";
 import { pageUrlOf } from "../http/listen.ts";
 import { isoTime } from "../lib/iso-time.ts";
 import { nearest } from "../lib/nearest.ts";
@@ -130,41 +131,17 @@ export async function runAlertsTest({ json }: { json?: boolean }): Promise<void>
   const notify = createNotify({ instance: hostname(), url, page: pageUrlOf({ ADMIN }, url) }, () =>
     handlerEnvironment(environment, file),
   );
-  const results = await Promise.all(
-    notifiers.map(async (notifier) => ({ notifier, error: await test(notify, notifier) })),
-  );
-  if (json)
-    printJson(results.map(({ notifier: { name, kind }, error }) => ({ name, kind, sent: error === null, error })));
+  const results = await testNotifiers(notify, notifiers, Date.now());
+  if (json) printJson(results);
   else {
     printTable(
       ["NOTIFIER", "RESULT"],
-      results.map(({ notifier, error }) => [notifier.name, error === null ? "sent" : `failed: ${error}`]),
+      results.map(({ name, error }) => [name, error === null ? "sent" : `failed: ${error}`]),
     );
   }
   const failed = results.filter(({ error }) => error !== null).length;
   if (failed > 0) {
     const found = `${counted(failed, "notifier")} did not take the message`;
     throw new OperatorError({ found, remedy: "correct alerts.notify in the configuration file, or see the target" }, 1);
-  }
-}
-
-async function test(notify: ReturnType<typeof createNotify>, notifier: Notifier): Promise<string | null> {
-  const now = Date.now();
-  const alert: AlertRecord = {
-    id: "0000000000000000",
-    name: "AuthserveDeadLetters",
-    labels: { test: "true" },
-    summary: "this is a test of the notifiers, nothing is wrong",
-    remedy: "nothing to do",
-    since: now,
-    firedAt: now,
-    resolvedAt: null,
-    isAnnounced: true,
-  };
-  try {
-    await notify(notifier, { alerts: [alert], at: now }, new AbortController().signal);
-    return null;
-  } catch (error) {
-    return describeError(error);
   }
 }

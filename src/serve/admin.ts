@@ -5,6 +5,7 @@ import type { PageParts } from "../admin/host/endpoints.ts";
 import { alertNameOf } from "../alerts/alert.ts";
 import { listAlerts } from "../alerts/list.ts";
 import { silenceOf } from "../alerts/rules.ts";
+import { testNotifiers } from "../alerts/test-notifiers.ts";
 import type { Denial } from "../auth/access/denials.ts";
 import { textsFor } from "../auth/browser/texts.ts";
 import { createToken, DEFAULT_EXPIRY_MS, tokenJson } from "../auth/machine-tokens/manage.ts";
@@ -12,6 +13,7 @@ import { routesOf, shadowsOf } from "../config/routes.ts";
 import { sourcesOf } from "../config/sources.ts";
 import type { ArrivalWatch } from "../events/arrival-watch.ts";
 import { isKeptFromRoutes } from "../events/captured.ts";
+import { pageUrlOf } from "../http/listen.ts";
 import { defined } from "../lib/defined.ts";
 import { isoTime } from "../lib/iso-time.ts";
 import { readPage } from "../platform/checkout.ts";
@@ -24,6 +26,7 @@ import { conditionTexts } from "../worker/conditions.ts";
 import { retryDelaysMs } from "../worker/decide.ts";
 import { overviewOfRoutes, targetOf } from "../worker/route-overview.ts";
 import { explainRouting, isTaken } from "../worker/routing.ts";
+import { openNotify } from "./alerts.ts";
 import type { Wiring } from "./configuration.ts";
 import { openHeld } from "./held.ts";
 import { openOutageReports } from "./outage-reports.ts";
@@ -180,6 +183,10 @@ export function openAdmin(
         return true;
       },
       unsilence: (name) => alerts.removeSilences(name && (alertNameOf(name) ?? name)),
+      test() {
+        const links = { url: addresses.public, page: pageUrlOf(settings, addresses.public) };
+        return testNotifiers(openNotify(wiring, links), config.current?.alerts.notifiers ?? [], now());
+      },
     },
     session: { userId, email, find: () => sessions.find(userId), revoke: () => sessions.remove(userId) },
     tokens: {

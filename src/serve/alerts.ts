@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import { hostname } from "node:os";
 import { createAlertDelivery } from "../alerts/delivery.ts";
 import { createAlertMemory } from "../alerts/memory.ts";
-import { createNotify } from "../alerts/notifiers.ts";
+import { createNotify, type Notify } from "../alerts/notifiers.ts";
 import type { Facts, WatchedSource } from "../alerts/rules.ts";
 import { createAlertWatch } from "../alerts/watch.ts";
 import { endSessionQuery } from "../auth/end-session.ts";
@@ -38,7 +38,7 @@ interface AlertNeeds {
 /** Creates the watch for alerts. */
 export function openAlerts(wiring: Wiring, parts: AlertNeeds): Part {
   const { admission, isOnDuty, url, page, readiness, deliveries } = parts;
-  const { settings, environment, config, stores, log } = wiring;
+  const { settings, config, stores, log } = wiring;
   const { events, now } = stores;
   const store = createAlertMemory(stores.alerts, log);
   let since = 0;
@@ -105,13 +105,21 @@ export function openAlerts(wiring: Wiring, parts: AlertNeeds): Part {
     };
   }
 
-  const programs = () => handlerEnvironment(environment, config.current);
-  const notify = createNotify({ instance: hostname(), url, page }, programs, now);
+  const notify = openNotify(wiring, { url, page });
   const delivery = createAlertDelivery({ store, notify, log, now });
   const alertsOf = (file: ConfigFile | null) => file?.alerts ?? DEFAULT_ALERTS;
   const options = { store, readFacts, delivery, log, isOnDuty, now };
   const watch = createAlertWatch(alertsOf(config.current), options);
   return { ...watch, apply: (file) => watch.apply(alertsOf(file)) };
+}
+
+/** Sends messages of this server. `url` leads to it, and `page` to its page. */
+export function openNotify(
+  { environment, config, stores }: Wiring,
+  links: Pick<Parameters<typeof createNotify>[0], "url" | "page">,
+): Notify {
+  const programs = () => handlerEnvironment(environment, config.current);
+  return createNotify({ instance: hostname(), ...links }, programs, stores.now);
 }
 
 /** The configured sources, with what alerts and metrics tell of them. */

@@ -33,7 +33,7 @@ async function startShop(t: Cleanup, env: Record<string, string> = {}) {
   const dir = workingDir();
   writeFileSync(
     join(dir, "authserve.yaml"),
-    `routes:\n  - { name: shop, to: ${target.url}, retry: { delays: [1ms] } }\nalerts: { failureRate: off }\n`,
+    `routes:\n  - { name: shop, to: ${target.url}, retry: { delays: [1ms] } }\nalerts: { failureRate: off, notify: [{ exec: [cat] }] }\n`,
   );
   const server = await startServer({ dir, env });
   t.after(() => server[Symbol.asyncDispose]());
@@ -273,6 +273,7 @@ suite("the admin page in Chromium", needsChromium(), () => {
     const page = await openPage(profile, server.url);
     await page.goto(`${server.url}/admin/#/routes`);
     await page.getByRole("button", { name: /^Pause/ }).click();
+    await page.getByLabel("8 hours").check();
     await page
       .getByRole("dialog")
       .getByRole("button", { name: /^Pause/ })
@@ -280,7 +281,10 @@ suite("the admin page in Chromium", needsChromium(), () => {
     await page.getByRole("button", { name: /^Resume/ }).waitFor();
     const { stdout } = await server.run(["routes", "list"]);
     assert.match(stdout, /^shop +paused/m);
+    await page.getByText(/It ends in [78] hr/).first().waitFor();
     await page.goto(`${server.url}/admin/#/alerts`);
+    await page.getByRole("button", { name: "Send a test alert" }).click();
+    await page.getByText("exec-cat: sent").first().waitFor();
     await page.getByText("jobs are in the dead letters").first().waitFor();
   });
 

@@ -1,6 +1,6 @@
 import type { InferOutput } from "valibot";
 import type { DenialItem } from "../access.ts";
-import type { AlertItem } from "../alerts.ts";
+import type { AlertItem, TestedAnswer } from "../alerts.ts";
 import type { EventAnswer, EventsAnswer, TakenAnswer } from "../events.ts";
 import type { ExplanationAnswer, HeldAnswer, HeldPage, RemovedAnswer, ReverifiedAnswer } from "../held.ts";
 import type { ErrorsAnswer, JobsAnswer } from "../jobs.ts";
@@ -42,6 +42,7 @@ export type Alert = InferOutput<typeof AlertItem>;
 export type OutageList = InferOutput<typeof OutagesAnswer>;
 export type Outage = OutageList["items"][number];
 export type ReachableSource = OutageList["sources"][number];
+export type TestedNotifier = InferOutput<typeof TestedAnswer>["items"][number];
 export type Session = InferOutput<typeof SessionAnswer>;
 export type Token = InferOutput<typeof TokensAnswer>["items"][number];
 export type CreatedToken = InferOutput<typeof CreatedAnswer>;

@@ -7,11 +7,26 @@ export const sessionEnd = signal<"over" | "revoked" | null>(null);
 export class ApiError extends Error {
   readonly code: string;
   readonly requestId: string | null;
-  constructor(code: string, { detail = "", requestId = null }: { detail?: string; requestId?: string | null } = {}) {
+  /** What is wrong with what was sent. */
+  readonly faults: readonly Fault[];
+  constructor(code: string, { detail = "", requestId = null, faults = [] }: Facts = {}) {
     super(detail);
     this.code = code;
     this.requestId = requestId;
+    this.faults = faults;
   }
+}
+
+interface Facts {
+  detail?: string;
+  requestId?: string | null;
+  faults?: readonly Fault[];
+}
+
+/** The path of a member, and what it must be. */
+interface Fault {
+  path: string;
+  message: string;
 }
 
 type Query = Record<string, string | number | undefined>;
@@ -74,15 +89,11 @@ interface Problem {
   code?: string;
   detail?: string;
   requestId?: string;
-  errors?: { path: string; message: string }[];
+  errors?: Fault[];
 }
 
 function problemOf(status: number, body: unknown): ApiError {
-  const { code, detail, requestId, errors = [] } = (body ?? {}) as Problem;
+  const { code, detail = "", requestId = null, errors: faults = [] } = (body ?? {}) as Problem;
   if (status === 401) sessionEnd.value ??= "over";
-  const faults = errors.map(({ path, message }) => `${path} ${message}`.trim());
-  return new ApiError(code ?? `http_${status}`, {
-    detail: [detail, ...faults].filter(Boolean).join(" · "),
-    requestId: requestId ?? null,
-  });
+  return new ApiError(code ?? `http_${status}`, { detail, requestId, faults });
 }

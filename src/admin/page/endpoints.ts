@@ -28,6 +28,7 @@ import type {
   Stats,
   Status,
   Taken,
+  TestedNotifier,
   Token,
 } from "./answers.ts";
 import { apiUrl, get, post } from "./api.ts";
@@ -94,7 +95,8 @@ export const discard = (selection: Selection, reason: string, cursor: string | u
 
 export const readRoute = (name: string, signal?: AbortSignal) => get<Route>("routes/one", { name }, signal);
 export const tryRoute = (route: string) => post<{ changed: boolean }>("routes/try", { route });
-export const pauseRoute = (route: string) => post<{ changed: boolean }>("routes/pause", { route });
+export const pauseRoute = (route: string, forMs: number | undefined) =>
+  post<{ changed: boolean }>("routes/pause", { route, forMs });
 export const resumeRoute = (route: string) => post<{ changed: boolean }>("routes/resume", { route });
 
 export const listHeld = (
@@ -117,6 +119,8 @@ export const addSource = (source: NewSource) => post<Added>("sources/add", sourc
 export const silence = (body: { name: string; labels: Record<string, string>; forMs: number; reason?: string }) =>
   post<{ until: string }>("alerts/silence", body);
 export const unsilence = (name?: string) => post<{ removed: number }>("alerts/unsilence", name ? { name } : {});
+
+export const testAlerts = () => post<{ items: TestedNotifier[] }>("alerts/test", {});
 
 export const readTokens = (signal?: AbortSignal) => get<{ items: Token[] }>("tokens", {}, signal);
 export const createToken = (body: { name: string; scopes: string[]; expiresInMs: number | null }) =>

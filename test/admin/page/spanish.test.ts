@@ -18,6 +18,12 @@ suite("what the server has written", () => {
     assert.equal(summary, "el token backup caduca en 6 days");
   });
 
+  test("says what a member of a request must be", () => {
+    assert.equal(spanishOf("must not be empty"), "no puede estar vacío");
+    assert.equal(spanishOf("must be one or more of verify, metrics"), "debe tener uno o más de verify, metrics");
+    assert.equal(spanishOf("must have 1 to 64 small letters, digits and -, e.g. backup").slice(0, 10), "debe tener");
+  });
+
   test("keeps a text of a handler", () => {
     assert.equal(spanishOf("no such customer: cus_1"), "no such customer: cus_1");
   });

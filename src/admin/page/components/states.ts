@@ -7,7 +7,9 @@ import { t } from "../texts/texts.ts";
 /** What a failure means for the reader. */
 export function failureText(error: unknown): string {
   if (!(error instanceof ApiError)) return String(error);
-  return t.states.errors[error.code] ?? (error.message || error.code);
+  const { code, message, faults } = error;
+  const named = faults.map((fault) => `${fault.path} ${t.serverText(fault.message)}`.trim());
+  return [t.states.errors[code] ?? (message || code), ...named].join(" · ");
 }
 
 const requestOf = (error: unknown) => (error instanceof ApiError ? error.requestId : null);

@@ -53,6 +53,7 @@ export const EN = {
       not_json: "The answer did not come from authserve. A proxy may be in between.",
       store_unavailable: "The database does not answer now. Events are kept.",
       not_found: "It is not there. Retention may have removed it.",
+      validation_failed: "The server does not accept this.",
       cross_site_request:
         "The server takes this for a request of another site. Check that the proxy keeps the Host header.",
     } as Record<string, string>,
@@ -296,6 +297,8 @@ export const EN = {
     state: "State",
     active: "Active",
     pausedSince: (time: string) => `Paused ${time}`,
+    pauseEnds: "It ends",
+    untilResumed: "Until it is resumed",
     breakerOpen: "Target fails: attempts wait",
     nextProbe: "Next probe",
     probing: "A probe is running.",
@@ -514,6 +517,9 @@ export const EN = {
     unsilence: "End silence",
     unsilenceAll: "End all silences",
     silencesEnded: (count: number) => `${counted(count, "silence")} ended.`,
+    test: "Send a test alert",
+    sent: "sent",
+    noNotifier: "No notifier is configured: add alerts.notify to the configuration file.",
     noneEnded: "No silence is for this alert alone. End all silences instead.",
   },
   outages: {

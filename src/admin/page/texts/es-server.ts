@@ -90,6 +90,34 @@ const FORMS: [RegExp, string][] = [
   [/^make space on the disk, or shorten retention$/, "libera espacio en el disco o acorta la retención"],
   [/^set the new secret at the sender$/, "pon el secreto nuevo en el remitente"],
   [/^renew the files of TLS_CERT_FILE and TLS_KEY_FILE$/, "renueva los archivos de TLS_CERT_FILE y TLS_KEY_FILE"],
+  // What a member of a request must be.
+  [/^must not be empty(?: or have U\+0000)?$/, "no puede estar vacío"],
+  [/^must be a time, e\.g\. (\S+)$/, "debe ser una hora, p. ej. $1"],
+  [/^must be a (whole )?number$/, "debe ser un número"],
+  [/^must be (?:at least 1|above 0)$/, "debe ser mayor que 0"],
+  [/^must be at most (\d+)$/, "debe ser $1 como máximo"],
+  [/^must be at most a year$/, "debe ser un año como máximo"],
+  [/^must be at least a second and at most 36500 days$/, "debe estar entre un segundo y 36500 días"],
+  [
+    /^(?:must be|must have) 1 to 64 small letters, digits and -(?:, e\.g\. (\S+))?$/,
+    "debe tener de 1 a 64 minúsculas, cifras y -",
+  ],
+  [/^must be an http or https URL$/, "debe ser una URL http o https"],
+  [/^must be one or more of (.+)$/s, "debe tener uno o más de $1"],
+  [/^must be one of (.+)$/s, "debe ser uno de $1"],
+  [/^must be the name of an alert$/, "debe ser el nombre de una alerta"],
+  [/^is too long$/, "es demasiado largo"],
+  [/^is missing$|^is required$/, "falta"],
+  [/^is not configured$/, "no está configurado"],
+  [/^is not known$/, "no se conoce"],
+  [/^is not a cursor of this request$/, "no es un cursor de esta petición"],
+  [/^is taken: .*$/, "ya existe: revoca ese token antes, o elige otro nombre"],
+  [/^has over (\d+) ids$/, "tiene más de $1 ids"],
+  [/^has no secret$/, "no tiene secreto"],
+  [/^has received deliveries: .*$/, "ya ha recibido entregas: su secreto no se muestra más"],
+  [/^has public keys only: .*$/, "solo tiene claves públicas: una muestra necesita un secreto"],
+  [/^needs CONFIG_WRITE=on$/, "requiere CONFIG_WRITE=on"],
+  [/^needs (.+)$/, "requiere $1"],
 ];
 
 /** What is wrong, for an alert whose text has no form. */
@@ -109,6 +137,8 @@ const ALERTS: Record<string, string> = {
   AuthserveNotReady: "una parte del servidor no está lista",
   AuthserveDeliveriesRefused: "se rechazan entregas que pueden ser auténticas",
   AuthserveStoreRefusesWrites: "el almacén no acepta escrituras",
+  AuthserveOutage: "no se pudieron recibir entregas",
+  AuthserveSubscriptionEnds: "una suscripción termina pronto",
   AuthserveUnreadableEvents: "hay trabajos fallidos con eventos ilegibles",
 };
 

@@ -70,6 +70,7 @@ export const ES: Texts = {
       not_json: "La respuesta no es de authserve. Puede haber un proxy en medio.",
       store_unavailable: "La base de datos no responde ahora. Los eventos se conservan.",
       not_found: "No está aquí. Puede que la retención lo haya borrado.",
+      validation_failed: "El servidor no acepta esto.",
       cross_site_request:
         "El servidor la toma por una petición de otro sitio. Comprueba que el proxy conserva la cabecera Host.",
     },
@@ -319,6 +320,8 @@ export const ES: Texts = {
     state: "Estado",
     active: "Activa",
     pausedSince: (time) => `En pausa ${time}`,
+    pauseEnds: "Termina",
+    untilResumed: "Hasta que se reanude",
     breakerOpen: "El destino falla: los intentos esperan",
     nextProbe: "Próximo sondeo",
     probing: "Hay un sondeo en curso.",
@@ -536,6 +539,9 @@ export const ES: Texts = {
     unsilence: "Terminar silencio",
     unsilenceAll: "Terminar todos los silencios",
     silencesEnded: (count) => `${counted(count, "silencio terminado", "silencios terminados")}.`,
+    test: "Enviar una alerta de prueba",
+    sent: "enviada",
+    noNotifier: "No hay ningún notificador: añade alerts.notify al fichero de configuración.",
     noneEnded: "Ningún silencio es solo de esta alerta. Termina todos los silencios.",
   },
   tokens: {

@@ -1,14 +1,14 @@
 import { useSignal } from "@preact/signals";
 import type { VNode } from "preact";
-import type { Alert } from "../answers.ts";
+import type { Alert, TestedNotifier } from "../answers.ts";
 import { announce } from "../components/announcer.ts";
 import { badge } from "../components/badge.ts";
 import { heading } from "../components/heading.ts";
 import { remedyText } from "../components/remedy.ts";
-import { emptyState, shown, skeleton } from "../components/states.ts";
+import { emptyState, failureText, shown, skeleton } from "../components/states.ts";
 import { terms } from "../components/table.ts";
 import { exactly } from "../components/time.ts";
-import { unsilence } from "../endpoints.ts";
+import { testAlerts, unsilence } from "../endpoints.ts";
 import { html } from "../html.ts";
 import { alerts } from "../live.ts";
 import { t } from "../texts/texts.ts";
@@ -46,14 +46,23 @@ export function Alerts(): VNode {
       announce(result.value);
     },
   };
+  async function test(): Promise<void> {
+    result.value = await testAlerts().then(({ items }) => testedText(items), failureText);
+    announce(result.value);
+  }
   const close = () => {
     chosen.value = null;
   };
-  return html`${heading(t.views.alerts)}
+  return html`<div class="bar">${heading(t.views.alerts)}<button type="button" class="quiet" onClick=${test}>${t.alerts.test}</button></div>
     ${result.value !== "" && html`<p class="note">${result.value}</p>`}
     ${shown(alerts, ({ items }) => html`${unsilenceAll(items, actions)}${STATES.map((state) => group(state, items, actions))}`, skeleton(8))}
     ${chosen.value !== null && silenceDialog(chosen.value, close)}`;
 }
+
+const testedText = (items: readonly TestedNotifier[]) =>
+  items.length === 0
+    ? t.alerts.noNotifier
+    : items.map(({ name, error }) => `${name}: ${error === null ? t.alerts.sent : t.serverText(error)}`).join(" · ");
 
 function unsilenceAll(items: readonly Alert[], actions: Actions): VNode | null {
   if (!items.some(({ silencedUntil }) => silencedUntil !== null)) return null;

@@ -16,7 +16,7 @@ import { printable } from "../printable.ts";
 import { useResource } from "../resource.ts";
 import { eventHref, place } from "../router.ts";
 import { formats, t } from "../texts/texts.ts";
-import { stateOf, switchButton, switchDialog } from "./routes.ts";
+import { endedCount, stateOf, switchButton, switchDialog } from "./routes.ts";
 
 /** A route: what it does, how it goes, and its open jobs. */
 export function Route({ name }: { name: string }): VNode {
@@ -72,8 +72,8 @@ function counts({ name, queued, failed, processed, discarded }: RouteItem): VNod
   return terms([
     [t.routes.queued, link("queued", queued)],
     [t.routes.failed, link("failed", failed)],
-    [t.routes.processed, formats.count(processed)],
-    [t.routes.discarded, formats.count(discarded)],
+    [t.routes.processed, endedCount("processed", processed)],
+    [t.routes.discarded, endedCount("discarded", discarded)],
   ]);
 }
 

@@ -47,7 +47,7 @@ const list = (routes: readonly RouteItem[], choose: (route: RouteItem) => () => 
         cell: ({ name, queued }) =>
           html`<a href=${hashOf(["routes", name], { list: "queued" })}>${formats.count(queued)}</a>`,
       },
-      { label: t.routes.processed, kind: "number", cell: ({ processed }) => formats.count(processed) },
+      { label: t.routes.processed, kind: "number", cell: ({ processed }) => endedCount("processed", processed) },
       {
         label: t.routes.failed,
         kind: "number",
@@ -61,12 +61,21 @@ const list = (routes: readonly RouteItem[], choose: (route: RouteItem) => () => 
 const nameOf = ({ name, handler, target }: RouteItem): ComponentChildren =>
   html`<a href=${hashOf(["routes", name])}>${name}</a>${handler !== null && html`<span class="target"><span class="soft">${t.routes.handlers[handler]}</span> <code>${target}</code></span>`}`;
 
+/** A count of ended jobs. The events of the only route are a list; those of one among several are none. */
+export function endedCount(ended: "processed" | "discarded", count: number): ComponentChildren {
+  const text = formats.count(count);
+  return status.data.value?.routes.length === 1
+    ? html`<a href=${hashOf(["events"], { status: ended })}>${text}</a>`
+    : text;
+}
+
 /** Whether a route runs. */
-export function stateOf({ name, configured, pausedAt, available, nextProbeAt }: RouteItem): VNode {
+export function stateOf({ name, configured, pausedAt, pausedUntil, available, nextProbeAt }: RouteItem): VNode {
   const since = pausedAt === null ? "" : t.routes.pausedSince(formats.ago(Date.parse(pausedAt), now.value));
   return html`<span class="badges">
     ${!configured && badge("calm", "minus", t.routes.gone)}
     ${pausedAt !== null && badge("warn", "pause", since)}
+    ${pausedAt !== null && pausedUntil !== null && html`<span class="small">${t.routes.pauseEnds} ${until(pausedUntil)}</span>`}
     ${configured && !available && badge("bad", "warning", t.routes.breakerOpen)}
     ${configured && !available && nextProbeAt !== null && html`<span class="small">${t.routes.nextProbe} ${until(nextProbeAt)}</span>`}
     ${configured && !available && tryButton(name)}
@@ -80,15 +89,29 @@ export function switchButton({ name, pausedAt }: RouteItem, onClick: () => void)
   return html`<button type="button" class="quiet" onClick=${onClick}>${label}<span class="offscreen"> ${name}</span></button>`;
 }
 
+const HOUR_MS = 3_600_000;
+const HOURS = ["1", "8", "24"] as const;
+
+/** For how long a route is paused. */
+const durations = html`<fieldset><legend>${t.alerts.duration}</legend>
+  <label class="radio"><input type="radio" name="hours" value="" checked />${t.routes.untilResumed}</label>
+  ${HOURS.map(
+    (hours) =>
+      html`<label class="radio" key=${hours}><input type="radio" name="hours" value=${hours} />${t.alerts.hours[hours]}</label>`,
+  )}
+</fieldset>`;
+
 /** Asks before a route is paused or resumed. */
 export function switchDialog({ name, pausedAt, queued }: RouteItem, onClose: () => void): VNode {
   const isPaused = pausedAt !== null;
   return confirm({
     title: isPaused ? t.routes.resumeTitle(name) : t.routes.pauseTitle(name),
-    children: html`<p>${isPaused ? t.routes.resumeEffect(queued) : t.routes.pauseEffect}</p>`,
+    children: html`<p>${isPaused ? t.routes.resumeEffect(queued) : t.routes.pauseEffect}</p>
+      ${!isPaused && durations}`,
     action: isPaused ? t.routes.resume : t.routes.pause,
-    async onConfirm() {
-      await (isPaused ? resumeRoute(name) : pauseRoute(name));
+    async onConfirm(fields) {
+      const hours = Number(fields.get("hours"));
+      await (isPaused ? resumeRoute(name) : pauseRoute(name, hours ? hours * HOUR_MS : undefined));
       await status.reload();
       announce(isPaused ? t.routes.isResumed(name) : t.routes.isPaused(name));
     },
