@@ -1,5 +1,6 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from "prom-client";
 import type { ErrorCode } from "./errors.ts";
+import type { OldestRunning } from "./events/oldest-running.ts";
 import type { Backlog, RouteRecord } from "./events/store.ts";
 import { orUnknown } from "./lib/timeout.ts";
 
@@ -50,8 +51,9 @@ interface MetricNeeds {
       >
     >;
     /** The routes that have jobs. */
-    routes(now: number): Promise<Pick<RouteRecord, "route" | "queued" | "failed">[]>;
+    routes(now: number): Promise<Pick<RouteRecord, "route" | "queued" | "failed" | "pausedAt">[]>;
   };
+  oldestRunning: OldestRunning;
   /** Whether the target of a route is available. */
   isAvailable(route: string): boolean;
   /** The number of deliveries that wait for a commit. */
@@ -256,6 +258,10 @@ export function createMetrics(): Metrics {
     "events_oldest_queued_seconds",
     "Age of the oldest queued event since its receipt, also after a replay. 0 when none is queued.",
   );
+  const oldestRunning = gauge(
+    "events_oldest_running_seconds",
+    "The age of the oldest queued event, without those that wait for paused routes only. NaN while many of those are looked through.",
+  );
 
   const configReloadSuccessful = gauge(
     "config_last_reload_successful",
@@ -324,6 +330,8 @@ export function createMetrics(): Metrics {
           routeAvailable.set({ route }, needs.isAvailable(route) ? 1 : 0);
         }
         logBytes.set(needs.logBytes());
+        const running = backlog ? await needs.oldestRunning(backlog, routes ?? null) : "unknown";
+        oldestRunning.set(running === "unknown" ? Number.NaN : ageOf(running, needs.now()));
         oldest.set(backlog ? ageOf(backlog.oldestQueuedAt, needs.now()) : Number.NaN);
         return { text: await registry.metrics(), contentType: registry.contentType };
       },

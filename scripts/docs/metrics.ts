@@ -49,7 +49,8 @@ async function exposition(): Promise<string> {
     subscriptions: none,
     certificateEndsAt: () => null,
   };
-  const health = { isAvailable: () => true, readiness: async () => [], appendError: () => null };
+  const oldestRunning = async () => null;
+  const health = { oldestRunning, isAvailable: () => true, readiness: async () => [], appendError: () => null };
   const intake = { intake: { waiting: 0 }, queueLimit: 0, logBytes: () => 0 };
   const sources = { events, admission, ...alerts, ...health, ...intake, now: () => 0 };
   return (await createMetrics().exposition(sources).render()).text;

@@ -11,8 +11,7 @@ import { DEFAULT_ALERTS } from "../config/file/alerts.ts";
 import { type ConfigFile, handlerEnvironment } from "../config/file/config-file.ts";
 import type { Settings } from "../config/settings.ts";
 import { sourcesOf } from "../config/sources.ts";
-import { oldestOfRunning } from "../events/oldest-running.ts";
-import type { Backlog, RouteRecord } from "../events/store.ts";
+import { createOldestRunning } from "../events/oldest-running.ts";
 import type { Readiness } from "../http/operations.ts";
 import { DAY_MS } from "../lib/durations.ts";
 import { orUnknown } from "../lib/timeout.ts";
@@ -54,18 +53,7 @@ export function openAlerts(wiring: Wiring, parts: AlertNeeds): Part {
     subscriptions: orUnknown(() => readSubscriptions(stores.subscriptions, sourcesOf(settings, config.current))),
   };
 
-  const oldestRunning = oldestOfRunning(events);
-
-  /** Events of a paused route are not old. */
-  async function oldestQueuedAt(
-    backlog: Backlog,
-    routes: readonly RouteRecord[] | null,
-  ): Promise<number | null | "unknown"> {
-    const paused = routes?.filter(({ pausedAt, queued }) => pausedAt !== null && queued > 0);
-    if (paused?.length === 0) return backlog.oldestQueuedAt;
-    const found = paused && (await oldestRunning(paused.map(({ route }) => route)).catch(() => undefined));
-    return found === undefined ? "unknown" : found;
-  }
+  const oldestQueuedAt = createOldestRunning(events);
 
   /** The link that ends a session. */
   const endUrlOf = (sid: string) =>

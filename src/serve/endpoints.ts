@@ -10,6 +10,7 @@ import { DEFAULT_ALERTS } from "../config/file/alerts.ts";
 import type { ConfigFile } from "../config/file/config-file.ts";
 import { sourcesOf } from "../config/sources.ts";
 import type { ArrivalWatch } from "../events/arrival-watch.ts";
+import { createOldestRunning } from "../events/oldest-running.ts";
 import { createHostCheck, knownHosts } from "../http/known-hosts.ts";
 import { hostOf, publicUrlOf } from "../http/listen.ts";
 import type { MetricsParts, Readiness } from "../http/operations.ts";
@@ -93,6 +94,7 @@ export function openEndpoints(wiring: Wiring, needs: EndpointNeeds): Part {
   };
   const metricsText = metrics.exposition({
     events,
+    oldestRunning: createOldestRunning(events),
     isAvailable,
     intake: deliveries.intake,
     queueLimit: settings.WEBHOOK_QUEUE_LIMIT,

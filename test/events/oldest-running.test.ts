@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { oldestOfRunning } from "../../src/events/oldest-running.ts";
+import { createOldestRunning } from "../../src/events/oldest-running.ts";
 import { localStores } from "../../src/sqlite/stores.ts";
 import { tempDatabase } from "../helpers/database.ts";
 import { NOW, newEvent, numbersOf } from "../helpers/events.ts";
@@ -15,10 +15,15 @@ test("the oldest event of a route that runs is found behind many of a paused one
     numbers,
     numbers.map((event, n) => ({ event, route: routeOf(n), dueAt: NOW, orderingKey: null })),
   );
-  const oldest = oldestOfRunning(events);
-  assert.equal(await oldest(["paused"]), undefined);
-  assert.equal(await oldest(["paused"]), NOW + count - 1);
-  assert.equal(await oldest(["paused"]), NOW + count - 1);
-  assert.equal(await oldest(["runs"]), NOW);
-  assert.equal(await oldestOfRunning(localStores(tempDatabase(t).database).events)(["paused"]), null);
+  const oldest = createOldestRunning(events);
+  const pausing = (route: string | null) =>
+    oldest({ oldestQueuedAt: NOW }, [{ route: route ?? "runs", queued: 1, pausedAt: route === null ? null : NOW }]);
+  assert.equal(await pausing("paused"), "unknown");
+  assert.equal(await pausing("paused"), NOW + count - 1);
+  assert.equal(await pausing("paused"), NOW + count - 1);
+  assert.equal(await pausing("runs"), NOW);
+  assert.equal(await pausing(null), NOW);
+  assert.equal(await oldest({ oldestQueuedAt: NOW }, null), "unknown");
+  const none = createOldestRunning(localStores(tempDatabase(t).database).events);
+  assert.equal(await none({ oldestQueuedAt: null }, [{ route: "paused", queued: 1, pausedAt: NOW }]), null);
 });
