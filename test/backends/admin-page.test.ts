@@ -281,7 +281,10 @@ suite("the admin page in Chromium", needsChromium(), () => {
     await page.getByRole("button", { name: /^Resume/ }).waitFor();
     const { stdout } = await server.run(["routes", "list"]);
     assert.match(stdout, /^shop +paused/m);
-    await page.getByText(/It ends in [78] hr/).first().waitFor();
+    await page
+      .getByText(/It ends in [78] hr/)
+      .first()
+      .waitFor();
     await page.goto(`${server.url}/admin/#/alerts`);
     await page.getByRole("button", { name: "Send a test alert" }).click();
     await page.getByText("exec-cat: sent").first().waitFor();

@@ -137,8 +137,6 @@ const ALERTS: Record<string, string> = {
   AuthserveNotReady: "una parte del servidor no está lista",
   AuthserveDeliveriesRefused: "se rechazan entregas que pueden ser auténticas",
   AuthserveStoreRefusesWrites: "el almacén no acepta escrituras",
-  AuthserveOutage: "no se pudieron recibir entregas",
-  AuthserveSubscriptionEnds: "una suscripción termina pronto",
   AuthserveUnreadableEvents: "hay trabajos fallidos con eventos ilegibles",
 };
 
