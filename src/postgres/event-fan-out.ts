@@ -57,8 +57,9 @@ minutes AS (
   ON CONFLICT (minute) DO UPDATE SET first_event = excluded.first_event
   WHERE events_by_minute.first_event > excluded.first_event),
 jobless AS MATERIALIZED (
-  SELECT source, received_at, size FROM taken JOIN authserve.events ON id = taken.event
+  SELECT taken.event, source, received_at, size FROM taken JOIN authserve.events ON id = taken.event
   WHERE NOT EXISTS (SELECT 1 FROM added WHERE added.event = taken.event)),
+untaken AS (INSERT INTO authserve.untaken SELECT event FROM jobless),
 stats AS (
   INSERT INTO authserve.stats_added (at, outcome, slot, source, route, count)
   SELECT ${minuteInSql("received_at")}, 'unrouted', 0, source, '', count(*) FROM jobless GROUP BY 1, source)

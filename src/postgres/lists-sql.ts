@@ -24,6 +24,7 @@ const LOOKED_UP = (table: string): Index => {
 
 const OPEN_JOBS = LOOKED_UP("jobs");
 const PENDING = LOOKED_UP("unrouted");
+const UNTAKEN = LOOKED_UP("untaken");
 // Identities without contents are not listed. There may be many of them.
 const ALL = LOOKED_UP("contents");
 const BY_COLUMN: Index = { tables: "authserve.events", event: "events.id" };
@@ -42,7 +43,7 @@ export function listStatements(filter: EventFilter): Statement[] {
     return places.map((index) => listStatement(filter, index));
   }
   const isByColumn = [type, source, until].some((given) => given !== undefined);
-  return [listStatement(filter, isByColumn ? BY_COLUMN : ALL)];
+  return [listStatement(filter, isByColumn ? BY_COLUMN : status === "unrouted" ? UNTAKEN : ALL)];
 }
 
 function listStatement(filter: EventFilter, index: Index): Statement {

@@ -301,6 +301,13 @@ const STEPS: readonly string[] = [
   -- The HTTP status of what the target answered.
   ALTER TABLE authserve.attempts ADD COLUMN response_status bigint;
   `,
+  `
+  -- Events that no route took when they came. Those that a replay gave to a route later stay.
+  CREATE TABLE authserve.untaken (event bigint PRIMARY KEY);
+  INSERT INTO authserve.untaken SELECT event FROM authserve.contents
+  WHERE NOT EXISTS (SELECT 1 FROM authserve.unrouted WHERE unrouted.event = contents.event)
+    AND NOT EXISTS (SELECT 1 FROM authserve.jobs WHERE jobs.event = contents.event);
+  `,
 ];
 
 /**

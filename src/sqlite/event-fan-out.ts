@@ -44,6 +44,9 @@ export function eventFanOut(database: Database, reader: Database, codec: Payload
   const originsOfUnrouted = database.prepare<unknown[], Origin>(`
     SELECT source, received_at AS receivedAt, size FROM events
     WHERE id > ? AND id <= ? AND NOT EXISTS (SELECT 1 FROM jobs WHERE jobs.event = events.id)`);
+  const addUntaken = database.prepare(`
+    INSERT INTO untaken SELECT id FROM events
+    WHERE id > ? AND id <= ? AND NOT EXISTS (SELECT 1 FROM jobs WHERE jobs.event = events.id)`);
   const countStats = statWriter(database);
   const tally = eventTally(database);
 
@@ -52,8 +55,9 @@ export function eventFanOut(database: Database, reader: Database, codec: Payload
     else addJobInLine.run(job);
   }
 
-  /** Counts the unrouted events after an event. Returns their bytes. */
-  function countUnrouted(after: number, upTo: number): number {
+  /** Notes and counts the unrouted events after an event. Returns their bytes. */
+  function addUnrouted(after: number, upTo: number): number {
+    addUntaken.run(after, upTo);
     const origins = originsOfUnrouted.all(after, upTo);
     countStats((counts) => {
       for (const { source, receivedAt } of origins) counts.add({ at: receivedAt, source, outcome: "unrouted" });
@@ -88,7 +92,7 @@ export function eventFanOut(database: Database, reader: Database, codec: Payload
       for (const statement of [...addToIndexes, addMinutes]) statement.run(routed, upTo);
       const queued = new Set(jobs.map(({ event }) => event)).size;
       const unrouted = upTo - routed - queued;
-      countEvents.run({ upTo, queued, unrouted, unroutedBytes: unrouted === 0 ? 0 : countUnrouted(routed, upTo) });
+      countEvents.run({ upTo, queued, unrouted, unroutedBytes: unrouted === 0 ? 0 : addUnrouted(routed, upTo) });
     }),
   };
 }

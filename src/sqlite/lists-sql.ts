@@ -23,6 +23,9 @@ export function listRoutedStatement(filter: EventFilter): string {
   if (isOpen) {
     [from, event] = ["jobs CROSS JOIN events ON events.id = jobs.event", "jobs.event"];
     chosen = "jobs.status = @status AND jobs.status <> 'processed'";
+  } else if (status === "unrouted" && type === undefined && source === undefined) {
+    [from, event] = ["untaken CROSS JOIN events ON events.id = untaken.event", "untaken.event"];
+    chosen = "true";
   } else if (type !== undefined || source !== undefined) {
     const index = type === undefined ? "events_by_source" : "events_by_type";
     [from, event] = [`${index} AS listed CROSS JOIN events ON events.id = listed.event`, "listed.event"];

@@ -279,6 +279,12 @@ const STEPS: readonly string[] = [
   -- The HTTP status of what the target answered.
   ALTER TABLE attempts ADD COLUMN response_status INTEGER;
   `,
+  `
+  -- Events that no route took when they came. Those that a replay gave to a route later stay.
+  CREATE TABLE untaken (event INTEGER PRIMARY KEY) STRICT;
+  INSERT INTO untaken SELECT event FROM contents
+  WHERE event <= (SELECT routed_to FROM tally) AND NOT EXISTS (SELECT 1 FROM jobs WHERE jobs.event = contents.event);
+  `,
 ];
 
 /** The oldest supported schema. Schemas 1 to 14 are from before the first release. */

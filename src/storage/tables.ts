@@ -116,6 +116,7 @@ export const TABLES: readonly StoredTable[] = [
   events("events_by_type", "type event", { text: "type", integer: "event" }, { ...SQLITE, ...LEFT }),
   events("events_by_source", "source event", { text: "source", integer: "event" }, { ...SQLITE, ...LEFT }),
   events("unrouted", "event", { integer: "event" }, POSTGRES),
+  events("untaken", "event", { integer: "event" }, OF_EVENT),
   events("dead_letters", "event route", { integer: "event failed_at", text: "route reason" }, OF_EVENT),
   events("discards", "event route", { integer: "event discarded_at", text: "route reason" }, OF_EVENT),
   events("sent_bodies", "event route", { integer: "event", text: "route content_type", bytes: "body" }, OF_EVENT),

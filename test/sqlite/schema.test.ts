@@ -65,10 +65,12 @@ test("a file of schema 15 keeps its events, repeats are kept beside them, and di
   old.pragma("user_version = 15");
   const digest = "ab".repeat(32);
   old.exec(`INSERT INTO events VALUES (1, 'default', 'e-1', 'push', 1, 1, x'${digest}')`);
+  old.exec(`INSERT INTO events VALUES (2, 'default', 'e-0', 'push', 1, 1, NULL)`);
+  old.exec("INSERT INTO contents VALUES (2, 'env:SECRET', '192.0.2.1', '{}', 'text/plain', 0, x'61')");
   old.exec("INSERT INTO contents VALUES (1, 'env:SECRET', '192.0.2.1', '{}', 'text/plain', 0, x'61')");
   old.exec("INSERT INTO jobs (event, route, status) VALUES (1, 'default', 'discarded'), (1, 'other', 'processed')");
   old.exec("INSERT INTO attempts VALUES (1, 'other', 1, 1, 2, 'succeeded', NULL, 'ok')");
-  old.exec("UPDATE tally SET routed_to = 1, processed = 1");
+  old.exec("UPDATE tally SET routed_to = 2, processed = 2, unrouted = 1");
   old.close();
   const database = openDatabase(dataDir);
   t.after(() => database.close());
@@ -86,6 +88,10 @@ test("a file of schema 15 keeps its events, repeats are kept beside them, and di
   assert.equal(events.pauseRoute("other", 1, 9), true);
   assert.equal(events.erase({ eventId: "e-1", source: "default" }, { reason: "asked for", now: 1 })?.running, 0);
   assert.equal(events.resetComparisons("other"), false);
+  assert.deepEqual(
+    events.list({ status: "unrouted", limit: 9 }).items.map(({ eventId }) => eventId),
+    ["e-0"],
+  );
   const { processed, discarded } = events.backlog();
   assert.deepEqual([processed, discarded], [0, 1]);
 });

@@ -21,6 +21,7 @@ suite("the steps of the schemas", () => {
       "de3b0fbb21bdf4f7",
       "3f69ed2034980d70",
       "bdf7af2930274aab",
+      "ec8e2b4f98ca9187",
     ]);
     assert.deepEqual(POSTGRES, [
       "f024e019f20f64a2",
@@ -35,6 +36,7 @@ suite("the steps of the schemas", () => {
       "de9afd8fa667329e",
       "58896371814ac7f0",
       "5a2091e592d08094",
+      "e92139327909bbe5",
     ]);
   });
 

@@ -198,6 +198,7 @@ const SAME = {
   erasures: "event",
   shadow_differences: "event, route",
   shadow_counts: "route, outcome",
+  untaken: "event",
   reroutes: "event",
   paused_routes: "route",
   stats_minutes: "at, outcome, source, route",
