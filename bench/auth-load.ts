@@ -13,8 +13,14 @@ export interface GetResult {
 const UNIT_MS: Record<string, number> = { us: 0.001, ms: 1, s: 1000 };
 
 /** Requests one path repeatedly with wrk, in one thread, and parses its output. */
-export async function playGet(url: string, header: string, connections: number, seconds: number): Promise<GetResult> {
-  const args = ["-t1", `-c${connections}`, `-d${seconds}`, "--latency", "-H", header, url];
+export async function playGet(
+  url: string,
+  headers: readonly string[],
+  connections: number,
+  seconds: number,
+): Promise<GetResult> {
+  const sent = headers.flatMap((header) => ["-H", header]);
+  const args = ["-t1", `-c${connections}`, `-d${seconds}`, "--latency", ...sent, url];
   const out = await runWrk(args);
   const rate = /^Requests\/sec:\s+([\d.]+)/m.exec(out)?.[1];
   const [, p99, unit = ""] = /^\s+99%\s+([\d.]+)(us|ms|s)/m.exec(out) ?? [];

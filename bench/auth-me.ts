@@ -55,8 +55,8 @@ export async function measureMe(
         const isBare = name.startsWith("bare");
         const token = isBare ? "none" : await tokenOf(target);
         const url = target.url + (isBare ? "/" : path);
-        await playGet(url, headerOf(token), CONNECTIONS, WARM_UP_SECONDS);
-        results.get(name)?.push(await playGet(url, headerOf(token), CONNECTIONS, seconds));
+        await playGet(url, [headerOf(token)], CONNECTIONS, WARM_UP_SECONDS);
+        results.get(name)?.push(await playGet(url, [headerOf(token)], CONNECTIONS, seconds));
       } finally {
         await target.stop();
       }

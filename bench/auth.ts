@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { measureLogins } from "./auth-logins.ts";
 import { measureMe } from "./auth-me.ts";
 import { measureTiming } from "./auth-timing.ts";
+import { measureVerify } from "./auth-verify.ts";
 import { figureLine, GOALS } from "./goals.ts";
 import { hundredths, printHead, printRow, whole } from "./table.ts";
 import { buildNest, buildProduct, makeScratch, removeScratch, startRedis } from "./targets.ts";
@@ -53,6 +54,16 @@ async function run(scratch: string): Promise<void> {
   } finally {
     await redis.stop();
   }
+
+  const verify = await measureVerify(scratch, ROUNDS, SECONDS);
+  printTable(
+    ["GET /auth/verify", "requests/s"],
+    [
+      ["with a cookie", whole(verify.cookiePerSecond)],
+      ["with a token and 1,000 entries of access", whole(verify.tokenPerSecond)],
+    ],
+  );
+  console.log(`${figureLine("of that with a cookie", verify.ratio.median, "x", GOALS.verifyWithRules)}\n`);
 
   const logins = await measureLogins(scratch, ROUNDS, SECONDS);
   printTable(

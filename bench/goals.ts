@@ -23,6 +23,7 @@ export const GOALS = {
   postgresP99Ms: { most: 40 },
   postgresDrain: { least: 3000 },
   meOfBare: { least: 0.75 },
+  verifyWithRules: { least: 0.8 },
   executableMb: { most: 120 },
   versionOfBare: { most: 2.5 },
   readyMs: { most: 300 },

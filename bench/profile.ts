@@ -100,7 +100,7 @@ try {
   const guarded = await profile(checkout, scratch, async (server) => {
     const token = await tokenOf(server);
     return (
-      (await playGet(`${server.url}/auth/me`, `Authorization: Bearer ${token}`, CONNECTIONS, SECONDS)).perSecond *
+      (await playGet(`${server.url}/auth/me`, [`Authorization: Bearer ${token}`], CONNECTIONS, SECONDS)).perSecond *
       SECONDS
     );
   });
