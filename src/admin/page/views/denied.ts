@@ -24,13 +24,13 @@ const listOf = (items: readonly Denial[]): VNode =>
     // The newest is the first, and several may have one time.
     keyOf: (denial) => String(items.length - items.indexOf(denial)),
     columns: [
-      { label: t.denied.at, cell: ({ at }) => ago(at), isHeader: true },
+      { label: t.denied.at, kind: "time", cell: ({ at }) => ago(at), isHeader: true },
       {
         label: t.denied.request,
         kind: "grow",
         cell: ({ method, host, path }) => html`<code>${method} ${host ?? t.denied.unknown}${path}</code>`,
       },
-      { label: t.event.address, cell: ({ address, token }) => html`<code>${address}</code> ${token}` },
+      { label: t.event.address, kind: "time", cell: ({ address, token }) => html`<code>${address}</code> ${token}` },
       {
         label: t.refused.reason,
         cell: ({ code, entry }) =>

@@ -16,7 +16,7 @@ import { expectedText } from "./overview-sources.ts";
 /** The sources, and which of their secrets are in use. */
 export function Sources(): VNode {
   const sources = useResource("sources", readSources, 5000);
-  return html`<div class="bar">${heading(t.views.sources)}<a class="button quiet" href=${hashOf(["outages"])}>${t.views.outages}</a><a class="button" href=${hashOf(["add-source"])}>${t.setup.addSource}</a></div>
+  return html`<div class="bar">${heading(t.views.sources)}<span class="actions"><a class="button quiet" href=${hashOf(["outages"])}>${t.views.outages}</a><a class="button" href=${hashOf(["add-source"])}>${t.setup.addSource}</a></span></div>
     ${shown(sources, ({ items }) => (items.length === 0 ? emptyState(t.sources.empty) : html`<ul class="cards">${items.map(card)}</ul>`), skeleton(8))}`;
 }
 

@@ -19,10 +19,10 @@ export function Tokens(): VNode {
   const isCreating = useSignal(false);
   const created = useSignal<CreatedToken | null>(null);
   const revoking = useSignal<Token | null>(null);
-  return html`${heading(t.views.tokens)}
-    <div class="actions"><button type="button" onClick=${() => {
-      isCreating.value = true;
-    }}>${t.tokens.create}</button><a class="button" href=${hashOf(["denied"])}>${t.views.denied}</a></div>
+  const create = () => {
+    isCreating.value = true;
+  };
+  return html`<div class="bar">${heading(t.views.tokens)}<span class="actions"><a class="button" href=${hashOf(["denied"])}>${t.views.denied}</a><button type="button" onClick=${create}>${t.tokens.create}</button></span></div>
     ${created.value !== null && createdValue(created.value)}
     ${shown(tokens, ({ items }) =>
       listOf(items, (token) => {
