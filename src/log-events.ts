@@ -48,6 +48,16 @@ export const LOG_EVENTS = {
     meaning: "`DATA_DIR/server.json` cannot be written. Commands cannot find this server.",
     fields: ["error"],
   },
+  audited: {
+    level: "info",
+    meaning: "A change by a person or a program was written to the audit. `hash` is that of its row.",
+    fields: ["number", "who", "action", "hash"],
+  },
+  audit_failed: {
+    level: "error",
+    meaning: "The audit of a configuration could not be written.",
+    fields: ["error"],
+  },
   config_reloaded: {
     level: "info",
     meaning: "The configuration file was read again, and is in use.",

@@ -10,6 +10,7 @@ import { timeout } from "./lib/timeout.ts";
 import type { Log } from "./log.ts";
 import { createMetrics } from "./metrics.ts";
 import { openAlerts } from "./serve/alerts.ts";
+import { auditConfiguration } from "./serve/audit.ts";
 import { openCaptures } from "./serve/captures.ts";
 import { openCatchUps } from "./serve/catch-up.ts";
 import type { Configuration, Wiring } from "./serve/configuration.ts";
@@ -123,6 +124,7 @@ async function start(configuration: Configuration, log: Log, parts: Parts): Prom
   await parts.start(worker, purger, alerts);
   await parts.start(deliveries);
   await parts.start(outages, catchUps, openSubscriptions(wiring, isAsking));
+  await parts.start(auditConfiguration(wiring));
   const unwatch = config.watch((file, fault) => {
     metrics.configReloadSuccessful.set(fault === null ? 1 : 0);
     instance.update({ configFault: fault });

@@ -1,6 +1,7 @@
 import { hostname } from "node:os";
 import { resolve } from "node:path";
 import type { AlertStore } from "./alerts/store.ts";
+import type { AuditStore } from "./audit/store.ts";
 import { revokeOnCredentialChange } from "./auth/credential-change.ts";
 import type { FactorStore } from "./auth/factors/store.ts";
 import type { TokenStore } from "./auth/machine-tokens/store.ts";
@@ -49,6 +50,7 @@ export interface Stores {
   held: HeldStore;
   tokens: TokenStore;
   encryption: EncryptionStore;
+  audit: AuditStore;
   outages: OutageStore;
   catchUps: CatchUpStore;
   subscriptions: SubscriptionStore;

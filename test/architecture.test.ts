@@ -11,8 +11,10 @@ const PARTS = ["auth", "webhook", "worker", "nodes", "alerts", "admin"];
 /** Adapters: each imports the ports that it implements and its one package, and no other adapter. */
 const DRIVERS = ["sqlite", "redis", "postgres"];
 
-/** Modules below all parts. The ports are in their domain: `events`, two files of `auth`, and some of `webhook`. */
-const BASE = ["lib", "errors", "log", "log-events", "metrics", "events"];
+/**
+ * Modules below all parts. The ports are in their domain: `events`, `audit`, files of `auth`, and some of `webhook`.
+ */
+const BASE = ["lib", "errors", "log", "log-events", "metrics", "events", "audit"];
 const PORTS = [
   "auth/sessions.ts",
   "auth/throttle/store.ts",
@@ -38,6 +40,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   "log-events": [],
   metrics: ["errors", "events", "lib"],
   events: ["lib"],
+  audit: ["lib"],
   storage: ["errors", "lib"],
   auth: BASE,
   webhook: BASE,

@@ -82,6 +82,10 @@ export function alertEndpoints(parts: AlertParts): Endpoint[] {
       summary: "Keeps an alert, or every alert, from being sent for a while.",
       request: SilenceBody,
       response: SilencedAnswer,
+      audited: {
+        action: "alerts.silence",
+        detail: ({ name = null, labels = {}, reason = null }, { until }) => ({ name, labels, reason, until }),
+      },
       async change({ name = null, labels = {}, reason = null, forMs }) {
         const until = now() + forMs;
         if (!(await alerts.silence({ name, labels, reason, until })))
@@ -95,6 +99,7 @@ export function alertEndpoints(parts: AlertParts): Endpoint[] {
       summary: "Ends the silences of an alert, or all silences.",
       request: UnsilenceBody,
       response: UnsilencedAnswer,
+      audited: { action: "alerts.unsilence", detail: ({ name = null }, { removed }) => ({ name, removed }) },
       change: async ({ name = null }) => ({ removed: await alerts.unsilence(name) }),
     }),
     changeEndpoint(parts, {

@@ -1,4 +1,5 @@
 import * as v from "valibot";
+import type { AuditAction, WriteAudit } from "../audit/store.ts";
 import { AppError, type ErrorCode } from "../errors.ts";
 import { JOB_CURSOR, LIST_CURSOR } from "../events/cursors.ts";
 import { MAX_FOR_MS } from "../events/limits.ts";
@@ -10,10 +11,18 @@ import { parseIsoTime } from "../lib/iso-time.ts";
 
 // What the endpoints of `/admin/api` have in common.
 
+/** Who has sent a request: the user of the session, or the name of a token. */
+interface Caller {
+  kind: "session" | "token";
+  name: string;
+}
+
 /** Who may use the API. */
 export interface AdminGuard {
   /** Throws unless the request has the live session, or a token with this scope. Null: no token is enough. */
-  authorize: (requester: Pick<RequestContext, "request" | "address">, scope: string | null) => Promise<void>;
+  authorize: (requester: Pick<RequestContext, "request" | "address">, scope: string | null) => Promise<Caller>;
+  /** Writes a change to the audit. */
+  audit: WriteAudit;
   /** Null: from any address. */
   access: ClientAccess | null;
 }
@@ -35,16 +44,18 @@ const BODY_PROBLEMS: ErrorCode[] = [
   "validation_failed",
 ];
 
+type CallerHandler = (context: RequestContext, caller: Caller) => ReturnType<RequestHandler>;
+
 /**
  * Lets a handler run for the live session, or for a token with the scope, from allowed addresses only. All others get
  * 401, 403 or 404.
  */
-function guarded({ authorize, access }: AdminGuard, scope: Scope, handler: RequestHandler): RequestHandler {
+function guarded({ authorize, access }: AdminGuard, scope: Scope, handler: CallerHandler): RequestHandler {
   return async (context) => {
     const { request, address } = context;
     if (access !== null) requireAllowedClient(request, address, access);
-    await authorize(context, scope === "session" ? null : scope);
-    return handler(context);
+    const caller = await authorize(context, scope === "session" ? null : scope);
+    return handler(context, caller);
   };
 }
 
@@ -57,14 +68,19 @@ type Described = Pick<Endpoint, "path" | "summary" | "response"> & Partial<Endpo
 /** An endpoint for the logged-in user, and for a program whose token has the scope. */
 function guardedEndpoint(
   guard: AdminGuard,
-  { scope, problems = [], ...described }: Described & Pick<Endpoint, "method" | "handler">,
+  {
+    scope,
+    problems = [],
+    handler,
+    ...described
+  }: Omit<Described, "handler"> & Pick<Endpoint, "method"> & { handler: CallerHandler },
 ): Endpoint {
   return {
     ...described,
     isGuarded: true,
     ...(scope !== "session" && { scope }),
     problems: [...GUARD_PROBLEMS, ...problems],
-    handler: guarded(guard, scope, described.handler),
+    handler: guarded(guard, scope, handler),
   };
 }
 
@@ -102,23 +118,47 @@ export function queryEndpoint<Query extends Members>(
   return guardedGet(guard, { ...described, query, handler });
 }
 
-/** An endpoint that changes something for the logged-in user, and answers with what `change` returns. */
-export function changeEndpoint<Body extends Members>(
+/** What the audit has of a request that has changed something. */
+interface Audited<Body, Answer> {
+  action: AuditAction;
+  /** Without data of payloads. Null if nothing was changed. */
+  detail: (body: Body, answer: Answer) => object | null;
+}
+
+/**
+ * An endpoint that changes something for the logged-in user, and answers with what `change` returns. `audited` is null
+ * if it only computes something.
+ */
+export function changeEndpoint<Body extends Members, Answer extends v.GenericSchema>(
   guard: AdminGuard,
   {
     request,
     limitBytes = 16 * 1024,
     problems = [],
     change,
+    audited,
     ...described
-  }: Described & { request: Body; limitBytes?: number; change(body: v.InferOutput<Body>): Promise<unknown> },
+  }: Described & {
+    request: Body;
+    limitBytes?: number;
+    response: Answer;
+    change(body: v.InferOutput<Body>): Promise<unknown>;
+    audited: Audited<v.InferOutput<Body>, v.InferOutput<Answer>> | null;
+  },
 ): Endpoint {
   return guardedEndpoint(guard, {
     ...described,
     method: "POST",
     request,
     problems: [...BODY_PROBLEMS, ...problems],
-    handler: async (context) => reply(200, await change(await readJson(context.request, request, limitBytes))),
+    async handler(context, { kind, name }) {
+      const body = await readJson(context.request, request, limitBytes);
+      const answer = await change(body);
+      const detail = audited?.detail(body, answer as v.InferOutput<Answer>) ?? null;
+      if (audited && detail !== null)
+        await guard.audit({ who: `${kind}:${name}`, origin: context.address, action: audited.action, detail });
+      return reply(200, answer);
+    },
   });
 }
 

@@ -1,6 +1,7 @@
 import type { Endpoint } from "../http/endpoint.ts";
 import { type AccessParts, accessEndpoints } from "./access.ts";
 import { type AlertParts, alertEndpoints } from "./alerts.ts";
+import { type AuditParts, auditEndpoints } from "./audit.ts";
 import { type EraseParts, eraseEndpoints } from "./erase.ts";
 import { type EventParts, eventEndpoints } from "./events.ts";
 import { type HeldParts, heldEndpoints } from "./held.ts";
@@ -18,6 +19,7 @@ import { type TokenParts, tokenEndpoints } from "./tokens.ts";
 export type AdminParts = StatusParts &
   EventParts &
   EraseParts &
+  AuditParts &
   JobParts &
   SourceParts &
   ShadowParts &
@@ -36,6 +38,7 @@ export function adminEndpoints(parts: AdminParts): Endpoint[] {
     ...statusEndpoints(parts),
     ...eventEndpoints(parts),
     ...eraseEndpoints(parts),
+    ...auditEndpoints(parts),
     ...jobEndpoints(parts),
     ...sourceEndpoints(parts),
     ...shadowEndpoints(parts),

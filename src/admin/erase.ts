@@ -1,4 +1,5 @@
 import * as v from "valibot";
+import { auditedSelection } from "../audit/selection.ts";
 import { givenReason } from "../events/actions.ts";
 import { type EraseOptions, type EraseReceipt, eraseNamed, erasePage, sweep } from "../events/erase.ts";
 import { STATUSES } from "../events/event.ts";
@@ -90,6 +91,11 @@ export function eraseEndpoints(parts: EraseParts): Endpoint[] {
       request: EraseBody,
       limitBytes: SELECTION_LIMIT,
       response: ErasedAnswer,
+      audited: {
+        action: "events.erase",
+        detail: ({ reason, dryRun, ...body }, { matched, held }) =>
+          dryRun ? null : { ...auditedSelection(body), reason, events: matched, held: held.length },
+      },
       change: (body) => erase(parts, body),
     }),
   ];

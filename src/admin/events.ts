@@ -1,4 +1,5 @@
 import * as v from "valibot";
+import { auditedSelection } from "../audit/selection.ts";
 import { AppError } from "../errors.ts";
 import { type Action, discarding, givenReason, replaying, rerouting, takeNamed } from "../events/actions.ts";
 import { JOB_CURSOR, LIST_CURSOR } from "../events/cursors.ts";
@@ -265,6 +266,11 @@ export function eventEndpoints(parts: EventParts): Endpoint[] {
       request: ReplayBody,
       limitBytes: SELECTION_LIMIT,
       response: TakenAnswer,
+      audited: {
+        action: "events.replay",
+        detail: ({ force = false, dryRun, ...body }, { matched }) =>
+          dryRun ? null : { ...auditedSelection(body), force, events: matched },
+      },
       async change({ force = false, transform = false, ...body }) {
         if (force && body.filter !== undefined)
           throw fieldError("force", "cannot be used with filter: name the events in ids");
@@ -279,6 +285,11 @@ export function eventEndpoints(parts: EventParts): Endpoint[] {
       request: DiscardBody,
       limitBytes: SELECTION_LIMIT,
       response: TakenAnswer,
+      audited: {
+        action: "events.discard",
+        detail: ({ reason, dryRun, ...body }, { matched }) =>
+          dryRun ? null : { ...auditedSelection(body), reason, events: matched },
+      },
       change: ({ reason, ...body }) => take(parts, discarding(events, reason, now), body),
     }),
   ];

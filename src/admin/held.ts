@@ -131,6 +131,10 @@ export function heldEndpoints(parts: HeldParts): Endpoint[] {
       summary: "Stores the held deliveries that the present secrets of their sources verify. Others stay held.",
       request: ReverifyBody,
       response: ReverifiedAnswer,
+      audited: {
+        action: "held.reverify",
+        detail: ({ ids, dryRun }, { admitted }) => (dryRun ? null : { deliveries: ids.length, admitted }),
+      },
       change: ({ ids, dryRun = false }) => held.reverify(ids, dryRun),
     }),
     changeEndpoint(parts, {
@@ -139,6 +143,7 @@ export function heldEndpoints(parts: HeldParts): Endpoint[] {
       summary: "Removes held deliveries for good.",
       request: IdsBody,
       response: RemovedAnswer,
+      audited: { action: "held.remove", detail: (_, { removed }) => ({ removed }) },
       change: ({ ids }) => held.remove(ids),
     }),
     changeEndpoint(parts, {
@@ -149,6 +154,7 @@ export function heldEndpoints(parts: HeldParts): Endpoint[] {
       request: ExplainBody,
       limitBytes: 2 * MAX_REQUEST,
       response: ExplanationAnswer,
+      audited: null,
       change: (request) => held.explain(request),
     }),
   ];

@@ -46,6 +46,10 @@ export function sessionEndpoints(parts: SessionParts): Endpoint[] {
       summary: "Ends the session, also that of this request. The body is `{}`.",
       request: NoMembers,
       response: RevokedAnswer,
+      audited: {
+        action: "session.revoke",
+        detail: (_, { revoked }) => (revoked ? { userId: parts.session.userId } : null),
+      },
       change: async () => ({ revoked: await parts.session.revoke() }),
     }),
   ];

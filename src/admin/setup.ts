@@ -100,6 +100,7 @@ export function setupEndpoints(parts: SetupParts): Endpoint[] {
         "Shows the newest secret of a source, to enter it at the sender, as long as the source has received nothing.",
       request: SourceBody,
       response: SecretAnswer,
+      audited: { action: "source.secret", detail: ({ source }) => ({ source }) },
       change: ({ source }) => setup.secret(source),
     }),
     changeEndpoint(parts, {
@@ -108,6 +109,7 @@ export function setupEndpoints(parts: SetupParts): Endpoint[] {
       summary: "Signs a sample as the sender of a source does, and delivers it to this server.",
       request: SourceBody,
       response: SentAnswer,
+      audited: null,
       change: ({ source }) => setup.sendSample(source),
     }),
     changeEndpoint(parts, {
@@ -117,6 +119,7 @@ export function setupEndpoints(parts: SetupParts): Endpoint[] {
       request: NewSourceBody,
       limitBytes: 64 * 1024,
       response: DraftAnswer,
+      audited: null,
       change: async (source) => setup.draft(source),
     }),
     changeEndpoint(parts, {
@@ -127,6 +130,7 @@ export function setupEndpoints(parts: SetupParts): Endpoint[] {
       request: NewSourceBody,
       limitBytes: 64 * 1024,
       response: AddedAnswer,
+      audited: { action: "source.add", detail: ({ name, preset }) => ({ source: name, preset }) },
       change: async (source) => setup.add(source),
     }),
   ];

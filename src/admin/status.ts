@@ -189,6 +189,10 @@ export function statusEndpoints(parts: StatusParts): Endpoint[] {
       summary: "Pauses a route: its jobs wait, and running attempts end as usual. A pause that lasts gets the new end.",
       request: PauseBody,
       response: ChangedAnswer,
+      audited: {
+        action: "route.pause",
+        detail: ({ route, forMs = null }, { changed }) => (changed ? { route, forMs } : null),
+      },
       async change({ route, forMs }) {
         await requireRoute(route);
         const until = forMs === undefined ? undefined : now() + forMs;
@@ -201,6 +205,7 @@ export function statusEndpoints(parts: StatusParts): Endpoint[] {
       summary: "Ends the pause of a route.",
       request: RouteBody,
       response: ChangedAnswer,
+      audited: { action: "route.resume", detail: ({ route }, { changed }) => (changed ? { route } : null) },
       async change({ route }) {
         await requireRoute(route);
         return { changed: await events.resumeRoute(route, now()) };
@@ -212,6 +217,7 @@ export function statusEndpoints(parts: StatusParts): Endpoint[] {
       summary: "Tries the unavailable target of a route now, instead of at the next probe.",
       request: RouteBody,
       response: ChangedAnswer,
+      audited: { action: "route.try", detail: ({ route }, { changed }) => (changed ? { route } : null) },
       async change({ route }) {
         await requireRoute(route);
         return { changed: await events.tryRoute(route, now()) };

@@ -71,6 +71,10 @@ export function tokenEndpoints(parts: TokenParts): Endpoint[] {
       summary: "Creates a token for a program, and shows its value this once.",
       request: TokenBody,
       response: CreatedAnswer,
+      audited: {
+        action: "token.create",
+        detail: (_, { name, scopes, expiresAt }) => ({ name, scopes, expiresAt }),
+      },
       async change(request) {
         const created = await tokens.create(request);
         if ("member" in created) throw fieldError(created.member, created.expected);
@@ -83,6 +87,10 @@ export function tokenEndpoints(parts: TokenParts): Endpoint[] {
       summary: "Revokes the tokens with these `names`, or `all`. Unknown names are ignored.",
       request: RevokeBody,
       response: RevokedAnswer,
+      audited: {
+        action: "token.revoke",
+        detail: ({ names = "all" }, { revoked }) => (revoked === 0 ? null : { names, revoked }),
+      },
       async change({ names, all }) {
         if ((names === undefined) === (all === undefined)) throw fieldError("", "must have either names or all");
         return { revoked: (await tokens.revoke(names ?? "all")).length };

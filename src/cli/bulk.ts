@@ -1,4 +1,6 @@
 import { setTimeout as delay } from "node:timers/promises";
+import { auditedSelection } from "../audit/selection.ts";
+import type { AuditAction } from "../audit/store.ts";
 import { OperatorError } from "../errors.ts";
 import { type Action, takeNamed } from "../events/actions.ts";
 import { JOB_CURSOR } from "../events/cursors.ts";
@@ -8,6 +10,7 @@ import type { CountedPage, EventDetail, EventStore, JobFilter, PageRequest } fro
 import { printable } from "../lib/printable.ts";
 import { findEvent, type ReadEvents } from "./find-event.ts";
 import { requireFiltered, requireFilteredThere } from "./find-source.ts";
+import { noteChange } from "./note-change.ts";
 import { eventConditions, type FilterOptions, perSecond } from "./option-values.ts";
 import { counted, printJson, say } from "./output.ts";
 import { createProgressBar } from "./progress.ts";
@@ -58,6 +61,8 @@ interface BulkCommand {
   action(events: EventStore, now: () => number): Action<string>;
   /** Does the same on another machine. */
   change: RemoteChange;
+  /** What the audit has of it on this machine. */
+  audited: { action: AuditAction; detail?: object };
   /** Why an event is not taken. */
   whyNot(event: EventDetail): string;
   /** The member of the JSON output that has the number of events. */
@@ -71,6 +76,8 @@ interface Takeable {
   events: ReadEvents<EventDetail>;
   action: Action<string>;
   count(filter: JobFilter, page: PageRequest): Promise<CountedPage>;
+  /** Writes to the audit how many events were taken. Another machine does so itself. */
+  note?(taken: number): Promise<void>;
 }
 
 /** Takes events by id or by a filter. The exit code is 1 if one of them cannot be taken. */
@@ -87,13 +94,18 @@ export async function runBulk(ids: readonly string[], options: BulkOptions, comm
     await requireFiltered(stores, options);
     const { events, now } = stores;
     const action = { ...command.action(events, now), whyNot };
-    await take(ids, { events, action, count: events.count }, options, command);
+    const { audited, filter } = command;
+    const { source } = options;
+    const selection = auditedSelection(filter === null ? { ids, source } : { filter: { ...filter } });
+    const note = (taken: number) =>
+      noteChange(stores, audited.action, { ...selection, ...audited.detail, events: taken });
+    await take(ids, { events, action, count: events.count, note }, options, command);
   });
 }
 
 async function take(
   ids: readonly string[],
-  { events, action, count }: Takeable,
+  { events, action, count, note }: Takeable,
   options: BulkOptions,
   { filter, member, done }: BulkCommand,
 ): Promise<void> {
@@ -114,6 +126,7 @@ async function take(
   };
   const { matched, refused } = await takeNamed(action, ids, find);
   const taken = filtered + matched;
+  if (taken > 0) await note?.(taken);
   if (json) printJson({ [member]: taken, refused });
   else {
     for (const { eventId, reason } of refused) say(`${printable(eventId)}: ${reason}`);

@@ -19,6 +19,7 @@ export function runEventsDiscard(eventIds: string[], options: DiscardOptions): P
     filter: jobFilter(eventIds, options, options.status ?? "failed"),
     action: (events, now) => discarding(events, reason, now),
     change: { path: "events/discard", body: { reason } },
+    audited: { action: "events.discard", detail: { reason } },
     whyNot: whyNotDiscarded,
     member: "discarded",
     done: (events) => `Discarded ${events}.`,

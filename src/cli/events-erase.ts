@@ -1,4 +1,5 @@
 import { setTimeout as delay } from "node:timers/promises";
+import { auditedSelection } from "../audit/selection.ts";
 import { OperatorError } from "../errors.ts";
 import { givenReason, MAX_REASON } from "../events/actions.ts";
 import {
@@ -17,6 +18,7 @@ import { printable } from "../lib/printable.ts";
 import { type ErasedHeld, eraseHeld } from "../webhook/held/erase.ts";
 import { findEvent } from "./find-event.ts";
 import { requireFiltered } from "./find-source.ts";
+import { noteChange } from "./note-change.ts";
 import { eventConditions, type FilterOptions } from "./option-values.ts";
 import { counted, printData, printJson, say } from "./output.ts";
 import { PAUSE_MS, withStores } from "./stores.ts";
@@ -53,6 +55,11 @@ export function runEventsErase(ids: string[], options: Options): Promise<void> {
         : { erased: await erasePages(events, filter, how), refused: [] };
     const removed = await eraseHeld(held, { events: erased, ...searchOf(filter) }, isDryRun);
     const remains = isDryRun ? null : await sweep(events);
+    if (!isDryRun && erased.length + removed.length > 0) {
+      const selection = auditedSelection(filter === null ? { ids, source: options.source } : { filter });
+      const counts = { events: erased.length, held: removed.length };
+      await noteChange(stores, "events.erase", { ...selection, reason, ...counts });
+    }
     const receipt = receiptOf({ reason, isDryRun, erased, held: removed, remains }, now());
     if (json) printJson({ ...receipt, refused });
     else printReceipt(receipt, isDryRun);

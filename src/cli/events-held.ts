@@ -6,6 +6,7 @@ import { type AdmittedHeld, admitHeld } from "../webhook/held/admit.ts";
 import type { HeldFilter, HeldStore, HeldSummary } from "../webhook/held/held-store.ts";
 import { createReverify, REDACTED_REASON } from "../webhook/held/reverify.ts";
 import { findSource, requireFiltered, requireFilteredThere } from "./find-source.ts";
+import { noteChange } from "./note-change.ts";
 import { parseTime, wholeNumber } from "./option-values.ts";
 import { counted, printJson, say } from "./output.ts";
 import { type RemoteOptions, remoteServer } from "./remote.ts";
@@ -82,7 +83,8 @@ export async function runEventsReverify({ source: name, since, dryRun = false, .
   }
   const source = findSource(readSources(readEnvironment()), name);
   const verify = createReverify(source);
-  return withStores(async ({ held, events, now }) => {
+  return withStores(async (stores) => {
+    const { held, events, now } = stores;
     const reverify = async (page: HeldSummary[]) => {
       const totals = noneReverified();
       for await (const part of partsOf(held, page))
@@ -90,7 +92,9 @@ export async function runEventsReverify({ source: name, since, dryRun = false, .
       if (!dryRun) await delay(PAUSE_MS);
       return totals;
     };
-    report(await reverifyPages(held, filterOf(name, since, now()), reverify), { ...options, dryRun });
+    const totals = await reverifyPages(held, filterOf(name, since, now()), reverify);
+    if (!dryRun) await noteChange(stores, "held.reverify", { source: name, admitted: totals.admitted });
+    report(totals, { ...options, dryRun });
   });
 }
 

@@ -6,6 +6,7 @@ import { whyNotReplayed, whyNotRerouted } from "../events/untaken.ts";
 import { printable } from "../lib/printable.ts";
 import { type BulkOptions, jobFilter, runBulk } from "./bulk.ts";
 import { findEvent, noSuchEvent } from "./find-event.ts";
+import { noteChange } from "./note-change.ts";
 import { wholeNumber } from "./option-values.ts";
 import { counted, printJson, say } from "./output.ts";
 import { withStores } from "./stores.ts";
@@ -26,6 +27,7 @@ export function runEventsReplay(eventIds: string[], options: ReplayOptions): Pro
     filter,
     action: (events, now) => (force ? rerouting : replaying)(events, now, transform),
     change: { path: "events/replay", body: { force, transform } },
+    audited: { action: "events.replay", detail: { force } },
     whyNot: force ? whyNotRerouted : whyNotReplayedOnce,
     member: "replayed",
     done: (events) => `Queued ${events} again.`,
@@ -51,10 +53,12 @@ function replayConflict(eventIds: string[], conflict: string, options: ReplayOpt
     throw new OperatorError({ found: "--conflict is not usable here", remedy: "give one event id, and no --force" });
   }
   const number = wholeNumber("--conflict", conflict, MAX_CONFLICT);
-  return withStores(async ({ events, now }) => {
+  return withStores(async (stores) => {
+    const { events, now } = stores;
     const event = await findEvent(events, { eventId, source });
     if (!event) throw noSuchEvent(eventId);
     const newId = await makeEvent(events, event, { number, now: now() });
+    await noteChange(stores, "events.replay", { ids: [event.eventId], source: event.source, conflict: number });
     if (json) printJson({ replayed: 1, eventId: newId });
     else say(`Queued as ${printable(newId)}.`);
   });

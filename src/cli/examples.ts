@@ -56,6 +56,8 @@ export const EXAMPLES: Record<string, readonly (readonly [commandLine: string, w
     ],
     ["authserve events discard --route old --status queued --reason 'route removed'", "Give up the jobs of a route"],
   ],
+  "audit list": [["authserve audit list --limit 200", "See who has changed what"]],
+  "audit verify": [["authserve audit verify", "Check that no row was changed, removed, moved or inserted"]],
   "events erase": [
     [
       "authserve events erase --search maria@example.com --reason 'request 12' --dry-run",

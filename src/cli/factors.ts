@@ -9,6 +9,7 @@ import {
 import { qrText } from "../auth/factors/qr-code.ts";
 import { loadTotp } from "../auth/factors/totp.ts";
 import { OperatorError } from "../errors.ts";
+import { noteChange } from "./note-change.ts";
 import { counted, printData, printJson, say, sayOrLog } from "./output.ts";
 import { withStores } from "./stores.ts";
 import { printTable } from "./table.ts";
@@ -42,9 +43,11 @@ export async function runFactorsRemove(
 ): Promise<void> {
   if (ids.length > 0 === (all === true))
     throw new OperatorError({ found: "No factor is named", remedy: "give ids of authserve factors list, or --all" });
-  await withStores(async ({ factors: store }) => {
+  await withStores(async (stores) => {
+    const store = stores.factors;
     const known = await store.list();
     const removed = await store.remove(all ? "all" : ids);
+    if (removed.length > 0) await noteChange(stores, "factor.remove", { ids: removed });
     if (json) printJson({ removed });
     for (const { id, kind, name } of known.filter(({ id }) => removed.includes(id)))
       sayOrLog({ event: "factor_removed", factor: id, kind, name }, `The factor ${name} is removed.`);
@@ -57,12 +60,14 @@ export async function runFactorsRemove(
 
 /** Makes new recovery codes, and prints them this once. The earlier ones do not work any more. */
 export function runFactorsRecoveryCodes({ json }: { json?: boolean }): Promise<void> {
-  return withStores(async ({ factors: store }) => {
+  return withStores(async (stores) => {
+    const store = stores.factors;
     if ((await store.list()).length === 0) {
       const remedy = "add a factor first, with authserve factors add-totp or on the page /account";
       throw new OperatorError({ found: "There is no second factor", remedy }, 1);
     }
     const codes = await renewRecoveryCodes(store);
+    await noteChange(stores, "factor.recovery_codes", { codes: codes.length });
     if (json) printJson(codes);
     else printCodes(codes);
     const line = { event: "recovery_codes_renewed" as const };
@@ -77,13 +82,15 @@ const printCodes = (codes: readonly string[]) => {
 /** Adds an authenticator app, and prints its QR code, its URI and the recovery codes this once. */
 export function runFactorsAddTotp({ name = "", json }: { name?: string; json?: boolean }): Promise<void> {
   const more = ["DEMO_EMAIL", "PUBLIC_URL"] as const;
-  return withStores(async ({ factors: store, settings, now }) => {
+  return withStores(async (stores) => {
+    const { factors: store, settings, now } = stores;
     const { newSecret, uriOf } = await loadTotp();
     const secret = newSecret();
     const added = await addFactor(store, totpFactor(secret, factorName(name, "authenticator app"), now()));
     if (added === null) throw new OperatorError(`No factor was added: ${TOO_MANY_FACTORS}`, 1);
     const { factor, recoveryCodes } = added;
     const { id, kind } = factor;
+    await noteChange(stores, "factor.add", { id, kind, name: factor.name });
     const issuer = settings.PUBLIC_URL === undefined ? "authserve" : new URL(settings.PUBLIC_URL).hostname;
     const uri = uriOf(secret, issuer, settings.DEMO_EMAIL);
     if (json) printJson({ id, name: factor.name, uri, recoveryCodes });

@@ -1,6 +1,7 @@
 import { Command } from "commander";
 import packageJson from "../../package.json" with { type: "json" };
 import { addAlertCommands } from "./commands/alerts.ts";
+import { addAuditCommands } from "./commands/audit.ts";
 import { addEventCommands } from "./commands/events.ts";
 import { addLoginCommands } from "./commands/login.ts";
 import { addOperationCommands } from "./commands/operation.ts";
@@ -36,6 +37,7 @@ const GROUPS: readonly [heading: string, add: (program: Command) => void][] = [
   ["Webhooks:", addWebhookCommands],
   ["Alerts:", addAlertCommands],
   ["Login:", addLoginCommands],
+  ["Audit:", addAuditCommands],
   ["Operation:", addOperationCommands],
   ["Shell:", addShellCommands],
 ];

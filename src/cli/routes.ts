@@ -1,3 +1,4 @@
+import type { AuditAction } from "../audit/store.ts";
 import { readEnvironment } from "../config/env-file.ts";
 import { readConfigFile } from "../config/file/config-file.ts";
 import { ROUTE_SETTING_NAMES, routesOf } from "../config/routes.ts";
@@ -11,6 +12,7 @@ import type { Stores } from "../stores.ts";
 import type { Source } from "../webhook/source.ts";
 import type { Route } from "../worker/route.ts";
 import { overviewOfRoutes, type RouteOverview, targetOf } from "../worker/route-overview.ts";
+import { noteChange } from "./note-change.ts";
 import { durationOption, FOR_BOUNDS, remedyForName } from "./option-values.ts";
 import { counted, printJson, say } from "./output.ts";
 import { type RemoteOptions, type RemoteServer, remoteServer } from "./remote.ts";
@@ -110,10 +112,15 @@ export async function runRoutesPause(
 ): Promise<void> {
   const forMs = duration === undefined ? undefined : durationOption("--for", duration, FOR_BOUNDS);
   let until = forMs && Date.now() + forMs;
-  const isPaused = await changeRoute(name, remote, { path: "routes/pause", body: { forMs } }, ({ events, now }) => {
-    until = forMs && now() + forMs;
-    return events.pauseRoute(name, now(), until);
-  });
+  const isPaused = await changeRoute(
+    name,
+    remote,
+    { path: "routes/pause", body: { forMs }, action: "route.pause" },
+    ({ events, now }) => {
+      until = forMs && now() + forMs;
+      return events.pauseRoute(name, now(), until);
+    },
+  );
   const end = until === undefined ? "" : `${isoTime(until)} or `;
   say(
     isPaused
@@ -124,15 +131,18 @@ export async function runRoutesPause(
 
 /** Ends the pause of a route. */
 export async function runRoutesResume(name: string, remote: RemoteOptions): Promise<void> {
-  const isResumed = await changeRoute(name, remote, { path: "routes/resume" }, ({ events, now }) =>
-    events.resumeRoute(name, now()),
+  const isResumed = await changeRoute(
+    name,
+    remote,
+    { path: "routes/resume", action: "route.resume" },
+    ({ events, now }) => events.resumeRoute(name, now()),
   );
   say(isResumed ? `${name} is resumed.` : `${name} was not paused.`);
 }
 
 /** Asks the running servers to try the target of a route now, and not only at the next probe. */
 export async function runRoutesTry(name: string, remote: RemoteOptions): Promise<void> {
-  const isAsked = await changeRoute(name, remote, { path: "routes/try" }, ({ events, now }) =>
+  const isAsked = await changeRoute(name, remote, { path: "routes/try", action: "route.try" }, ({ events, now }) =>
     events.tryRoute(name, now()),
   );
   say(isAsked ? `A server tries the target of ${name} now.` : `The target of ${name} is not unavailable.`);
@@ -142,7 +152,7 @@ export async function runRoutesTry(name: string, remote: RemoteOptions): Promise
 async function changeRoute(
   name: string,
   remote: RemoteOptions,
-  { path, body }: { path: string; body?: object },
+  { path, body, action }: { path: string; body?: object; action: AuditAction },
   change: (stores: Stores) => Promise<boolean>,
 ): Promise<boolean> {
   const server = remoteServer(remote);
@@ -158,6 +168,7 @@ async function changeRoute(
   await withStores(async (stores) => {
     await requireRoute(name, stores.events, stores.now());
     isChanged = await change(stores);
+    if (isChanged) await noteChange(stores, action, { route: name, ...body });
   });
   return isChanged;
 }

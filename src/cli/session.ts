@@ -1,6 +1,7 @@
 import { userIdProblem } from "../config/settings.ts";
 import { OperatorError } from "../errors.ts";
 import { isoTime } from "../lib/iso-time.ts";
+import { noteChange } from "./note-change.ts";
 import { printData, printJson, say, sayOrLog } from "./output.ts";
 import { type RemoteOptions, remoteServer } from "./remote.ts";
 import { withStores } from "./stores.ts";
@@ -48,9 +49,10 @@ function printSession(
 /** Ends the active session of a user. A running server notices it at the next request. */
 export function runSessionRevoke(userId: string | undefined, { json }: SessionOptions): Promise<void> {
   requireUserId(userId);
-  return withStores(async ({ sessions, settings }) => {
-    const user = userId ?? settings.DEMO_USER_ID;
-    const revoked = await sessions.remove(user);
+  return withStores(async (stores) => {
+    const user = userId ?? stores.settings.DEMO_USER_ID;
+    const revoked = await stores.sessions.remove(user);
+    if (revoked) await noteChange(stores, "session.revoke", { userId: user });
     if (json) printJson({ userId: user, revoked });
     const words = `The session of user ${user} has ended.`;
     if (revoked) sayOrLog({ event: "session_revoked", userId: user, reason: "command" }, words);

@@ -1,6 +1,7 @@
 import { createToken, DEFAULT_EXPIRY_MS, tokenJson } from "../auth/machine-tokens/manage.ts";
 import { formatDuration, parseDurationMs } from "../config/units.ts";
 import { OperatorError } from "../errors.ts";
+import { noteChange } from "./note-change.ts";
 import { printJson, say, sayOrLog, writeOrUndo } from "./output.ts";
 import { withStores } from "./stores.ts";
 import { printTable, styled } from "./table.ts";
@@ -16,14 +17,16 @@ const OPTION_OF = { name: "The name", scopes: "--scope", expiresInMs: "--expires
 /** Creates a token for a program, and prints its value alone on standard output, this once. */
 export function runTokensCreate(name: string, { scope, expires }: CreateOptions): Promise<void> {
   const expiresInMs = parseExpiry(expires ?? formatDuration(DEFAULT_EXPIRY_MS));
-  return withStores(async ({ tokens, now }) => {
+  return withStores(async (stores) => {
+    const { tokens, now } = stores;
     const created = await createToken(tokens, { name, scopes: scope, expiresInMs }, now());
     if ("member" in created)
       throw new OperatorError(`${OPTION_OF[created.member]} is not usable: it ${created.expected}`);
     const { token, record } = created;
     const undo = () => void tokens.revoke([name]).catch(() => {});
-    await writeOrUndo(process.stdout, token, undo);
     const { scopes, expiresAt } = tokenJson(record);
+    await noteChange(stores, "token.create", { name, scopes, expiresAt });
+    await writeOrUndo(process.stdout, token, undo);
     const end = expiresAt === null ? "never expires" : `expires ${expiresAt}`;
     sayOrLog({ event: "token_created", name, scopes }, `The token ${name} ${end}. It is shown this once.`);
   });
@@ -62,8 +65,9 @@ export async function runTokensRevoke(
 ): Promise<void> {
   if (names.length > 0 === (all === true))
     throw new OperatorError({ found: "No token is named", remedy: "name tokens, or give --all" });
-  await withStores(async ({ tokens }) => {
-    const revoked = await tokens.revoke(all ? "all" : names);
+  await withStores(async (stores) => {
+    const revoked = await stores.tokens.revoke(all ? "all" : names);
+    if (revoked.length > 0) await noteChange(stores, "token.revoke", { names: revoked });
     if (json) printJson({ revoked });
     for (const name of revoked) sayOrLog({ event: "token_revoked", name }, `The token ${name} is revoked.`);
     const unknown = names.filter((name) => !revoked.includes(name));

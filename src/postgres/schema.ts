@@ -308,6 +308,15 @@ const STEPS: readonly string[] = [
   WHERE NOT EXISTS (SELECT 1 FROM authserve.unrouted WHERE unrouted.event = contents.event)
     AND NOT EXISTS (SELECT 1 FROM authserve.jobs WHERE jobs.event = contents.event);
   `,
+  `
+  -- Changes by people and programs. "hash" is of a row and of the hash before it. "detail" is JSON.
+  CREATE TABLE authserve.audit (
+    number bigint PRIMARY KEY, at bigint NOT NULL, who text NOT NULL, origin text NOT NULL, action text NOT NULL,
+    detail text NOT NULL, hash text NOT NULL
+  );
+  -- The ends of the chain: "newest", and "removed", the newest of the rows that were removed for their age.
+  CREATE TABLE authserve.audit_ends (name text COLLATE "C" PRIMARY KEY, number bigint NOT NULL, hash text NOT NULL);
+  `,
 ];
 
 /**

@@ -1,4 +1,5 @@
 import type { AlertStore } from "../alerts/store.ts";
+import type { AuditStore } from "../audit/store.ts";
 import type { FactorStore } from "../auth/factors/store.ts";
 import type { TokenStore } from "../auth/machine-tokens/store.ts";
 import type { SessionStore } from "../auth/sessions.ts";
@@ -14,6 +15,7 @@ import type { SourceStore } from "../webhook/intake/source-store.ts";
 import type { OutageStore } from "../webhook/outages/store.ts";
 import type { SubscriptionStore } from "../webhook/subscriptions/store.ts";
 import { createPostgresAlertStore } from "./alerts.ts";
+import { createPostgresAuditStore } from "./audit.ts";
 import { createPostgresCatchUpStore } from "./catch-ups.ts";
 import type { DatabaseClock } from "./clock.ts";
 import type { Postgres } from "./connection.ts";
@@ -39,6 +41,7 @@ export interface PostgresStores {
   alerts: AlertStore;
   held: HeldStore;
   tokens: TokenStore;
+  audit: AuditStore;
   outages: OutageStore;
   catchUps: CatchUpStore;
   subscriptions: SubscriptionStore;
@@ -73,6 +76,7 @@ export function storesOn(
     alerts: createPostgresAlertStore(postgres),
     held: createPostgresHeldStore(postgres, codec),
     tokens: createPostgresTokenStore(postgres),
+    audit: createPostgresAuditStore(postgres),
     outages: createPostgresOutageStore(postgres),
     catchUps: createPostgresCatchUpStore(postgres),
     subscriptions: createPostgresSubscriptionStore(postgres),

@@ -27,6 +27,7 @@ import { retryDelaysMs } from "../worker/decide.ts";
 import { overviewOfRoutes, targetOf } from "../worker/route-overview.ts";
 import { explainRouting, isTaken } from "../worker/routing.ts";
 import { openNotify } from "./alerts.ts";
+import { createAudit } from "./audit.ts";
 import type { Wiring } from "./configuration.ts";
 import { openHeld } from "./held.ts";
 import { openOutageReports } from "./outage-reports.ts";
@@ -85,6 +86,8 @@ export function openAdmin(
 
   return {
     authorize,
+    audit: createAudit(wiring),
+    readAudit: stores.audit.list,
     events,
     attemptsOf: (route) =>
       routesOf(settings, config.current).find(({ name }) => name === route)?.retry.attempts ?? null,

@@ -22,7 +22,7 @@ import { readPasskeyScript } from "../platform/checkout.ts";
 import { type Logins, pageTtlSeconds } from "./login.ts";
 
 interface BrowserNeeds
-  extends Pick<BrowserParts, "authenticate" | "sessions" | "isToKnownHost" | "log" | "now">,
+  extends Pick<BrowserParts, "authenticate" | "sessions" | "isToKnownHost" | "log" | "audit" | "now">,
     Pick<VerifyParts, "machineTokens"> {
   logins: Logins;
   /** All that verify tokens; that of `JWT_SECRET` is the first. */

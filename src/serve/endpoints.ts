@@ -20,6 +20,7 @@ import type { Admission } from "../webhook/intake/admission.ts";
 import { openAccessLog } from "./access-log.ts";
 import { openAdmin, openPage } from "./admin.ts";
 import { readCertificateEnd, readWatchedSources } from "./alerts.ts";
+import { createAudit } from "./audit.ts";
 import { openBrowser } from "./browser.ts";
 import type { CatchUps } from "./catch-up.ts";
 import type { Wiring } from "./configuration.ts";
@@ -59,7 +60,20 @@ export function openEndpoints(wiring: Wiring, needs: EndpointNeeds): Part {
   const checkHost = createHostCheck(hostRules);
   const isToKnownHost = knownHosts(hostRules);
   const browser = openBrowser(settings, listener.url(), {
-    ...{ logins, authenticate, sessions, secrets, throttle, factors, tokens, isToKnownHost, machineTokens, log, now },
+    ...{
+      logins,
+      authenticate,
+      sessions,
+      secrets,
+      throttle,
+      factors,
+      tokens,
+      isToKnownHost,
+      machineTokens,
+      log,
+      now,
+      audit: createAudit(wiring),
+    },
   });
   const guard = createRequestGuard(authenticate, browser, corsOrigins);
   const authorize = createScopeGuard(guard, machineTokens);

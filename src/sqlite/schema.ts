@@ -285,6 +285,15 @@ const STEPS: readonly string[] = [
   INSERT INTO untaken SELECT event FROM contents
   WHERE event <= (SELECT routed_to FROM tally) AND NOT EXISTS (SELECT 1 FROM jobs WHERE jobs.event = contents.event);
   `,
+  `
+  -- Changes by people and programs. "hash" is of a row and of the hash before it. "detail" is JSON.
+  CREATE TABLE audit (
+    number INTEGER PRIMARY KEY, at INTEGER NOT NULL, who TEXT NOT NULL, origin TEXT NOT NULL, action TEXT NOT NULL,
+    detail TEXT NOT NULL, hash TEXT NOT NULL
+  ) STRICT;
+  -- The ends of the chain: "newest", and "removed", the newest of the rows that were removed for their age.
+  CREATE TABLE audit_ends (name TEXT PRIMARY KEY, number INTEGER NOT NULL, hash TEXT NOT NULL) STRICT, WITHOUT ROWID;
+  `,
 ];
 
 /** The oldest supported schema. Schemas 1 to 14 are from before the first release. */

@@ -1,5 +1,6 @@
 import { dirname } from "node:path";
 import type { AlertStore } from "../alerts/store.ts";
+import type { AuditStore } from "../audit/store.ts";
 import type { FactorStore } from "../auth/factors/store.ts";
 import type { TokenStore } from "../auth/machine-tokens/store.ts";
 import type { SessionStore } from "../auth/sessions.ts";
@@ -16,6 +17,7 @@ import type { OutageStore } from "../webhook/outages/store.ts";
 import type { SubscriptionStore } from "../webhook/subscriptions/store.ts";
 import { sqliteAlerts } from "./alerts.ts";
 import { asAsync, translatingErrors } from "./async-store.ts";
+import { sqliteAudit } from "./audit.ts";
 import { sqliteCatchUps } from "./catch-ups.ts";
 import { packEvents, unpackPoints } from "./codec.ts";
 import type { Database } from "./database.ts";
@@ -44,6 +46,7 @@ export interface SqliteStores {
   alerts: AlertStore;
   held: HeldStore;
   tokens: TokenStore;
+  audit: AuditStore;
   outages: OutageStore;
   catchUps: CatchUpStore;
   subscriptions: SubscriptionStore;
@@ -65,6 +68,7 @@ export function localStores(database: Database, reader?: Database, codec: Payloa
     alerts: asAsync<AlertStore>(sqliteAlerts(database)),
     held: asAsync<HeldStore>(sqliteHeld(database, codec)),
     tokens: asAsync<TokenStore>(sqliteTokens(database)),
+    audit: asAsync<AuditStore>(sqliteAudit(database)),
     outages: asAsync<OutageStore>(sqliteOutages(database)),
     catchUps: asAsync<CatchUpStore>(sqliteCatchUps(database)),
     subscriptions: asAsync<SubscriptionStore>(sqliteSubscriptions(database)),
@@ -155,6 +159,7 @@ export function storesOnThreads(
     catchUps: onThread("catchUps", asAsync<CatchUpStore>(sqliteCatchUps(reader))),
     subscriptions: onThread("subscriptions", asAsync<SubscriptionStore>(sqliteSubscriptions(reader))),
     alerts: { ...onThread("alerts", alerts), read: alerts.read, nextMessages: alerts.nextMessages },
+    audit: onThread("audit", asAsync<AuditStore>(sqliteAudit(reader))),
     tokens: { ...onThread("tokens", tokens), list: tokens.list, find: tokens.find },
     factors: {
       ...onThread("factors", factors),

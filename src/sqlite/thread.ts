@@ -4,6 +4,7 @@ import { repeat } from "../lib/repeat.ts";
 import { type RunCall, serveCalls } from "../lib/thread-rpc.ts";
 import { createPayloadCodec, type EncryptionKey } from "../storage/payload-codec.ts";
 import { sqliteAlerts } from "./alerts.ts";
+import { sqliteAudit } from "./audit.ts";
 import { sqliteCatchUps } from "./catch-ups.ts";
 import { type PackedEvents, unpackEvents } from "./codec.ts";
 import { openDatabase, openReader } from "./database.ts";
@@ -87,6 +88,7 @@ function openServices({ dataDir, files, minFreeBytes, keys = [] }: StorageThread
     sources: sqliteSources(database),
     alerts: sqliteAlerts(database),
     tokens: sqliteTokens(database),
+    audit: sqliteAudit(database),
     outages: sqliteOutages(database),
     catchUps: sqliteCatchUps(database),
     subscriptions: sqliteSubscriptions(database),

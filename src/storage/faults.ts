@@ -10,6 +10,7 @@ export type StorePart =
   | "held"
   | "alerts"
   | "tokens"
+  | "audit"
   | "factors"
   | "nodes";
 

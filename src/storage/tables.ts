@@ -57,6 +57,7 @@ const sessions = table("sessions");
 const throttle = table("throttle");
 const tokens = table("tokens");
 const factors = table("factors");
+const audit = table("audit");
 const nodes = table("nodes");
 
 const LARGE = { isLarge: true } as const;
@@ -156,6 +157,8 @@ export const TABLES: readonly StoredTable[] = [
     text: "name digest scopes last_network",
     integer: "created_at expires_at last_used_at",
   }),
+  audit("audit", "number", { integer: "number at", text: "who origin action detail hash" }),
+  audit("audit_ends", "name", { text: "name hash", integer: "number" }),
   factors("login_factors", "id", { text: "id kind name data", integer: "counter created_at last_used_at" }),
   factors("recovery_codes", "digest", { text: "digest" }),
   factors("spent_codes", "id", { text: "id", integer: "expires_at" }),

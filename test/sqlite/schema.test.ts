@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import Sqlite from "better-sqlite3";
+import { sqliteAudit } from "../../src/sqlite/audit.ts";
 import { databaseFile, openDatabase } from "../../src/sqlite/database.ts";
 import { sqliteEvents } from "../../src/sqlite/events.ts";
 import { sqliteFactors } from "../../src/sqlite/factors.ts";
@@ -92,6 +93,7 @@ test("a file of schema 15 keeps its events, repeats are kept beside them, and di
     events.list({ status: "unrouted", limit: 9 }).items.map(({ eventId }) => eventId),
     ["e-0"],
   );
+  assert.deepEqual(sqliteAudit(database).after(0, 1), []);
   const { processed, discarded } = events.backlog();
   assert.deepEqual([processed, discarded], [0, 1]);
 });

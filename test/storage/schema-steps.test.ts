@@ -22,6 +22,7 @@ suite("the steps of the schemas", () => {
       "3f69ed2034980d70",
       "bdf7af2930274aab",
       "ec8e2b4f98ca9187",
+      "9020c7c547d297f9",
     ]);
     assert.deepEqual(POSTGRES, [
       "f024e019f20f64a2",
@@ -37,6 +38,7 @@ suite("the steps of the schemas", () => {
       "58896371814ac7f0",
       "5a2091e592d08094",
       "e92139327909bbe5",
+      "0fc65c31192bd1ab",
     ]);
   });
 

@@ -1,3 +1,4 @@
+import type { AuditAction } from "../../audit/store.ts";
 import type { RequestContext, RequestHandler } from "../../http/endpoint.ts";
 import { reply } from "../../http/endpoint.ts";
 import { readForm } from "../../http/fields.ts";
@@ -101,6 +102,10 @@ async function showAccount(parts: AccountParts, visit: Visit, note?: string): Pr
 /** Answers `GET /account`. */
 export const accountHandler = (parts: AccountParts) => withSession(parts, (visit) => showAccount(parts, visit));
 
+/** Writes a change by the user of a session to the audit. */
+const audit = (parts: AccountParts, { claims, context }: Visit, action: AuditAction, detail: object) =>
+  parts.audit({ who: `session:${claims.sub}`, origin: context.address, action, detail });
+
 /** Adds a factor, and shows the recovery codes if it is the first one. */
 async function add(parts: AccountParts, visit: Visit, factor: NewFactor): Promise<Reply> {
   const added = await addFactor(parts.factors, factor);
@@ -108,6 +113,7 @@ async function add(parts: AccountParts, visit: Visit, factor: NewFactor): Promis
   const { requestId, address, request } = visit.context;
   const { id, kind, name } = factor;
   parts.log.info({ event: "factor_added", requestId, address, factor: id, kind, name }, "a second factor was added");
+  await audit(parts, visit, "factor.add", { id, kind, name });
   if (added.recoveryCodes !== null) return recoveryCodesPage(visit.texts, added.recoveryCodes);
   return redirect(`${prefixOf(request, parts.trustedProxies, parts.rules)}/account`);
 }
@@ -122,6 +128,7 @@ export const removeFactorHandler = (parts: AccountParts) =>
       const { kind, name } = known.find(({ id }) => id === removed) ?? {};
       const line = { event: "factor_removed" as const, requestId, address, factor: removed, kind, name };
       parts.log.info(line, "a second factor was removed");
+      await audit(parts, visit, "factor.remove", { ids: [removed] });
     }
     return redirect(`${prefixOf(request, parts.trustedProxies, parts.rules)}/account`);
   });
@@ -135,6 +142,7 @@ export const recoveryCodesHandler = (parts: AccountParts) =>
       return redirect(`${prefixOf(request, parts.trustedProxies, parts.rules)}/account`);
     const codes = await renewRecoveryCodes(parts.factors);
     parts.log.info({ event: "recovery_codes_renewed", requestId, address }, "new recovery codes were made");
+    await audit(parts, visit, "factor.recovery_codes", { codes: codes.length });
     return recoveryCodesPage(visit.texts, codes);
   });
 

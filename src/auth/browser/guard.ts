@@ -62,14 +62,15 @@ export async function machineTokenOf(
 }
 
 /** Lets a request pass that has the live session, or a token with a scope. Null: no token is enough. */
-type Authorize = (requester: Requester, scope: string | null) => Promise<void>;
+type Authorize = (requester: Requester, scope: string | null) => Promise<{ kind: "session" | "token"; name: string }>;
 
 /** Creates the guard of what programs may do, too. A token is no cookie, so that no other site can make use of it. */
 export function createScopeGuard(authenticate: AuthenticateRequest, machineTokens: MachineTokens): Authorize {
   return async (requester, scope) => {
     const token = await machineTokenOf(requester, machineTokens);
-    if (token === null) await authenticate(requester.request);
-    else if (scope === null || !token.scopes.includes(scope)) throw insufficientScope(scope);
+    if (token === null) return { kind: "session", name: (await authenticate(requester.request)).sub };
+    if (scope === null || !token.scopes.includes(scope)) throw insufficientScope(scope);
+    return { kind: "token", name: token.name };
   };
 }
 

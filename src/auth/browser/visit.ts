@@ -1,5 +1,6 @@
 import type { IncomingMessage } from "node:http";
 import type { BlockList } from "node:net";
+import type { WriteAudit } from "../../audit/store.ts";
 import { AppError } from "../../errors.ts";
 import type { RequestContext } from "../../http/endpoint.ts";
 import type { IsToKnownHost } from "../../http/known-hosts.ts";
@@ -49,6 +50,7 @@ export interface BrowserParts {
   /** Whether there is the admin page. */
   hasAdmin: boolean;
   log: Log;
+  audit: WriteAudit;
   now: () => number;
 }
 

@@ -75,7 +75,7 @@ const HELD = {
 
 /** Makes rows of each kind in each table. */
 async function fillAll(database: Database): Promise<void> {
-  const { events, sessions, throttle, sources, alerts, held, tokens, catchUps, subscriptions, factors } =
+  const { events, sessions, throttle, sources, alerts, held, tokens, catchUps, subscriptions, factors, audit } =
     localStores(database);
   const add = async (eventId: string, orderingKey: string | null = null, route = "default") => {
     await events.append([newEvent({ eventId })]);
@@ -133,6 +133,8 @@ async function fillAll(database: Database): Promise<void> {
   await subscriptions.save("mail", ends);
   await alerts.save(alertChanges({ changed: [alertRecord()] }));
   await alerts.addSilence({ id: "s-1", name: null, labels: { é: "ñ" }, reason: null, until: NOW }, 1);
+  const entry = { who: "token:ci", origin: "192.0.2.1", action: "route.pause", detail: "{}" } as const;
+  for (const at of [NOW, NOW + 1]) await audit.append({ ...entry, at });
   await tokens.create(newTokenOf("ci"));
   await tokens.create(newTokenOf("used", { expiresAt: null }));
   await tokens.use("used", NOW, "192.0.2.0/24");
@@ -208,6 +210,8 @@ const SAME = {
   alerts: "id",
   alert_silences: "id",
   machine_tokens: "name",
+  audit: "number",
+  audit_ends: "name",
   login_factors: "id",
   recovery_codes: "digest",
   spent_codes: "id",

@@ -1,0 +1,68 @@
+import { verifyAudit } from "../audit/chain.ts";
+import type { AuditLink, AuditRow } from "../audit/store.ts";
+import { OperatorError } from "../errors.ts";
+import { isoTime } from "../lib/iso-time.ts";
+import { wholeNumber } from "./option-values.ts";
+import { counted, printJson, say } from "./output.ts";
+import { withStores } from "./stores.ts";
+import { printTable } from "./table.ts";
+import { timeFormat } from "./time.ts";
+
+const MAX_LIMIT = 10_000;
+
+/** Prints what people and programs have changed, newest first. */
+export function runAuditList({ limit = "50", utc, json }: { limit?: string; utc?: boolean; json?: boolean }) {
+  const most = wholeNumber("--limit", limit, MAX_LIMIT);
+  return withStores(async ({ audit, now }) => {
+    const rows = await audit.list({ limit: most });
+    if (json) return printJson(rows.map(rowJson));
+    if (rows.length === 0) return say("Nothing was changed yet.");
+    const time = timeFormat(utc, now());
+    printTable(
+      ["NUMBER", "TIME", "WHO", "FROM", "ACTION", { heading: "DETAIL", leastWidth: 12 }],
+      rows.map(({ number, at, who, origin, action, detail }) => [
+        String(number),
+        time(at),
+        who,
+        origin,
+        action,
+        detail,
+      ]),
+    );
+  });
+}
+
+/** A row in JSON output. Its members and their order are stable. */
+const rowJson = ({ number, at, who, origin, action, detail, hash }: AuditRow) => ({
+  number,
+  at: isoTime(at),
+  who,
+  from: origin,
+  action,
+  detail: JSON.parse(detail) as unknown,
+  hash,
+});
+
+/** Checks the chain of the audit. The exit code is 1 if a row was changed, removed, moved or inserted. */
+export function runAuditVerify({ known, json }: { known?: string; json?: boolean }): Promise<void> {
+  const link = known === undefined ? null : parseLink(known);
+  return withStores(async ({ audit }) => {
+    const verdict = await verifyAudit(audit, link);
+    const { rows, newest, faults } = verdict;
+    if (faults.length > 0) process.exitCode = 1;
+    if (json) return printJson(verdict);
+    for (const { number, found } of faults) say(`row ${number} ${found}`);
+    const what = counted(rows, "row");
+    if (faults.length === 0) say(`${what} of the audit are whole. The newest is ${newest.number}:${newest.hash}`);
+    else say(`The audit of ${what} is not whole: ${counted(faults.length, "fault")}.`);
+  });
+}
+
+function parseLink(text: string): AuditLink {
+  const [, number, hash] = /^([0-9]{1,15}):([0-9a-f]{64})$/.exec(text) ?? [];
+  if (number !== undefined && hash !== undefined) return { number: Number(number), hash };
+  throw new OperatorError({
+    found: "--known is not usable",
+    remedy: "give NUMBER:HASH as an earlier check printed it, or the log",
+  });
+}
