@@ -108,6 +108,7 @@ export function alertEndpoints(parts: AlertParts): Endpoint[] {
       summary: "Sends a test message to each notifier of the configuration file, and tells which of them took it.",
       request: v.object({}),
       response: TestedAnswer,
+      audited: null,
       change: async () => ({ items: await alerts.test() }),
     }),
   ];

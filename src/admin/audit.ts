@@ -15,7 +15,7 @@ const AuditQuery = v.object({
   ),
 });
 
-const AuditAnswer = v.object({
+export const AuditAnswer = v.object({
   items: v.array(
     v.object({
       number: count,

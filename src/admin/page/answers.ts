@@ -1,6 +1,7 @@
 import type { InferOutput } from "valibot";
 import type { DenialItem } from "../access.ts";
 import type { AlertItem, TestedAnswer } from "../alerts.ts";
+import type { AuditAnswer } from "../audit.ts";
 import type { EventAnswer, EventsAnswer, TakenAnswer } from "../events.ts";
 import type { ExplanationAnswer, HeldAnswer, HeldPage, RemovedAnswer, ReverifiedAnswer } from "../held.ts";
 import type { ErrorsAnswer, JobsAnswer } from "../jobs.ts";
@@ -21,6 +22,8 @@ export type EventsPage = InferOutput<typeof EventsAnswer>;
 export type EventItem = EventsPage["items"][number];
 export type EventDetail = InferOutput<typeof EventAnswer>;
 export type Job = EventDetail["jobs"][number];
+export type AuditList = InferOutput<typeof AuditAnswer>;
+export type AuditItem = AuditList["items"][number];
 export type JobsPage = InferOutput<typeof JobsAnswer>;
 export type OpenJobItem = JobsPage["items"][number];
 export type ErrorsPage = InferOutput<typeof ErrorsAnswer>;

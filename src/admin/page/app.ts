@@ -8,6 +8,7 @@ import { place } from "./router.ts";
 import { t } from "./texts/texts.ts";
 import { AddSource } from "./views/add-source.ts";
 import { Alerts } from "./views/alerts.ts";
+import { Audit } from "./views/audit.ts";
 import { DeadLetters } from "./views/dead-letters.ts";
 import { Denied } from "./views/denied.ts";
 import { EventView } from "./views/event.ts";
@@ -38,6 +39,7 @@ const VIEWS: Record<string, () => VNode> = {
   alerts: Alerts,
   tokens: Tokens,
   denied: Denied,
+  audit: Audit,
   session: Session,
 };
 

@@ -1,6 +1,7 @@
 import type {
   Added,
   Alert,
+  AuditList,
   BulkAction,
   CreatedToken,
   Denial,
@@ -45,6 +46,7 @@ export const readSources = (signal?: AbortSignal) => get<{ items: Source[] }>("s
 export const readAlerts = (signal?: AbortSignal) => get<{ items: Alert[] }>("alerts", {}, signal);
 export const readOutages = (signal?: AbortSignal) => get<OutageList>("outages", {}, signal);
 export const beginCatchUp = (source: string) => post<{ started: boolean }>("sources/catch-up", { source });
+export const readAudit = (signal?: AbortSignal) => get<AuditList>("audit", { limit: 200 }, signal);
 export const readSession = (signal?: AbortSignal) => get<Session>("session", {}, signal);
 
 export const readStats = (
@@ -130,3 +132,7 @@ export const revokeToken = (name: string) => post<{ revoked: number }>("tokens/r
 export const readDenials = (signal?: AbortSignal) => get<{ items: Denial[] }>("access/denials", {}, signal);
 
 export const revokeSession = () => post<{ revoked: boolean }>("session/revoke", {});
+
+/** Erases the content of an event. */
+export const eraseEvent = ({ eventId, source }: { eventId: string; source: string }, reason: string) =>
+  post<Taken>("events/erase", { ids: [eventId], source, reason });

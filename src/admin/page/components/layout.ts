@@ -26,6 +26,7 @@ const PARENTS: Record<string, string> = {
   "add-source": "sources",
   explain: "refused",
   denied: "tokens",
+  audit: "session",
   outages: "sources",
 };
 

@@ -49,6 +49,7 @@ export const ES: Texts = {
     alerts: "Alertas",
     tokens: "Tokens",
     denied: "Peticiones denegadas",
+    audit: "Auditoría",
     outages: "Interrupciones",
     session: "Sesión",
   },
@@ -218,6 +219,11 @@ export const ES: Texts = {
     reasons: (reason) => REASONS[reason] ?? reason,
   },
   event: {
+    erase: "Borrar",
+    eraseTitle: "¿Borrar el contenido de este evento?",
+    eraseEffect:
+      "El cuerpo, las cabeceras y las respuestas desaparecen. El id queda. Las copias y los registros no cambian.",
+    erased: "Borrado",
     back: "Todos los eventos",
     copyLink: "Copiar enlace",
     linkCopied: "El enlace está copiado.",
@@ -586,6 +592,15 @@ export const ES: Texts = {
       `${number.format(redelivered)} pedidos, ${number.format(captured)} guardados de la API, ${number.format(failed)} no llegan, ${number.format(left)} pendientes`,
     possible: "Define catchUp en la fuente.",
     impossible: "No se puede consultar su API.",
+  },
+  audit: {
+    intro: "Lo que personas y programas han cambiado, lo más nuevo primero. Solo se muestran los 200 últimos cambios.",
+    none: "Aún no se ha cambiado nada",
+    at: "Cuándo",
+    who: "Quién",
+    from: "Desde",
+    action: "Acción",
+    detail: "Detalle",
   },
   denied: {
     intro: "Lo que forward-auth de este servidor ha denegado desde su inicio: las 100 peticiones más recientes.",

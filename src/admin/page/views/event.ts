@@ -25,6 +25,7 @@ import { printable } from "../printable.ts";
 import { poll, useResource } from "../resource.ts";
 import { eventHref } from "../router.ts";
 import { t } from "../texts/texts.ts";
+import { eraseDialog } from "./erase-dialog.ts";
 
 const QUEUED_MS = 3000;
 
@@ -75,6 +76,12 @@ function Actions({ event, reload }: { event: EventDetail; reload: () => Promise<
     chosen.value = null;
     if (hasChanged) void Promise.all([reload(), status.reload()]);
   };
+  const isErasing = useSignal(false);
+  const onErased = (hasChanged: boolean) => {
+    isErasing.value = false;
+    if (hasChanged) void Promise.all([reload(), status.reload()]);
+  };
+  if (event.erased !== null) return erasedNote(event.erased);
   const statuses = event.jobs.map((job) => job.status);
   const hasFailed = statuses.includes("failed");
   const selections = [{ ids: [event.eventId], source: event.source }];
@@ -86,9 +93,20 @@ function Actions({ event, reload }: { event: EventDetail; reload: () => Promise<
     ${copyButton({ label: t.event.copyLink, done: t.event.linkCopied, text: () => new URL(eventHref(event), document.baseURI).href })}
     <a class="button" href=${payloadUrl(event)} download>${t.event.download}</a>
     ${copyCurl(event)}
+    <button type="button" class="quiet danger" onClick=${() => {
+      isErasing.value = true;
+    }}>${t.event.erase}…</button>
+    ${isErasing.value && eraseDialog(event, onErased)}
     ${chosen.value !== null && bulkDialog({ action: chosen.value, selections, count: 1, onClose })}
   </div>`;
 }
+
+const erasedNote = ({ erasedAt, reason, payloadSha256 }: NonNullable<EventDetail["erased"]>): VNode =>
+  html`<div class="note">${terms([
+    [t.event.erased, exactly(erasedAt)],
+    [t.bulk.reason, reason],
+    ["SHA-256", html`<code>${payloadSha256}</code>`],
+  ])}</div>`;
 
 /** An id or a type as the server sends it. */
 const headerOf = (text: string) => (/^[!-$&-~]+$/.test(text) ? text : encodeURIComponent(text.toWellFormed()));

@@ -9,6 +9,7 @@ import { terms } from "../components/table.ts";
 import { exactly } from "../components/time.ts";
 import { readSession, revokeSession } from "../endpoints.ts";
 import { html } from "../html.ts";
+import { hashOf } from "../place.ts";
 import { useResource } from "../resource.ts";
 import { t } from "../texts/texts.ts";
 
@@ -21,6 +22,7 @@ export function Session(): VNode {
   };
   return html`${heading(t.views.session)}
     <p class="soft">${t.session.one}</p>
+    <div class="actions"><a class="button" href=${hashOf(["audit"])}>${t.views.audit}</a></div>
     ${shown(session, (data) => html`<div class="card">${details(data)}</div>`)}
     <div class="cards choices">
       <div class="card"><p>${t.session.logOutEffect}</p>
