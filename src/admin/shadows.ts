@@ -88,6 +88,7 @@ export function shadowEndpoints(parts: ShadowParts): Endpoint[] {
       summary: "Forgets the comparisons of a shadow, and counts anew.",
       request: ShadowQuery,
       response: ResetAnswer,
+      audited: { action: "shadow.reset", detail: ({ name }, { changed }) => (changed ? { route: name } : null) },
       async change({ name }) {
         requireShadow(name);
         return { changed: await events.resetComparisons(name) };

@@ -44,6 +44,7 @@ export const AUDIT_ACTIONS = {
   "route.pause": "A route was paused.",
   "route.resume": "The pause of a route was ended.",
   "route.try": "A probe of an unavailable target was asked for.",
+  "shadow.reset": "The comparisons of a shadow were forgotten.",
   "source.add": "A source was added to the configuration file.",
   "source.catch_up": "A catch-up with a provider was begun.",
   "source.secret": "A received secret was shown.",

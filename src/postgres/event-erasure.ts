@@ -25,7 +25,6 @@ const ERASE = [
   "DELETE FROM authserve.repeats WHERE event = $1",
   "DELETE FROM authserve.sent_bodies WHERE event = $1",
   "DELETE FROM authserve.shadow_differences WHERE event = $1",
-  "DELETE FROM authserve.shadow_differences WHERE event = $1",
   "DELETE FROM authserve.reroutes WHERE event = $1",
   `UPDATE authserve.attempts SET error = CASE WHEN error IS NOT NULL THEN '${ERASED}' END, response = NULL
     WHERE event = $1`,

@@ -26,7 +26,6 @@ const ERASE = [
   "DELETE FROM repeats WHERE event = ?",
   "DELETE FROM sent_bodies WHERE event = ?",
   "DELETE FROM shadow_differences WHERE event = ?",
-  "DELETE FROM shadow_differences WHERE event = ?",
   "DELETE FROM reroutes WHERE event = ?",
   `UPDATE attempts SET error = CASE WHEN error IS NOT NULL THEN '${ERASED}' END, response = NULL WHERE event = ?`,
   `UPDATE jobs SET last_error = CASE WHEN last_error IS NOT NULL THEN '${ERASED}' END WHERE event = ?`,
