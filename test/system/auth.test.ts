@@ -127,7 +127,7 @@ test("/healthz and /readyz answer 200", async () => {
   assert.equal((await ask(server, "/healthz")).status, 200);
   const { instance, status, parts } = (await ask(server, "/readyz")).json as Record<string, object | string>;
   assert.equal(status, "ready");
-  const names = ["alerts", "events", "factors", "held", "intake", "sessions", "sources", "throttle", "tokens"];
+  const names = ["alerts", "audit", "events", "factors", "held", "intake", "sessions", "sources", "throttle", "tokens"];
   assert.deepEqual(
     Object.entries(parts ?? {}).sort(),
     names.map((name) => [name, "ok"]),

@@ -25,6 +25,7 @@ test("every outcome has a series from the start, so that its first occurrence is
     "request_timeout",
     "signature_mismatch",
     "store_unavailable",
+    "too_many_deliveries",
     "unsupported_media_type",
   ]);
   assert.deepEqual(outcomesOf("logins_total").sort(), [

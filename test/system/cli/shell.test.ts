@@ -54,7 +54,7 @@ suite("authserve completion", () => {
     [["ev"], ["events"]],
     [
       ["events", ""],
-      ["list", "show", "replay", "discard", "prune", "stats", "held", "reverify", "send-test", "--help"],
+      ["list", "show", "replay", "discard", "erase", "prune", "stats", "held", "reverify", "send-test", "--help"],
     ],
     [
       ["events", "list", "--s"],
@@ -81,7 +81,7 @@ suite("authserve completion", () => {
   for (const [words, expected] of [
     [
       ["events", ""],
-      ["list", "show", "replay", "discard", "prune", "stats", "held", "reverify", "send-test", "--help"],
+      ["list", "show", "replay", "discard", "erase", "prune", "stats", "held", "reverify", "send-test", "--help"],
     ],
     [
       ["events", "list", "--status", ""],
