@@ -51,8 +51,14 @@ export function eventRetention(database: Database): SyncPort<Pick<EventStore, "p
 
   const purge = (request: PurgeRequest): PurgedPage => {
     const startedAt = performance.now();
-    const { hasWorked, ...page } = work(request);
-    return { ...page, fruitlessMs: hasWorked ? 0 : performance.now() - startedAt };
+    // A full disk has no room for the log of overwritten pages.
+    database.pragma("secure_delete = FAST");
+    try {
+      const { hasWorked, ...page } = work(request);
+      return { ...page, fruitlessMs: hasWorked ? 0 : performance.now() - startedAt };
+    } finally {
+      database.pragma("secure_delete = ON");
+    }
   };
 
   const work = (request: PurgeRequest): PageWork => {

@@ -1,4 +1,3 @@
-import { statSync } from "node:fs";
 import { AppError, systemCode } from "../errors.ts";
 import { diskSpace, freeBytes, leastFreeBytes } from "../lib/files.ts";
 import { atomic, CHECKPOINT_PAGES, type Database, translateErrors } from "./database.ts";
@@ -24,7 +23,7 @@ interface MonitoredWrites {
    */
   check(): void;
   /**
-   * Called from time to time, outside of {@link run}. If nothing has been written since the last call, it moves the
+   * Called from time to time, outside of {@link run}. If little has been written since the last call, it moves the
    * write-ahead log into the database. Only then does the space of removed events return to the disk.
    */
   idle(): void;
@@ -143,6 +142,8 @@ interface Checkpoints extends Pick<MonitoredWrites, "requireRoom" | "idle"> {
 
 // With more free space than this a second ago there is room for any delivery.
 const AMPLE_BYTES = 1024 ** 3;
+// Heartbeats and other work of a server without deliveries change fewer rows between two calls of `idle`.
+const QUIET_CHANGES = 100;
 // What a delivery adds besides its bytes.
 const OVERHEAD_BYTES = 64 * 1024;
 
@@ -155,8 +156,9 @@ function createCheckpoints(
   let pages = CHECKPOINT_PAGES;
   let adjustedAt = Number.NEGATIVE_INFINITY;
   let lastFree = 0;
-  let lastLog = "";
+  let lastChanges = 0;
   let leastFree = 0;
+  const totalChanges = database.prepare("SELECT total_changes()").pluck();
 
   /** A delivery is written to the log first. The next checkpoint may add the whole log to the database. */
   const hasRoom = (bytes: number) =>
@@ -182,10 +184,9 @@ function createCheckpoints(
       throw new AppError("store_unavailable", { retryAfterSeconds: 5, cause });
     },
     idle() {
-      const { size, mtimeMs } = statSync(`${database.name}-wal`, { throwIfNoEntry: false }) ?? { size: 0, mtimeMs: 0 };
-      const log = `${size} ${mtimeMs}`;
-      if (size > 0 && log === lastLog) emptyLog(database);
-      lastLog = log;
+      const changes = totalChanges.get() as number;
+      if (changes - lastChanges < QUIET_CHANGES && sizeOf(`${database.name}-wal`) > 0) emptyLog(database);
+      lastChanges = changes;
     },
     adjust(isFull) {
       const now = performance.now();

@@ -44,7 +44,7 @@ test("a check writes only after a lost change, until a change succeeds", (t) => 
   assert.equal(changes(), after);
 });
 
-test("the space of removed rows returns to the disk once nothing more is written", (t) => {
+test("the space of removed rows returns to the disk once little more is written", (t) => {
   const { database, write, idle } = setUp(t);
   const bytes = (end: string) => statSync(database.name + end).size;
   write("large", LARGE.repeat(20));
@@ -53,8 +53,11 @@ test("the space of removed rows returns to the disk once nothing more is written
   assert.equal(bytes("-wal"), 0);
   database.exec("DELETE FROM metadata WHERE key = 'large'");
   database.pragma("incremental_vacuum(100000)");
+  for (let row = 0; row < 100; row++) write(`row-${row}`, "");
   idle();
   assert.ok(bytes("-wal") > 0);
+  // As a heartbeat does.
+  write("beat", "");
   idle();
   assert.deepEqual([bytes("-wal"), bytes("") < full / 2], [0, true]);
 });

@@ -30,8 +30,11 @@ test("every outcome has a series from the start, so that its first occurrence is
   ]);
   assert.deepEqual(outcomesOf("logins_total").sort(), [
     "internal_error",
+    "invalid_code",
     "invalid_credentials",
+    "invalid_passkey",
     "login_busy",
+    "second_factor_required",
     "store_unavailable",
     "succeeded",
     "too_many_attempts",
