@@ -38,7 +38,13 @@ const JOB = "authserve";
 const SECRET = "a secret of the tests";
 
 /** Metrics that the server of this test cannot have. */
-const ABSENT = ["authserve_certificate_not_after_timestamp_seconds", "authserve_token_not_after_timestamp_seconds"];
+const ABSENT = [
+  "authserve_source_missed_seconds",
+  "authserve_source_subscription_at_risk",
+  "authserve_certificate_not_after_timestamp_seconds",
+  "authserve_token_not_after_timestamp_seconds",
+  "authserve_new_login_network_timestamp_seconds",
+];
 
 /** The metrics that a text names. */
 const metricsIn = (text: string) => text.match(/\b(?:authserve|nodejs|process)_\w+/g) ?? [];

@@ -11,7 +11,7 @@ import { until } from "../../helpers/until.ts";
 import { workingDir } from "../../helpers/working-dir.ts";
 
 const ROOT = join(import.meta.dirname, "../../..");
-const NEXT = "0.2.99";
+const NEXT = "0.3.99";
 
 /** What a later version of the same minor version may do to the schema: add, and change nothing. */
 const ADDITIVE_STEP = `\`
