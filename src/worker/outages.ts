@@ -45,7 +45,8 @@ export function createOutages(options: OutagesOptions): Outages {
   async function note(routes: UnavailableRoute[]): Promise<void> {
     const isRecent = now() - notedAt < NOTE_EVERY_MS;
     if (isSame(routes, noted) && (isRecent || routes.length === 0)) return;
-    notedAt = now();
+    // Notes of the same millisecond would not replace each other.
+    notedAt = Math.max(now(), notedAt + 1);
     await store.noteUnavailable(owner, routes, notedAt);
     noted = routes;
   }
