@@ -44,12 +44,12 @@ suite("a command with --server", () => {
       ["session", "show"],
       ["alerts", "list", "--all", "--utc"],
     ]) {
-      for (const json of [[], ["--json"]]) {
-        const args = [...command, ...json];
-        const here = await server.run(args);
-        const there = await authserve([...args, "--server", server.url, "--token-file", "token"], { dir, env: {} });
+      const compare = async (args: string[]) => {
+        const remote = [...args, "--server", server.url, "--token-file", "token"];
+        const [here, there] = await Promise.all([server.run(args), authserve(remote, { dir, env: {} })]);
         assert.deepEqual([there.code, there.stdout], [here.code, here.stdout], `${args.join(" ")}: ${there.stderr}`);
-      }
+      };
+      await Promise.all([compare(command), compare([...command, "--json"])]);
     }
     const stats = ["events", "stats", "--json", ...since, "--step", "minute"];
     const there = await authserve([...stats, "--server", server.url, "--token-file", "token"], { dir, env: {} });
@@ -88,7 +88,10 @@ suite("a command with --server", () => {
       for (const id of ["evt_a", "evt_b", "evt_c", "evt_d"]) await deliver(server, { id, type: "order.refused" });
       await deliver(server, event("evt_done"));
       const counts = async () => JSON.parse((await server.run(["events", "stats", "--json"])).stdout);
-      const isSettled = async () => (await counts()).failed === 4 && (await counts()).processed === 1;
+      const isSettled = async () => {
+        const { failed, processed } = await counts();
+        return failed === 4 && processed === 1;
+      };
       await until(isSettled);
       const token = `token-${isRemote}`;
       const scopes = ["--scope", "events:read", "events:write"];
@@ -97,7 +100,7 @@ suite("a command with --server", () => {
       const run = (args: string[]) => (isRemote ? authserve([...args, ...there], { dir, env: {} }) : server.run(args));
       return { run, isSettled };
     }
-    const [here, there] = [await start(false), await start(true)];
+    const [here, there] = await Promise.all([start(false), start(true)]);
     for (const command of [
       ["routes", "pause", "all"],
       ["routes", "pause", "all"],
@@ -117,9 +120,9 @@ suite("a command with --server", () => {
       ["events", "discard", "--dead-letter", "--reason", "a test"],
       ["events", "reverify", "--source", "default", "--dry-run"],
     ]) {
-      const [a, b] = [await here.run(command), await there.run(command)];
+      const [a, b] = await Promise.all([here.run(command), there.run(command)]);
       assert.deepEqual([b.code, b.stdout, b.stderr], [a.code, a.stdout, a.stderr], command.join(" "));
-      if (command[1] === "replay") for (const { isSettled } of [here, there]) await until(isSettled);
+      if (command[1] === "replay") await Promise.all([here, there].map(({ isSettled }) => until(isSettled)));
     }
     const conflict = await there.run(["events", "replay", "evt_done", "--conflict", "1"]);
     assert.deepEqual([conflict.code, conflict.stdout], [2, ""]);
