@@ -38,7 +38,7 @@ const TEST_WRITE = "last_write_check";
 interface LostChange {
   error: AppError;
   /** SQLite's count of changes at that time. */
-  changes: unknown;
+  changes: number;
 }
 
 interface WriteOptions {
@@ -53,8 +53,9 @@ interface WriteOptions {
 /** Monitors the transactions of the writing connection. */
 export function monitorWrites(database: Database, { inPlace, minFreeBytes, reserve }: WriteOptions): MonitoredWrites {
   const metadata = createMetadata(database);
-  const checkpoints = createCheckpoints(database, minFreeBytes, reserve);
-  const totalChanges = database.prepare("SELECT total_changes()").pluck();
+  const countChanges = database.prepare<[], number>("SELECT total_changes()").pluck();
+  const totalChanges = () => countChanges.get() as number;
+  const checkpoints = createCheckpoints(database, totalChanges, minFreeBytes, reserve);
   const inTransaction = atomic(database, (group: () => unknown) => group());
   /** The newest change that was lost. */
   let lost: LostChange | null = null;
@@ -76,7 +77,7 @@ export function monitorWrites(database: Database, { inPlace, minFreeBytes, reser
     // A change elsewhere in the file proves nothing about the damaged page.
     if (isDamage(error.cause)) return false;
     if (isRefused(error.cause)) return hasTestValue;
-    return totalChanges.get() !== changes && !isStillFull(error);
+    return totalChanges() !== changes && !isStillFull(error);
   }
 
   const writeTime = () => metadata.set(TEST_WRITE, new Date().toISOString());
@@ -100,8 +101,7 @@ export function monitorWrites(database: Database, { inPlace, minFreeBytes, reser
         if (hasTestValue) removeTestValue();
         return result;
       } catch (error) {
-        if (error instanceof AppError && error.code === "store_unavailable")
-          lost = { error, changes: totalChanges.get() };
+        if (error instanceof AppError && error.code === "store_unavailable") lost = { error, changes: totalChanges() };
         throw error;
       }
     },
@@ -149,6 +149,7 @@ const OVERHEAD_BYTES = 64 * 1024;
 
 function createCheckpoints(
   database: Database,
+  totalChanges: () => number,
   minFreeBytes: number | undefined,
   reserve: WriteOptions["reserve"],
 ): Checkpoints {
@@ -158,7 +159,6 @@ function createCheckpoints(
   let lastFree = 0;
   let lastChanges = 0;
   let leastFree = 0;
-  const totalChanges = database.prepare("SELECT total_changes()").pluck();
 
   /** A delivery is written to the log first. The next checkpoint may add the whole log to the database. */
   const hasRoom = (bytes: number) =>
@@ -184,7 +184,7 @@ function createCheckpoints(
       throw new AppError("store_unavailable", { retryAfterSeconds: 5, cause });
     },
     idle() {
-      const changes = totalChanges.get() as number;
+      const changes = totalChanges();
       if (changes - lastChanges < QUIET_CHANGES && sizeOf(`${database.name}-wal`) > 0) emptyLog(database);
       lastChanges = changes;
     },
