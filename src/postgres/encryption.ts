@@ -1,10 +1,11 @@
 import type { EncryptionStore, ResealedPage, ResealRequest } from "../events/encryption.ts";
 import { MAX_PAYLOAD_BYTES } from "../events/limits.ts";
-import { markOf, type PayloadCodec, SEALED, UnsealableError } from "../storage/payload-codec.ts";
+import { IS_SEALED_SQL, KEY_IN_SQL, markOf, type PayloadCodec } from "../storage/payload-codec.ts";
 import {
   columnsOfSealed,
-  KEY_IN_SQL,
   KEY_NOTE,
+  neededKeys,
+  resealRows,
   SEALED_TABLES,
   type SealedRow,
   type SealedTable,
@@ -36,17 +37,14 @@ export function createPostgresEncryption(postgres: Postgres, codec: PayloadCodec
     missingKeys: async () => (await notedKeys(postgres)).filter((id) => !codec.keyIds.includes(id)),
     reseal: (request) => postgres.transaction((queries) => reseal(queries, codec, request)),
     async forgetKeys() {
-      const missing: Record<string, number> = {};
-      const inUse = new Set<string>(codec.keyId === null ? [] : [codec.keyId]);
+      const counts: { id: string; rows: number }[] = [];
       for (const { name, text } of SEALED_TABLES) {
-        const counts = await postgres.rows<{ id: string; rows: number }>(`
+        const found = await postgres.rows<{ id: string; rows: number }>(`
           SELECT ${KEY_IN_SQL(text)} AS id, count(*)::int AS rows FROM authserve.${name}
-          WHERE ${text} LIKE '${SEALED}' AND ${text} NOT LIKE 'sealed:plain:%' GROUP BY 1`);
-        for (const { id, rows } of counts) {
-          inUse.add(id);
-          if (!codec.keyIds.includes(id)) missing[id] = (missing[id] ?? 0) + rows;
-        }
+          WHERE ${IS_SEALED_SQL(text)} GROUP BY 1`);
+        counts.push(...found);
       }
+      const { inUse, missing } = neededKeys(codec, counts);
       const unused = (await notedKeys(postgres)).filter((id) => !inUse.has(id));
       await postgres.run(FORGET, [texts(unused.map((id) => KEY_NOTE + id))]);
       return missing;
@@ -71,19 +69,9 @@ async function reseal(
     limit,
     MAX_PAYLOAD_BYTES,
   ]);
-  let changed = 0;
-  for (const row of rows) {
-    try {
-      await update(queries, table, row, table.reseal(codec, row));
-      changed++;
-    } catch (error) {
-      if (!(error instanceof UnsealableError)) throw error;
-    }
-  }
-  const last = rows.at(-1)?.id;
-  if (last === undefined) return { changed: 0, unreadable: 0, next: null };
-  // Several rows may have the number of the last one. Those that no key opens would come again.
-  return { changed, unreadable: rows.length - changed, next: changed === 0 ? last + 1 : last };
+  const { resealed, page } = resealRows(table, codec, rows);
+  for (const { row, sealed } of resealed) await update(queries, table, row, sealed);
+  return page;
 }
 
 /**
@@ -100,7 +88,7 @@ WITH chosen AS (
   FROM (
     SELECT ${order}${bytes ? `, ${bytes}` : ""} FROM authserve.${name}
     WHERE ${id} >= $1 AND ${text} IS NOT NULL AND left(${text}, ${markOf("").length + 16}) <> $2
-      AND (${text} NOT LIKE '${SEALED}' OR ${text} LIKE 'sealed:plain:%' OR ${KEY_IN_SQL(text)} = ANY($3::text[]))
+      AND (NOT ${IS_SEALED_SQL(text)} OR ${KEY_IN_SQL(text)} = ANY($3::text[]))
     ORDER BY ${order} LIMIT $4) AS first)
 SELECT ${columnsOfSealed(table, "authserve.events")} FROM authserve.${name}
 WHERE (${order}) IN (SELECT ${order} FROM chosen WHERE nth = 1 OR total <= $5)

@@ -1,11 +1,12 @@
 import { crc32 } from "node:zlib";
 import type { EncryptionStore, ResealedPage, ResealRequest } from "../events/encryption.ts";
 import { MAX_PAYLOAD_BYTES } from "../events/limits.ts";
-import { markOf, type PayloadCodec, SEALED, UnsealableError } from "../storage/payload-codec.ts";
+import { IS_SEALED_SQL, KEY_IN_SQL, markOf, type PayloadCodec } from "../storage/payload-codec.ts";
 import {
   columnsOfSealed,
-  KEY_IN_SQL,
   KEY_NOTE,
+  neededKeys,
+  resealRows,
   SEALED_TABLES,
   type SealedRow,
   type SealedTable,
@@ -46,33 +47,19 @@ function sqliteEncryption(database: Database, codec: PayloadCodec, dataDir: stri
     noteKey(database, codec, Date.now());
     const rows = rowsOf(database, table, { mark: markOf(codec.keyId), others, from, limit });
     const update = updateOf(database, table);
-    let changed = 0;
-    for (const row of rows) {
-      try {
-        update(row, table.reseal(codec, row));
-        changed++;
-      } catch (error) {
-        if (!(error instanceof UnsealableError)) throw error;
-      }
-    }
-    const last = rows.at(-1)?.id;
-    if (last === undefined) return { changed: 0, unreadable: 0, next: null };
-    // Several rows may have the number of the last one. Those that no key opens would come again.
-    return { changed, unreadable: rows.length - changed, next: changed === 0 ? last + 1 : last };
+    const { resealed, page } = resealRows(table, codec, rows);
+    for (const { row, sealed } of resealed) update(row, sealed);
+    return page;
   });
 
   const forgetKeys = atomic(database, (): Record<string, number> => {
-    const missing: Record<string, number> = {};
-    const inUse = new Set<string>(codec.keyId === null ? [] : [codec.keyId]);
-    for (const { name, text } of SEALED_TABLES) {
-      const counts = database.prepare<[], { id: string; rows: number }>(`
-        SELECT ${KEY_IN_SQL(text)} AS id, count(*) AS rows FROM ${name}
-        WHERE ${text} LIKE '${SEALED}' AND ${text} NOT LIKE 'sealed:plain:%' GROUP BY 1`);
-      for (const { id, rows } of counts.all()) {
-        inUse.add(id);
-        if (!codec.keyIds.includes(id)) missing[id] = (missing[id] ?? 0) + rows;
-      }
-    }
+    const counts = SEALED_TABLES.flatMap(({ name, text }) =>
+      database
+        .prepare<[], { id: string; rows: number }>(`
+          SELECT ${KEY_IN_SQL(text)} AS id, count(*) AS rows FROM ${name} WHERE ${IS_SEALED_SQL(text)} GROUP BY 1`)
+        .all(),
+    );
+    const { inUse, missing } = neededKeys(codec, counts);
     const forget = database.prepare("DELETE FROM metadata WHERE key = ?");
     for (const id of notedKeys(database)) if (!inUse.has(id)) forget.run(KEY_NOTE + id);
     return missing;
@@ -125,8 +112,7 @@ function rowsOf(database: Database, table: SealedTable, { mark, others, from, li
   const statement = database.prepare<unknown[], SealedRow>(`
     SELECT ${columnsOfSealed(table, "events")} FROM ${name}
     WHERE ${id} >= ? AND ${text} IS NOT NULL AND substr(${text}, 1, ${mark.length}) <> ?
-      AND (${text} NOT LIKE '${SEALED}' OR ${text} LIKE 'sealed:plain:%'
-        OR ${KEY_IN_SQL(text)} IN (SELECT value FROM json_each(?)))
+      AND (NOT ${IS_SEALED_SQL(text)} OR ${KEY_IN_SQL(text)} IN (SELECT value FROM json_each(?)))
     ORDER BY ${id} LIMIT ?`);
   const rows: SealedRow[] = [];
   let bytes = 0;

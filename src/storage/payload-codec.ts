@@ -33,6 +33,12 @@ export const SEALED = `${MARK}%`;
 /** Stands before a plain text that looks encrypted. No key has such an id. */
 const PLAIN = `${MARK}plain:`;
 
+/** Whether a text is encrypted, and does not only look so, in SQL. */
+export const IS_SEALED_SQL = (text: string) => `(${text} LIKE '${SEALED}' AND ${text} NOT LIKE '${PLAIN}%')`;
+
+/** The id of the key in an encrypted text, in SQL. */
+export const KEY_IN_SQL = (text: string) => `substr(${text}, ${MARK.length + 1}, ${ID_LENGTH})`;
+
 /** What the encrypted texts of a key begin with. */
 export const markOf = (keyId: string) => MARK + keyId;
 

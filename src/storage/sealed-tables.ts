@@ -1,4 +1,4 @@
-import { type PayloadCodec, ROW } from "./payload-codec.ts";
+import { type PayloadCodec, ROW, UnsealableError } from "./payload-codec.ts";
 import { openHeld, sealHeld } from "./sealed-held.ts";
 
 /** A row with a payload or a part of it. `text` and `bytes` are its encrypted columns. */
@@ -124,5 +124,39 @@ export function columnsOfSealed({ id, key, text, bytes, named = {} }: SealedTabl
 /** The name under which the store notes a key. */
 export const KEY_NOTE = "encryption_key:";
 
-/** The id of the key in an encrypted text, in SQL. */
-export const KEY_IN_SQL = (text: string) => `substr(${text}, 8, 16)`;
+/** A row and its columns encrypted anew. */
+interface Resealed {
+  row: SealedRow;
+  sealed: ReturnType<SealedTable["reseal"]>;
+}
+
+/** Encrypts the rows of a page anew. Those that no key opens are left out, and counted as unreadable. */
+export function resealRows(
+  table: SealedTable,
+  codec: PayloadCodec,
+  rows: readonly SealedRow[],
+): { resealed: Resealed[]; page: { changed: number; unreadable: number; next: number | null } } {
+  const resealed = rows.flatMap((row): Resealed[] => {
+    try {
+      return [{ row, sealed: table.reseal(codec, row) }];
+    } catch (error) {
+      if (error instanceof UnsealableError) return [];
+      throw error;
+    }
+  });
+  const changed = resealed.length;
+  const last = rows.at(-1)?.id ?? null;
+  // Several rows may have the number of the last one. Those that no key opens would come again.
+  const next = last !== null && changed === 0 ? last + 1 : last;
+  return { resealed, page: { changed, unreadable: rows.length - changed, next } };
+}
+
+/** The keys that rows need, of the counts of each table: all, and how many rows need each that is not there. */
+export function neededKeys(
+  { keyId, keyIds }: Pick<PayloadCodec, "keyId" | "keyIds">,
+  counts: readonly { id: string; rows: number }[],
+): { inUse: Set<string>; missing: Record<string, number> } {
+  const missing: Record<string, number> = {};
+  for (const { id, rows } of counts) if (!keyIds.includes(id)) missing[id] = (missing[id] ?? 0) + rows;
+  return { inUse: new Set([...(keyId === null ? [] : [keyId]), ...counts.map(({ id }) => id)]), missing };
+}
