@@ -64,6 +64,8 @@ export function forward(from: string, { feed, target, state, view, signal }: Lis
     const sending = turn.then(async () => {
       const answer = await answerOf(event, isAgain);
       if (answer === null && target !== null) return false;
+      // Before it is shown: what was shown is not sent again after a kill.
+      if (!isAgain) state.save(event.cursor);
       last = event;
       view.show(event, answer);
       return true;
@@ -80,7 +82,6 @@ export function forward(from: string, { feed, target, state, view, signal }: Lis
       for (const event of events) {
         await resumed.promise;
         if (signal.aborted || !(await send(event, false))) return;
-        state.save(event.cursor);
       }
       if (signal.aborted) return;
       if (next !== cursor) state.save(next);
