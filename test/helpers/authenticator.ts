@@ -11,6 +11,7 @@ interface Wrongs {
   counter?: number;
   userHandle?: string;
   crossOrigin?: boolean;
+  topOrigin?: string;
   type?: string;
   /** Another key than that of the passkey. */
   key?: KeyObject;
@@ -31,6 +32,13 @@ function cbor(value: Buffer | string): Buffer {
   const major = typeof value === "string" ? 0x60 : 0x40;
   if (bytes.length < 24) return Buffer.concat([Buffer.from([major + bytes.length]), bytes]);
   return Buffer.concat([Buffer.from([major + 25, bytes.length >> 8, bytes.length & 255]), bytes]);
+}
+
+/** The attestation object of an authenticator that attests nothing (WebAuthn level 3, 8.7). */
+export function attestationWithout(authData: Buffer): Buffer {
+  const empty = Buffer.from("a0", "hex");
+  const members = [cbor("fmt"), cbor("none"), cbor("attStmt"), empty, cbor("authData"), cbor(authData)];
+  return Buffer.concat([Buffer.from("a3", "hex"), ...members]);
 }
 
 /** A passkey in software: ES256, without attestation (WebAuthn level 3, 6.1 and 6.5). */
@@ -59,15 +67,7 @@ export class Authenticator {
     const id = Buffer.from(this.credentialId, "base64url");
     const length = Buffer.from([id.length >> 8, id.length & 255]);
     const data = [this.#authData(String(rp.id), FLAGS.data, wrongs), Buffer.alloc(16), length, id, publicKey];
-    const attestation = Buffer.concat([
-      Buffer.from("a3", "hex"),
-      cbor("fmt"),
-      cbor("none"),
-      cbor("attStmt"),
-      Buffer.from("a0", "hex"),
-      cbor("authData"),
-      cbor(Buffer.concat(data)),
-    ]);
+    const attestation = attestationWithout(Buffer.concat(data));
     const response = {
       clientDataJSON: base64(this.#clientData("webauthn.create", challenge, origin, wrongs)),
       attestationObject: base64(attestation),
@@ -95,8 +95,9 @@ export class Authenticator {
   }
 
   #clientData(type: string, challenge: string, origin: string, wrongs: Wrongs): string {
-    const { crossOrigin = false } = wrongs;
-    return JSON.stringify({ type: wrongs.type ?? type, challenge, origin: wrongs.origin ?? origin, crossOrigin });
+    const { crossOrigin = false, topOrigin } = wrongs;
+    const data = { type: wrongs.type ?? type, challenge, origin: wrongs.origin ?? origin, crossOrigin, topOrigin };
+    return JSON.stringify(data);
   }
 
   #authData(rpId: string, flags: number, { rpId: wrong = rpId, isVerified = true, counter = this.counter }: Wrongs) {

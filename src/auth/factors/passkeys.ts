@@ -36,6 +36,12 @@ export function passkeySiteOf(publicUrl: string, cookieDomain: string | undefine
   return { rpId: cookieDomain ?? hostname, origin };
 }
 
+/**
+ * The algorithms of new passkeys (COSE): EdDSA, ES256, RS256. The library's own list has ML-DSA-44 from Node 24.7 on.
+ * Such a passkey would not work on an older Node.
+ */
+const ALGORITHMS = [-8, -7, -257];
+
 const dataOf = ({ data }: Pick<FactorRecord, "data">) => JSON.parse(data) as PasskeyData;
 
 /** The passkeys that work at a site, or those that do not. */
@@ -91,6 +97,7 @@ export async function registrationOptions(
     challenge: new Uint8Array(Buffer.from(challenge, "base64url")),
     timeout: STEP_MS,
     attestationType: "none",
+    supportedAlgorithmIDs: ALGORITHMS,
     excludeCredentials: existing.map(dataOf).map(({ credentialId: id, transports }) => ({ id, transports })),
     authenticatorSelection: { residentKey: "required", userVerification: "required" },
   });
@@ -106,13 +113,14 @@ export async function newPasskey(
   const { verifyRegistrationResponse } = await import("@simplewebauthn/server");
   try {
     const response = JSON.parse(answer) as RegistrationResponseJSON;
-    if (isCrossOrigin(response.response.clientDataJSON)) return { fault: IN_FRAME };
+    if (isFromFrame(response.response.clientDataJSON)) return { fault: IN_FRAME };
     const { verified, registrationInfo } = await verifyRegistrationResponse({
       response,
       expectedChallenge: challenge,
       expectedOrigin: origin,
       expectedRPID: rpId,
       requireUserVerification: true,
+      supportedAlgorithmIDs: ALGORITHMS,
     });
     if (!verified) return { fault: "its signature is wrong" };
     const { id, publicKey, counter, transports = [] } = registrationInfo.credential;
@@ -145,7 +153,7 @@ export async function passkeyIn(
     const { credentialId, publicKey, userHandle } = dataOf(factor);
     // A key of the user, and no other one, has this handle (WebAuthn level 3, 7.2, step 6).
     if (response.response.userHandle !== userHandle) return { fault: "the user handle is another one" };
-    if (isCrossOrigin(response.response.clientDataJSON)) return { fault: IN_FRAME };
+    if (isFromFrame(response.response.clientDataJSON)) return { fault: IN_FRAME };
     const { verified, authenticationInfo } = await verifyAuthenticationResponse({
       response,
       expectedChallenge: challenge,
@@ -164,9 +172,10 @@ export async function passkeyIn(
 /** The id of the factor of a credential: the same for the same one. */
 const idOfCredential = (credentialId: string) => hash("sha256", credentialId).slice(0, 16);
 
-function isCrossOrigin(clientDataJson: string): boolean {
-  const data = JSON.parse(Buffer.from(clientDataJson, "base64url").toString("utf8")) as { crossOrigin?: unknown };
-  return data.crossOrigin === true;
+/** Whether a page of another site had the frame in which it was made (WebAuthn level 3, 7.1 and 7.2). */
+function isFromFrame(clientDataJson: string): boolean {
+  const data = JSON.parse(Buffer.from(clientDataJson, "base64url").toString("utf8")) as Record<string, unknown>;
+  return data.crossOrigin === true || data.topOrigin !== undefined;
 }
 
 const IN_FRAME = "it was made in a frame of another site";

@@ -155,6 +155,7 @@ suite("a new passkey", () => {
     ["that has not verified its user", { isVerified: false }],
     ["that was made for a login", { type: "webauthn.get" }],
     ["in a frame of another site", { crossOrigin: true }],
+    ["below a page of another site", { topOrigin: "https://app.example.net" }],
   ] as const)
     test(`${what} is refused`, async () => {
       const key = new Authenticator();
@@ -176,6 +177,14 @@ suite("a new passkey", () => {
     );
     assert.ok(!Buffer.from(options.user.id, "base64url").includes("1@"));
     assert.equal(options.attestation, "none");
+  });
+
+  test("has an algorithm that every Node knows", async () => {
+    const { pubKeyCredParams } = await registrationOptions(SITE, "AAAA", USER, []);
+    assert.deepEqual(
+      pubKeyCredParams.map(({ alg }) => alg),
+      [-8, -7, -257],
+    );
   });
 });
 
