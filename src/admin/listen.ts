@@ -10,6 +10,7 @@ import {
   type ListenedStore,
   type ListenFilter,
 } from "../events/listening.ts";
+import { typeList } from "../events/type-list.ts";
 import type { Endpoint, RequestContext } from "../http/endpoint.ts";
 import { readQuery } from "../http/fields.ts";
 import { isoTime } from "../lib/iso-time.ts";
@@ -49,7 +50,9 @@ const ListenQuery = v.object({
   ),
   since: v.optional(v.pipe(time, v.description("Without `after`: begin with the events received since this time."))),
   source: v.optional(text),
-  type: v.optional(text),
+  type: v.optional(
+    v.pipe(text, v.description("Only events of these types: a list with commas. `*` is any text, and `!` leaves out.")),
+  ),
   route: v.optional(v.pipe(text, v.description("Only events that this route takes, by the present configuration."))),
   limit: v.optional(wholeNumber(MOST), String(MOST)),
   count: v.optional(
@@ -90,10 +93,11 @@ export function listenEndpoints(parts: ListenParts): Endpoint[] {
   const { events, arrivals, takenBy, authorize, now } = parts;
 
   function filterOf({ source, type, route }: Query): ListenFilter {
-    if (route === undefined) return { source, type };
+    const arrival = { source, takesType: type === undefined ? undefined : typeList(type) };
+    if (route === undefined) return arrival;
     const takes = takenBy(route);
     if (takes === null) throw fieldError("route", "is not configured");
-    return { source, type, takes };
+    return { ...arrival, takes };
   }
 
   /** Waits for events behind a cursor, for as long as the request may be held. */

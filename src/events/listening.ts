@@ -3,7 +3,7 @@ import type { Arrival, EventPayload, EventStore } from "./store.ts";
 /** Which events a listener hears. */
 export interface ListenFilter {
   source?: string | undefined;
-  type?: string | undefined;
+  takesType?: ((type: string) => boolean) | undefined;
   /** Whether a route takes an event. Undefined: every event. */
   takes?: ((event: Arrival & EventPayload) => boolean) | undefined;
 }
@@ -58,8 +58,8 @@ export async function beginListening(
 }
 
 /** Whether a filter lets an event pass, as far as that shows without the content. */
-export const mayHear = ({ source, type }: ListenFilter, event: Arrival) =>
-  (source === undefined || event.source === source) && (type === undefined || event.type === type);
+export const mayHear = ({ source, takesType }: ListenFilter, event: Arrival) =>
+  (source === undefined || event.source === source) && (takesType === undefined || takesType(event.type));
 
 const PAGE = 500;
 

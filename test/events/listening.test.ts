@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { suite, test } from "node:test";
 import { watchArrivals } from "../../src/events/arrival-watch.ts";
 import { beginListening, hear } from "../../src/events/listening.ts";
+import { typeList } from "../../src/events/type-list.ts";
 import { localStores } from "../../src/sqlite/stores.ts";
 import { tempDatabase } from "../helpers/database.ts";
 import { NOW, newEvent } from "../helpers/events.ts";
@@ -37,7 +38,7 @@ suite("a listener of a store", () => {
     const watch = watchArrivals(events);
     t.after(watch.stop);
     const begin = await beginListening(events, null, NOW);
-    const waits = [{ type: "push" }, { type: "pull" }].map((filter) => watch.wait(begin, filter, HANG_MS, NEVER));
+    const waits = ["push", "pull"].map((type) => watch.wait(begin, { takesType: typeList(type) }, HANG_MS, NEVER));
     await events.append([newEvent({ eventId: "a", type: "other" }), newEvent({ eventId: "b", type: "pull" })]);
     const pulled = await waits[1];
     assert.deepEqual(idsOf(await hear(events, pulled ?? "", {}, 10)), ["b"]);

@@ -12,11 +12,11 @@ export function addEventCommands(program: Command): void {
       .description(
         "Send stored events to a program on this machine as they arrive, and go on where the last run stopped",
       )
-      .option("--forward <url>", "Where to send them, e.g. http://localhost:3000/hook")
+      .option("--forward <url>", "Where to send them, e.g. http://localhost:3000/hook, or a port")
       .option("--allow-remote", "Allow --forward to name another machine")
       .option("--name <name>", "Name of the listener: each has a place of its own among the events", "default")
       .option("--source <name>", "Only events of this source")
-      .option("--type <type>", "Only events of this type")
+      .option("--type <type>", "Only events of these types, e.g. invoice.*,!invoice.draft")
       .option("--route <name>", "Only events that this route takes")
       .option("--since <time>", "Begin with the events received since this time: 1h, 7d, or ISO 8601 (UTC by default)")
       .option("--from-start", "Begin with the oldest event")

@@ -3,6 +3,7 @@ import { resolve } from "node:path";
 import { readSecretFile, SIGNING_SECRET_FORM, signingKeyOf } from "../../config/secrets.ts";
 import { OperatorError, systemCode } from "../../errors.ts";
 import type { HeardEvent, ListenFilter } from "../../events/listening.ts";
+import { typeList } from "../../events/type-list.ts";
 import { readInstance } from "../../http/instance.ts";
 import { fileId, isInPlace } from "../../lib/files.ts";
 import { databaseFile } from "../../sqlite/database.ts";
@@ -17,10 +18,11 @@ import { signerOfPreset } from "../send.ts";
 import { withStores } from "../stores.ts";
 import { type Feed, patient, remoteFeed, storeFeed } from "./feed.ts";
 import { forward } from "./forward.ts";
+import { readForwardUrl } from "./forward-url.ts";
 import { lineView } from "./lines.ts";
 import { openScreen } from "./screen.ts";
 import { openListenerState } from "./state.ts";
-import { createTarget, forwardUrl, type Signing } from "./target.ts";
+import { createTarget, type Signing } from "./target.ts";
 
 interface ListenOptions extends RemoteOptions {
   forward?: string;
@@ -54,7 +56,8 @@ export async function runListen(options: ListenOptions): Promise<void> {
     throw new OperatorError({ found: "--since and --from-start are given together", remedy: "keep one of them" });
   if (options.forward === undefined && !print)
     throw new OperatorError({ found: "--forward is missing", remedy: "give a URL, or --print to only see events" });
-  const url = options.forward === undefined ? null : forwardUrl(options.forward, options.allowRemote === true);
+  const url =
+    options.forward === undefined ? null : await readForwardUrl(options.forward, options.allowRemote === true);
   const target = url === null ? null : createTarget(url, signingOf(options));
   const run = {
     options,
@@ -93,7 +96,8 @@ function ofFile(feed: Feed, file: string): Feed {
 }
 
 function filterOf({ source, type, route: name }: ListenOptions): ListenFilter {
-  if (name === undefined) return { source, type };
+  const arrival = { source, takesType: type === undefined ? undefined : typeList(type) };
+  if (name === undefined) return arrival;
   const routes = readRoutesOf(undefined);
   const chosen = routes.filter((route) => route.name === name);
   if (chosen.length === 0)
@@ -101,7 +105,7 @@ function filterOf({ source, type, route: name }: ListenOptions): ListenFilter {
       name,
       routes.map((route) => route.name),
     );
-  return { source, type, takes: (event) => isTaken(chosen, event, openStored(event)) };
+  return { ...arrival, takes: (event) => isTaken(chosen, event, openStored(event)) };
 }
 
 /** Since when to listen, in Unix milliseconds; null: from where the last run has stopped. */

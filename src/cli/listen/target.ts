@@ -1,12 +1,13 @@
 import { Agent as HttpAgent, type OutgoingHttpHeaders, request as requestHttp } from "node:http";
 import { Agent as HttpsAgent, request as requestHttps } from "node:https";
-import { describeError, OperatorError, systemCode } from "../../errors.ts";
+import { describeError, systemCode } from "../../errors.ts";
 import { DEFAULT_ROUTE } from "../../events/job.ts";
 import type { HeardEvent } from "../../events/listening.ts";
 import type { EventPayload } from "../../events/store.ts";
-import { isLoopback } from "../../http/listen.ts";
+import { trustSystemAuthorities } from "../../lib/system-authorities.ts";
 import { type Signer, signedAgain } from "../../webhook/samples/signed-again.ts";
 import { headersOf } from "../../worker/handlers/http-headers.ts";
+import { type ForwardUrl, lookupAs } from "./forward-url.ts";
 
 /** How the target took an event. */
 export interface TargetAnswer {
@@ -34,29 +35,13 @@ export type Signing =
 
 const TIMEOUT_MS = 30_000;
 
-/**
- * Reads `--forward`. Throws {@link OperatorError} unless it is an address of this machine, or others are allowed. Names
- * below `localhost` are of this machine (RFC 6761, 6.3).
- */
-export function forwardUrl(text: string, isRemoteAllowed: boolean): string {
-  const url = URL.parse(text);
-  if (url === null || !/^https?:$/.test(url.protocol))
-    throw new OperatorError({
-      found: "--forward is not usable",
-      remedy: "give a URL, e.g. http://localhost:3000/hook",
-    });
-  if (!isRemoteAllowed && !isLoopback(url.hostname) && !url.hostname.endsWith(".localhost")) {
-    const remedy = "name localhost, or allow it with --allow-remote";
-    throw new OperatorError({ found: "--forward is not on this machine", remedy });
-  }
-  return url.href;
-}
-
 /** Creates the target of a URL. */
-export function createTarget(url: string, signing: Signing): LocalTarget {
+export function createTarget({ url, loopback }: ForwardUrl, signing: Signing): LocalTarget {
   const isTls = url.startsWith("https:");
   // The certificate of a program under development names nobody.
-  const agent = isTls ? new HttpsAgent({ rejectUnauthorized: !isLoopback(new URL(url).hostname) }) : new HttpAgent();
+  const options = loopback === null ? {} : { lookup: lookupAs(loopback), rejectUnauthorized: false };
+  const agent = isTls ? new HttpsAgent(options) : new HttpAgent(options);
+  if (isTls && loopback === null) trustSystemAuthorities();
 
   function post(to: string, headers: OutgoingHttpHeaders, body: Uint8Array): Promise<number> {
     return new Promise((resolve, reject) => {

@@ -60,7 +60,7 @@ function createListener(feed: Feed, target: ForwardTarget, view: View, from: str
       ending = new AbortController();
       running = forward(cursor, {
         feed,
-        target: createTarget(target.url, AS_ROUTE),
+        target: createTarget({ url: target.url, loopback: null }, AS_ROUTE),
         state,
         view,
         signal: ending.signal,

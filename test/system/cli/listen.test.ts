@@ -153,7 +153,7 @@ suite("authserve listen", () => {
     for (const [args, message] of [
       [["--forward", "http://192.0.2.1/hook", ...remote()], /not on this machine[\s\S]*--allow-remote/],
       [remote(), /--forward is missing/],
-      [["--forward", "localhost:3000", ...remote()], /--forward is not usable/],
+      [["--forward", "ftp://localhost/hook", ...remote()], /--forward is not usable/],
       [[...forward, ...remote(), "--since", "1h", "--from-start"], /--since and --from-start/],
       [[...forward, ...remote(), "--name", "../x"], /--name is not usable/],
       [[...forward, ...remote(), "--sign-with", "stripe"], /--sign-with needs a secret/],
