@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { once } from "node:events";
+import { request } from "node:http";
 import { type ClientHttp2Stream, connect, constants } from "node:http2";
 import { text as readText } from "node:stream/consumers";
 import { suite, test } from "node:test";
@@ -105,6 +106,26 @@ suite("what apps meet behind a proxy", { concurrency: PROXIES.length }, () => {
         assert.deepEqual(userHeaders(echo), GENUINE);
       });
 
+      // https://github.com/haproxy/haproxy/issues/410: the browser shows ERR_HTTP2_PROTOCOL_ERROR
+      test("a refused upload over HTTP/2 gets its answer, whatever its size", async () => {
+        const received = site.app.received.length;
+        for (const size of [10, 1000, 100_000, 3_000_000])
+          assert.equal(await statusOf(site.proxy.port, "/upload", Buffer.alloc(size)), 401, String(size));
+        assert.equal(site.app.received.length, received);
+      });
+
+      // Caddy does this itself, and its automatic HTTPS is off in tests.
+      if (name !== "caddy") {
+        test("a plain HTTP address of the app leads to HTTPS", async () => {
+          const { httpPort } = site.proxy;
+          const headers = { host: "app.example.com", connection: "close" };
+          const asked = request({ host: "127.0.0.1", port: httpPort, path: "/deep?a=%2F", headers }).end();
+          const [answer] = await once(asked, "response");
+          answer.resume();
+          assert.deepEqual([answer.statusCode, answer.headers.location], [308, `${APP}/deep?a=%2F`]);
+        });
+      }
+
       test("under another port a browser without Sec-Fetch-Site logs in and out, and the app sees the port", async () => {
         const [auth, app] = ["https://auth.example.com:18443", `${APP}:18443`];
         await using site = await startSite(name, { PUBLIC_URL: auth });
@@ -166,15 +187,16 @@ suite("what apps meet behind a proxy", { concurrency: PROXIES.length }, () => {
   }
 });
 
-/** The status of a path that is sent as it is. */
-async function statusOf(port: number, path: string): Promise<number> {
+/** The status of a path that is sent as it is over HTTP/2. With a body it is a `PUT`. */
+async function statusOf(port: number, path: string, body?: Buffer): Promise<number> {
   const session = connect(APP, { port, host: "127.0.0.1", servername: "app.example.com", rejectUnauthorized: false });
   try {
-    const stream = session.request({ ":authority": "app.example.com", ":path": path, accept: "*/*" });
-    const [answer] = await once(stream.end(), "response");
-    stream.resume();
+    const method = body ? "PUT" : "GET";
+    const asked = { ":authority": "app.example.com", ":path": path, ":method": method, accept: "*/*" };
+    const [answer] = await once(session.request(asked).end(body), "response");
     return Number(answer[constants.HTTP2_HEADER_STATUS]);
   } finally {
-    session.close();
+    // The rest of a body may still be on its way.
+    session.on("error", () => {}).destroy();
   }
 }

@@ -41,8 +41,9 @@ const nginx: Preparation = ({ dir, httpsPort, httpPort, authservePort, appPort, 
     [/ssl_certificate_key .*;/g, `ssl_certificate_key ${key};`],
     ["127.0.0.1:3000", `127.0.0.1:${authservePort}`],
   ] as const;
-  const own = deployed("nginx.conf", [...listen, ["listen 80;", `listen 127.0.0.1:${httpPort};`]]);
-  const app = deployed("nginx-app.conf", [...listen, ["127.0.0.1:8080", `127.0.0.1:${appPort}`]], edit);
+  const http = ["listen 80;", `listen 127.0.0.1:${httpPort};`] as const;
+  const own = deployed("nginx.conf", [...listen, http]);
+  const app = deployed("nginx-app.conf", [...listen, http, ["127.0.0.1:8080", `127.0.0.1:${appPort}`]], edit);
   const file = join(dir, "nginx.conf");
   writeFileSync(file, nginxConfiguration(dir, `${own}\n${app}`));
   return { program: "nginx", args: ["-p", dir, "-e", "stderr", "-c", file] };
@@ -89,6 +90,7 @@ export type ProxyName = keyof typeof PREPARATIONS;
 export interface ProxyProcess {
   /** For HTTPS, on 127.0.0.1. */
   port: number;
+  httpPort: number;
   output(): string;
   [Symbol.asyncDispose](): Promise<void>;
 }
@@ -119,6 +121,7 @@ export async function startProxy(
     if (!ended) {
       return {
         port: httpsPort,
+        httpPort,
         output,
         async [Symbol.asyncDispose]() {
           child.kill("SIGKILL");
