@@ -3,10 +3,17 @@ import type { AttemptRecord } from "./job.ts";
 import type { Conflict, EventDetail, EventName, EventSummary, JobDetail, Repeat } from "./store.ts";
 import { summaryOf } from "./summary.ts";
 
-/** An event as it is read, without its jobs. `headers` is JSON. */
+/** An event as it is read, without its jobs. */
 export type EventRow = Pick<EventSummary, "source" | "eventId" | "type" | "receivedAt"> & { id: number };
+/**
+ * An event as it is read, with its contents. `headers` is JSON. `isRerouted`: it waits to be given to the present
+ * routes anew. A driver may have no boolean.
+ */
 export type DetailRow = EventRow &
-  Pick<EventDetail, "address" | "secret" | "contentType" | "payload"> & { headers: string } & ErasureRow;
+  Pick<EventDetail, "address" | "secret" | "contentType" | "payload"> & {
+    headers: string;
+    isRerouted: boolean | number;
+  } & ErasureRow;
 
 /** The members are null if the event was not erased. */
 interface ErasureRow {
@@ -54,17 +61,16 @@ interface Belongings {
 }
 
 /** An event with all that belongs to it. The numbers of repeats are behind those of conflicts. */
-export function detailOf(
-  { id: _, address, secret, contentType, headers, payload, erasedAt, eraseReason, payloadSha256, ...event }: DetailRow,
-  { jobs, history, conflicts, repeats }: Belongings,
-): EventDetail {
+export function detailOf(row: DetailRow, { jobs, history, conflicts, repeats }: Belongings): EventDetail {
+  const { erasedAt, eraseReason, payloadSha256 } = row;
   return {
-    ...summaryOf(event, jobs),
-    address,
-    secret,
-    headers: parsed(headers),
-    contentType,
-    payload,
+    ...summaryOf(row, jobs),
+    ...(row.isRerouted ? ({ status: "queued", processedAt: null } as const) : {}),
+    address: row.address,
+    secret: row.secret,
+    headers: parsed(row.headers),
+    contentType: row.contentType,
+    payload: row.payload,
     erased: erasedAt === null ? null : { erasedAt, reason: eraseReason ?? "", payloadSha256: payloadSha256 ?? "" },
     jobs: (jobs ?? []).map((job) => jobOf(job, history)),
     conflicts: conflicts.map((conflict, index) => ({ number: index + 1, ...conflict })),

@@ -8,7 +8,8 @@ export type JobStatus = (typeof JOB_STATUSES)[number];
 
 /**
  * The status of an event. It is queued before fan-out and while one of its jobs is. Otherwise it is failed if one of
- * them has failed, else discarded if one is discarded, else processed. It is unrouted if no route has taken it.
+ * them has failed, else discarded if one is discarded, else processed. It is unrouted if no route has taken it. Read by
+ * its id, an event that waits for the fan-out of a forced replay is queued, too.
  */
 export const STATUSES = [...JOB_STATUSES, "unrouted"] as const;
 export type Status = (typeof STATUSES)[number];

@@ -23,7 +23,8 @@ type Of<Row> = Row & { event: number };
 /** The events with an id, of one source, or of every source when it is null: event id, source. */
 const GET = `
 SELECT ${EVENT}, address, secret, headers, content_type AS "contentType", payload, erased_at AS "erasedAt",
-  erasures.reason AS "eraseReason", encode(payload_sha256, 'hex') AS "payloadSha256"
+  erasures.reason AS "eraseReason", encode(payload_sha256, 'hex') AS "payloadSha256",
+  EXISTS (SELECT 1 FROM authserve.reroutes WHERE reroutes.event = events.id) AS "isRerouted"
 FROM authserve.events JOIN authserve.contents ON contents.event = events.id
   LEFT JOIN authserve.erasures ON erasures.event = events.id
 WHERE event_id = $1 AND ($2::text IS NULL OR source = $2) ORDER BY source`;

@@ -55,7 +55,8 @@ export function eventReads(database: Database, codec: PayloadCodec = PLAIN_CODEC
     ORDER BY event_id LIMIT @limit`);
   const get = database.prepare<unknown[], DetailRow>(`
     SELECT ${EVENT}, address, secret, headers, content_type AS contentType, payload, erased_at AS erasedAt,
-      erasures.reason AS eraseReason, lower(hex(payload_sha256)) AS payloadSha256
+      erasures.reason AS eraseReason, lower(hex(payload_sha256)) AS payloadSha256,
+      EXISTS (SELECT 1 FROM reroutes WHERE reroutes.event = events.id) AS isRerouted
     FROM events JOIN contents ON contents.event = events.id LEFT JOIN erasures ON erasures.event = events.id
     WHERE event_id = @eventId AND (@source IS NULL OR source = @source) ORDER BY source`);
   const jobs = database.prepare<[number], ListedJobRow>(

@@ -82,6 +82,8 @@ export function replayContract(adapter: string, open: OpenEventStore): void {
       assert.equal(await store.replay(one("e-1"), LATER), 0);
       assert.equal((await store.get("e-1"))[0]?.status, "processed");
       assert.equal(await store.reroute(one("e-1")), true);
+      const [waiting] = await store.get("e-1");
+      assert.deepEqual([waiting?.status, waiting?.processedAt], ["queued", null]);
       assert.equal(await reroute(store), 1);
       const event = await eventAndJob(store, "e-1");
       assert.deepEqual([event?.status, event?.processedAt, event?.dueAt], ["queued", null, NOW]);
