@@ -2,7 +2,6 @@ import { describeError, systemCode } from "../errors.ts";
 import { failureOf, runCommand } from "../lib/run-command.ts";
 import { sendRequest } from "../lib/send-request.ts";
 import { signStandard } from "../lib/standard-webhooks.ts";
-import { trustSystemAuthorities } from "../lib/system-authorities.ts";
 import { ALERTS, type AlertRecord, SEVERITIES, type Severity } from "./alert.ts";
 import { alertmanagerForm, firingOf, isFiring, lineOf, linkOf, messageId, type Sender, titleOf } from "./messages.ts";
 import type { Message } from "./store.ts";
@@ -69,7 +68,6 @@ export function createNotify(
 }
 
 async function post(url: string, body: string, headers: Record<string, string>, signal: AbortSignal): Promise<void> {
-  if (url.startsWith("https:")) trustSystemAuthorities();
   const sent = {
     url,
     isLocal: false,

@@ -1,7 +1,8 @@
 import { readFileSync } from "node:fs";
 import { isWellFormed } from "../auth/machine-tokens/form.ts";
-import { describeError, OperatorError, systemCode } from "../errors.ts";
+import { describeError, type Fault, OperatorError, systemCode } from "../errors.ts";
 import { isLoopback } from "../http/listen.ts";
+import { trustSystemAuthorities } from "../lib/system-authorities.ts";
 
 /** The options of a command that may ask another machine. */
 export interface RemoteOptions {
@@ -33,6 +34,16 @@ interface AskOptions {
 
 const TIMEOUT_MS = 30_000;
 
+const ADDRESS_REMEDY = "give the server's PUBLIC_URL, with its path if it has one, in --server";
+
+const CERTIFICATE_REMEDY =
+  "let the system trust its authority, or name the authority's file (PEM) in the environment as NODE_EXTRA_CA_CERTS";
+
+// As in OpenSSL's X509_verify_cert_error_string, and Node's ERR_TLS_CERT_ALTNAME_INVALID.
+const CERTIFICATE_FAULT = /^(?:UNABLE_TO_|SELF_SIGNED_|DEPTH_ZERO_|CERT_|INVALID_CA|ERR_TLS_CERT_)/;
+
+const isCertificateFault = (error: unknown) => error instanceof Error && CERTIFICATE_FAULT.test(systemCode(error));
+
 /** The server that the options name. Null if they name none. Throws {@link OperatorError} if they are not usable. */
 export function remoteServer({ server, tokenFile }: RemoteOptions): RemoteServer | null {
   if (server === undefined && tokenFile === undefined) return null;
@@ -43,9 +54,31 @@ export function remoteServer({ server, tokenFile }: RemoteOptions): RemoteServer
     throw new OperatorError({ found: "--server is not usable", remedy: "give a URL, e.g. https://auth.example.com" });
   if (url.protocol === "http:" && !isLoopback(url.hostname))
     throw new OperatorError({ found: "--server has no TLS, and would show the token", remedy: "give an https URL" });
+  if (url.protocol === "https:") trustSystemAuthorities();
   const headers = { Authorization: `Bearer ${readToken(tokenFile)}` };
+  const { origin } = url;
   const address = url.href.replace(/\/$/, "");
-  const noAnswer = (error: unknown) => new NoAnswerError(`${url.origin} does not answer (${describeError(error)})`);
+
+  function noAnswer(error: unknown): NoAnswerError {
+    const { cause } = error as Error;
+    return isCertificateFault(cause)
+      ? new NoAnswerError(`the certificate of ${origin} is not trusted (${describeError(cause)})`, CERTIFICATE_REMEDY)
+      : new NoAnswerError(`${origin} does not answer (${describeError(error)})`);
+  }
+
+  async function jsonOf<Answer>(response: Response): Promise<Answer> {
+    const text = await response.text().catch((error: unknown) => {
+      throw noAnswer(error);
+    });
+    try {
+      return JSON.parse(text) as Answer;
+    } catch {
+      throw new OperatorError(
+        { found: `${address} is not an authserve: its answer is not JSON`, remedy: ADDRESS_REMEDY },
+        1,
+      );
+    }
+  }
 
   function ask(path: string, query: Query = {}, options: AskOptions = {}): Promise<Response> {
     const given = Object.entries(query).filter(([, value]) => value !== undefined);
@@ -69,14 +102,12 @@ export function remoteServer({ server, tokenFile }: RemoteOptions): RemoteServer
   }
 
   return {
-    get: async <Answer>(path: string, query?: Query) => timesOf(await (await ask(path, query)).json()) as Answer,
-    raw: async <Answer>(path: string) => (await (await ask(path)).json()) as Answer,
+    get: async <Answer>(path: string, query?: Query) => timesOf(await jsonOf(await ask(path, query))) as Answer,
+    raw: async <Answer>(path: string) => jsonOf<Answer>(await ask(path)),
     bytes: async (path, query) => new Uint8Array(await (await ask(path, query)).arrayBuffer()),
     async post<Answer>(path: string, body: object) {
       const request = { ...headers, "Content-Type": "application/json" };
-      return (await (
-        await send(path, { method: "POST", headers: request, body: JSON.stringify(body) })
-      ).json()) as Answer;
+      return jsonOf<Answer>(await send(path, { method: "POST", headers: request, body: JSON.stringify(body) }));
     },
     async text(path, query, options) {
       const response = await ask(path, query, options);
@@ -112,17 +143,14 @@ async function refusal(response: Response): Promise<OperatorError> {
     return new OperatorError({ found: "The token lacks the scope for this", remedy }, 1);
   }
   const [first] = (problem.errors ?? []) as { path: string; message: string }[];
-  return new RemoteProblem(
-    response.status,
-    code,
-    `The server answered ${code}: ${first ? `${first.path} ${first.message}` : detail}`,
-  );
+  const found = `The server answered ${code}${first ? `: ${first.path} ${first.message}` : detail && `: ${detail}`}`;
+  return new RemoteProblem(response.status, code, response.status === 404 ? { found, remedy: ADDRESS_REMEDY } : found);
 }
 
 /** There was no answer, or only a part of one. */
 export class NoAnswerError extends OperatorError {
-  constructor(found: string) {
-    super({ found, remedy: "check --server and the network" }, 1);
+  constructor(found: string, remedy = "check --server and the network") {
+    super({ found, remedy }, 1);
   }
 }
 
@@ -131,8 +159,8 @@ export class RemoteProblem extends OperatorError {
   readonly status: number;
   readonly code: string;
 
-  constructor(status: number, code: string, message: string) {
-    super(message, 1);
+  constructor(status: number, code: string, problem: string | Fault) {
+    super(problem, 1);
     this.status = status;
     this.code = code;
   }

@@ -1,5 +1,6 @@
 import { type IncomingHttpHeaders, type IncomingMessage, request as requestHttp } from "node:http";
 import { request as requestHttps } from "node:https";
+import { trustSystemAuthorities } from "./system-authorities.ts";
 
 interface OutgoingRequest {
   url: string;
@@ -40,15 +41,15 @@ export function sendRequest({
   headers,
   maxBytes = MAX_RESPONSE_BYTES,
 }: OutgoingRequest): Promise<Response> {
+  const isTls = url.startsWith("https:");
+  if (isTls && !isLocal) trustSystemAuthorities();
   return new Promise((resolve, reject) => {
     const options = {
       method,
       headers: { ...(body !== undefined && { "content-type": "application/json" }), ...headers },
       signal: AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]),
     };
-    const request = url.startsWith("https:")
-      ? requestHttps(url, { ...options, rejectUnauthorized: !isLocal })
-      : requestHttp(url, options);
+    const request = isTls ? requestHttps(url, { ...options, rejectUnauthorized: !isLocal }) : requestHttp(url, options);
     const fail = (error: Error) => reject(error.name === "AbortError" ? new Error("no response in time") : error);
     request.on("response", (response) => {
       const { statusCode: status = 0, headers } = response;

@@ -3,7 +3,6 @@ import { sourcesOf } from "../config/sources.ts";
 import { AppError, describeError } from "../errors.ts";
 import { type Repetition, repeat } from "../lib/repeat.ts";
 import { sendRequest } from "../lib/send-request.ts";
-import { trustSystemAuthorities } from "../lib/system-authorities.ts";
 import type { Stores } from "../stores.ts";
 import type { SendToApi } from "../webhook/catch-up/adapter.ts";
 import { catchUpOf } from "../webhook/catch-up/adapters.ts";
@@ -45,7 +44,6 @@ export function catchUpRunOf(
 
 /** Sends to the API at these origins. */
 export function apiOf(origins: readonly string[], now: () => number, signal: AbortSignal): SendToApi {
-  if (origins.some((origin) => origin.startsWith("https:"))) trustSystemAuthorities();
   return createApi({
     origins,
     send: ({ url, method, headers, body }) =>

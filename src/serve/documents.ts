@@ -1,7 +1,6 @@
 import type { ConfigFile } from "../config/file/config-file.ts";
 import { sourcesOf } from "../config/sources.ts";
 import { sendRequest } from "../lib/send-request.ts";
-import { trustSystemAuthorities } from "../lib/system-authorities.ts";
 import {
   type AddressList,
   type AddressLists,
@@ -83,7 +82,6 @@ async function fetchDocument(
   maxBytes: number,
   signal: AbortSignal,
 ): Promise<{ text: string; cacheControl: string | undefined }> {
-  if (url.startsWith("https:")) trustSystemAuthorities();
   const { status, headers, text, isCut } = await sendRequest({
     url,
     isLocal: false,

@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { once } from "node:events";
-import { writeFileSync } from "node:fs";
-import { createServer } from "node:http";
+import { readFileSync, writeFileSync } from "node:fs";
+import { createServer, get } from "node:http";
+import { createServer as createTlsServer } from "node:https";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { suite, test } from "node:test";
@@ -9,6 +10,7 @@ import { newToken } from "../../../src/auth/machine-tokens/form.ts";
 import { startAdmin } from "../../contract/admin-api.ts";
 import { deliver, event } from "../../helpers/client.ts";
 import { authserve, EXECUTABLE, startProgram } from "../../helpers/command.ts";
+import { pairNamed } from "../../helpers/tls.ts";
 import { until } from "../../helpers/until.ts";
 import { workingDir } from "../../helpers/working-dir.ts";
 
@@ -174,10 +176,39 @@ suite("a command with --server", () => {
     await expect(await run("http://auth.example.com", "token"), 2, /--server has no TLS/);
     await expect(await run("auth.example.com", "token"), 2, /--server is not usable/);
     await expect(await run("http://127.0.0.1:1", "token"), 1, /127\.0\.0\.1:1 does not answer/);
+    await expect(await run(`${server.url}/admin`, "token"), 1, /answered not_found.*\n.*give the server's PUBLIC_URL/);
+    const website = createServer((_, response) => void response.end("<html>"));
+    await once(website.listen(0, "127.0.0.1"), "listening");
+    t.after(() => void website.close());
+    const address = `http://127.0.0.1:${(website.address() as AddressInfo).port}`;
+    await expect(await run(address, "token"), 1, /is not an authserve: its answer is not JSON\n.*PUBLIC_URL/);
     const { stdout } = await server.run(["tokens", "create", "metrics", "--scope", "metrics"]);
     writeFileSync(join(dir, "token"), stdout);
     await expect(await run(server.url, "token"), 1, /lacks the scope for this\n.*create one with --scope events:read/);
     assert.equal((await authserve(["events", "list", "--server", server.url], { dir, env: {} })).code, 2);
+  });
+
+  test("works over HTTPS once its authority is trusted, and tells how", async (t) => {
+    const { server } = await startAdmin(t);
+    const { cert, key } = pairNamed("first");
+    const proxy = createTlsServer({ cert: readFileSync(cert), key: readFileSync(key) }, (asked, answer) => {
+      const { url = "", headers } = asked;
+      get(server.url + url, { headers }, (given) => given.pipe(answer.writeHead(given.statusCode ?? 0)));
+    });
+    await once(proxy.listen(0, "127.0.0.1"), "listening");
+    t.after(() => void proxy.close());
+    const url = `https://127.0.0.1:${(proxy.address() as AddressInfo).port}`;
+    const dir = workingDir();
+    const { stdout } = await server.run(["tokens", "create", "laptop", "--scope", "events:read"]);
+    writeFileSync(join(dir, "token"), stdout);
+    const args = ["events", "list", "--server", url, "--token-file", "token"];
+    const { code, stderr } = await authserve(args, { dir, env: {} });
+    assert.equal(code, 1);
+    assert.match(
+      stderr,
+      /the certificate of https:.* is not trusted \(DEPTH_ZERO_SELF_SIGNED_CERT.*NODE_EXTRA_CA_CERTS/s,
+    );
+    assert.equal((await authserve(args, { dir, env: { NODE_EXTRA_CA_CERTS: cert } })).code, 0);
   });
 
   test("follows no redirect, which could take the token elsewhere", async (t) => {
