@@ -70,6 +70,7 @@ async function startProxy(context: Cleanup, ports: readonly number[]): Promise<s
   const servers = ports.map((own, index) => `    server authserve${index + 1} 127.0.0.1:${own}\n`).join("");
   const text = changed(readFileSync(HAPROXY, "utf8"), [
     [/^ *(?:user|group) haproxy\n/gm, ""],
+    [/^ *bind :::.*\n/gm, ""],
     ["bind :80\n", `bind 127.0.0.1:${port}\n`],
     [/^ *bind :443 .*\n/gm, ""],
     [/^ *http-request redirect .*\n/gm, ""],

@@ -73,6 +73,7 @@ const haproxy: Preparation = ({ dir, httpsPort, httpPort, authservePort, appPort
   const changes = [
     [/^ *(?:user|group) haproxy\n/gm, ""],
     ["/etc/haproxy/haproxy-authserve.lua", join(DEPLOY, "haproxy-authserve.lua")],
+    [/^ *bind :::.*\n/gm, ""],
     ["bind :80\n", `bind 127.0.0.1:${httpPort}\n`],
     [/bind (?<quic>quic4@)?:443 /g, `bind $<quic>127.0.0.1:${httpsPort} `],
     ["/etc/haproxy/certs/", pem],

@@ -42,6 +42,7 @@ const haproxy: Preparation = ({ https, http, servers }) => {
   writeFileSync(pem, readFileSync(cert, "utf8") + readFileSync(key, "utf8"));
   const text = changed(read("haproxy.cfg"), [
     [/^ *(?:user|group) haproxy\n/gm, ""],
+    [/^ *bind :::.*\n/gm, ""],
     ["bind :80\n", `bind 127.0.0.1:${http}\n`],
     ["bind :443 ", `bind 127.0.0.1:${https} `],
     ["/etc/haproxy/certs/auth.example.com.pem", pem],
