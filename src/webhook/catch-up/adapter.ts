@@ -6,14 +6,16 @@ export interface ApiRequest {
   method?: "GET" | "POST" | "PATCH";
   headers?: Readonly<Record<string, string>>;
   body?: string;
+  /** The least time since the last request that has this. */
+  paceMs?: number;
 }
 
 /** A successful answer of an API. */
 export interface ApiAnswer {
   headers: IncomingHttpHeaders;
   text: string;
-  /** The content; undefined without any. Integers that JavaScript cannot hold are texts. */
-  json: unknown;
+  /** The content; undefined without any. Integers that JavaScript cannot hold are texts. Throws if it is no JSON. */
+  readonly json: unknown;
 }
 
 /** Sends a request. Waits where the provider limits the rate. Throws without a 2xx answer. */
@@ -55,6 +57,8 @@ export interface ListedAttempt {
   outcome: "delivered" | "failed" | "pending" | "unknown";
   /** The id with which a delivery of it is stored; null if that is not known. */
   eventId: string | null;
+  /** The provider has not kept what it would deliver. */
+  isGone?: true;
 }
 
 /** A part of a provider's list, the newest first. */
@@ -98,8 +102,10 @@ export interface CatchUpAdapter {
   keepsMs: number;
   /** It cannot deliver again: what was missed is read from the API. */
   onlyLists?: true;
-  /** It does not list when its attempts were made. */
+  /** It does not always list when its attempts were made. */
   hasNoTimes?: true;
+  /** Refusals to deliver an event that hold for all events, and what to do. */
+  stops?: readonly { reason: RegExp; remedy: string }[];
   /** The page that describes the API. */
   docs: string;
   open(settings: CatchUpSettings, send: SendToApi, now: number): Promise<CatchUpSession>;

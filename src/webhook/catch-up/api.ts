@@ -1,6 +1,7 @@
 import type { IncomingHttpHeaders } from "node:http";
 import { MINUTE_MS } from "../../lib/durations.ts";
-import type { ApiAnswer, ApiRequest, SendToApi } from "./adapter.ts";
+import { printable } from "../../lib/printable.ts";
+import { type ApiAnswer, type ApiRequest, memberOf, type SendToApi } from "./adapter.ts";
 
 /** An answer of any status. `isCut` if it was longer than was read. */
 interface RawAnswer {
@@ -14,15 +15,20 @@ interface RawAnswer {
 export class ApiError extends Error {
   /** The status of the answer; null without one. */
   readonly status: number | null;
+  /** What the provider says of it; null if it says nothing. */
+  readonly reason: string | null;
   /** Before this time (Unix milliseconds) it takes no request; null if it would. */
   readonly notBefore: number | null;
 
-  constructor(message: string, status: number | null, notBefore: number | null = null) {
-    super(message);
+  constructor(message: string, status: number | null, { reason = null, notBefore = null }: ErrorDetail = {}) {
+    super(reason === null ? message : `${message} (${reason})`);
     this.status = status;
+    this.reason = reason;
     this.notBefore = notBefore;
   }
 }
+
+type ErrorDetail = Partial<Pick<ApiError, "reason" | "notBefore">>;
 
 interface ApiOptions {
   /** Schemes and hosts. A request to another one is refused: it would get the credential. */
@@ -32,60 +38,138 @@ interface ApiOptions {
   now(): number;
 }
 
-// GitLab repeats five deliveries in a minute, and says nothing about when it goes on.
+// GitLab repeats five deliveries in a minute, and GitHub asks for a minute if it does not say how long.
 const USUAL_WAIT_MS = MINUTE_MS;
 /** A run ends rather than to wait longer. */
 const MAX_WAIT_MS = 2 * MINUTE_MS;
 const MAX_WAITS = 5;
 const RETRY_MS = 2000;
+const MAX_REDIRECTS = 3;
 
-/** Creates the sender of requests to an API. It waits as the provider asks, and tries again after a 5xx answer. */
+/**
+ * Creates the sender of requests to an API. It waits as the provider asks, tries again after a 5xx answer, and follows
+ * redirects within the API, which GitHub and GitLab send for a repository or project that was renamed.
+ */
 export function createApi({ origins, send, wait, now }: ApiOptions): SendToApi {
-  async function sendTo(request: ApiRequest, attempt: number): Promise<ApiAnswer> {
+  let lastPacedAt = Number.NEGATIVE_INFINITY;
+
+  async function sendTo(request: ApiRequest, tries: Tries): Promise<ApiAnswer> {
     const name = nameOf(request, origins);
+    await keepPace(request.paceMs);
     const answer = await send(request).catch((error: Error) => {
       throw new ApiError(`${name}: ${error.message}`, null);
     });
-    const { status, headers } = answer;
+    const { status, text } = answer;
     if (status >= 200 && status < 300) return read(name, answer);
-    const waitMs = waitOf(status, headers, now()) ?? (status >= 500 && attempt < 2 ? RETRY_MS : null);
-    if (waitMs === null) throw new ApiError(`${name}: the answer was ${status}`, status);
-    if (waitMs > MAX_WAIT_MS || attempt >= MAX_WAITS)
-      throw new ApiError(`${name}: the answer was ${status}, a rate limit`, status, now() + waitMs);
+    const target = redirectOf(request, answer);
+    if (target !== null && tries.redirected < MAX_REDIRECTS)
+      return sendTo(target, { ...tries, redirected: tries.redirected + 1 });
+    const reason = reasonOf(status, text);
+    const limit = limitOf(answer, reason, now());
+    const limitMs = limit === "unsaid" ? USUAL_WAIT_MS * 2 ** tries.unsaid : limit;
+    const waitMs = limitMs ?? (status >= 500 && tries.waits < 2 ? RETRY_MS : null);
+    if (waitMs === null) throw new ApiError(`${name}: the answer was ${status}`, status, { reason });
+    if (waitMs > MAX_WAIT_MS || tries.waits >= MAX_WAITS) {
+      const notBefore = now() + waitMs;
+      const until = `a rate limit until ${new Date(notBefore).toISOString()}`;
+      throw new ApiError(`${name}: the answer was ${status}, ${until}`, status, { reason, notBefore });
+    }
     await wait(waitMs);
-    return sendTo(request, attempt + 1);
+    return sendTo(request, { ...tries, waits: tries.waits + 1, unsaid: tries.unsaid + (limit === "unsaid" ? 1 : 0) });
   }
 
-  return (request) => sendTo(request, 0);
+  async function keepPace(paceMs = 0): Promise<void> {
+    if (paceMs === 0) return;
+    const restMs = lastPacedAt + paceMs - now();
+    if (restMs > 0) await wait(restMs);
+    lastPacedAt = now();
+  }
+
+  return (request) => sendTo(request, { waits: 0, unsaid: 0, redirected: 0 });
 }
 
 /** Names a request in messages, without its query. Throws if it goes to another host than the API. */
-function nameOf({ url: text, method, body }: ApiRequest, origins: readonly string[]): string {
-  const url = new URL(text);
+function nameOf(request: ApiRequest, origins: readonly string[]): string {
+  const url = new URL(request.url);
   if (!origins.includes(url.origin))
     throw new ApiError(`${url.origin} is not ${origins.join(" or ")}: no request was sent`, null);
-  return `${method ?? (body === undefined ? "GET" : "POST")} ${url.pathname}`;
+  return `${methodOf(request)} ${url.pathname}`;
 }
+
+const methodOf = ({ method, body }: ApiRequest) => method ?? (body === undefined ? "GET" : "POST");
 
 function read(name: string, { status, headers, text, isCut }: RawAnswer): ApiAnswer {
   if (isCut) throw new ApiError(`${name}: the answer is too long`, status);
-  return { headers, text, json: text === "" ? undefined : parsed(name, text) };
+  // Only what is read must be JSON: what repeats a delivery may answer with anything.
+  return {
+    headers,
+    text,
+    get json() {
+      return text === "" ? undefined : parsed(name, text);
+    },
+  };
 }
 
-/** How long a provider asks to wait, in milliseconds; null if its answer is about something else. */
-function waitOf(status: number, headers: IncomingHttpHeaders, now: number): number | null {
-  const isLimit = status === 429 || (status === 403 && isExhausted(headers)) || (status === 503 && hasWait(headers));
-  if (!isLimit) return null;
-  const after = Number(headers["retry-after"]);
-  if (hasWait(headers) && after >= 0) return after * 1000;
-  const reset = Number(headers["x-ratelimit-reset"] ?? headers["ratelimit-reset"]);
-  return reset > 0 ? Math.max(1000, reset * 1000 - now) : USUAL_WAIT_MS;
+/** How often a request was sent again: after a wait, after one of unknown length, and to another URL. */
+interface Tries {
+  waits: number;
+  unsaid: number;
+  redirected: number;
 }
 
-const hasWait = (headers: IncomingHttpHeaders) => headers["retry-after"] !== undefined;
+/** The request that a redirect asks for; null if there is none, or if it would become another request. */
+function redirectOf(request: ApiRequest, { status, headers }: RawAnswer): ApiRequest | null {
+  const url = URL.parse(headers.location ?? "", request.url);
+  const keepsMethod = status === 307 || status === 308 || methodOf(request) === "GET";
+  return url !== null && REDIRECTS.includes(status) && keepsMethod ? { ...request, url: url.href } : null;
+}
 
-/** GitHub answers 403 when the limit is reached. */
-const isExhausted = (headers: IncomingHttpHeaders) => headers["x-ratelimit-remaining"] === "0" || hasWait(headers);
+const REDIRECTS: readonly number[] = [301, 302, 307, 308];
+
+/**
+ * How long a provider asks to wait, in milliseconds; null if its answer is about something else. GitHub does not always
+ * say how long (`unsaid`), and wants that a client waits longer each time
+ * (https://docs.github.com/en/rest/using-the-rest-api/rate-limits-for-the-rest-api#exceeding-the-rate-limit).
+ */
+function limitOf({ status, headers }: RawAnswer, reason: string | null, now: number): number | "unsaid" | null {
+  const hasWait = headers["retry-after"] !== undefined;
+  const remaining = headers["x-ratelimit-remaining"] ?? headers["ratelimit-remaining"];
+  const isOfGithub = status === 403 && (hasWait || remaining === "0" || /rate limit/i.test(reason ?? ""));
+  if (status !== 429 && !isOfGithub && !(status === 503 && hasWait)) return null;
+  const after = waitIn(headers["retry-after"], now);
+  if (after !== null) return after;
+  // With requests left, it is another limit than the one that is reset then.
+  const reset = remaining === "0" ? Number(headers["x-ratelimit-reset"] ?? headers["ratelimit-reset"]) : 0;
+  return reset > 0 ? Math.max(1000, reset * 1000 - now) : "unsaid";
+}
+
+/** The wait of a `Retry-After` header, in milliseconds (RFC 9110, 10.2.3); null if there is none. */
+function waitIn(header: string | undefined, now: number): number | null {
+  if (header === undefined) return null;
+  const seconds = Number(header);
+  const ms = Number.isNaN(seconds) ? Date.parse(header) - now : seconds * 1000;
+  return Number.isNaN(ms) ? null : Math.max(0, ms);
+}
+
+// A longer text is no reason.
+const MAX_REASON_LENGTH = 200;
+
+/** What an answer says of a failure; null if nothing. That of 401 is left out: it may show a part of the credential. */
+function reasonOf(status: number, text: string): string | null {
+  if (status === 401) return null;
+  try {
+    const answer: unknown = JSON.parse(text);
+    const said = [answer, memberOf(answer, "error"), memberOf(answer, "message")]
+      .flatMap((part) => [part, ...REASONS.map((name) => memberOf(part, name))])
+      .find((part) => typeof part === "string" && part !== "");
+    return said === undefined ? null : printable(String(said)).slice(0, MAX_REASON_LENGTH);
+  } catch {
+    return null;
+  }
+}
+
+/** Where GitHub, GitLab, PayPal, Stripe and Svix say what is wrong. */
+const REASONS = ["message", "detail", "error_description", "error"];
 
 function parsed(name: string, text: string): unknown {
   try {

@@ -54,12 +54,15 @@ interface Circumstances {
 export function decide(event: MissingCandidate, circumstances: Circumstances): CatchUpDecision {
   const { known, isStored, canRedeliver, isLostHere = false, routes, repeatsForMs, now } = circumstances;
   if (isStored || known?.isDone || (event.outcome === "delivered" && !isLostHere)) return "seen";
+  if (event.isGone) return "give_up";
   if (event.outcome === "pending") return "wait";
+  const isStillRepeated = now - (event.at ?? now) <= repeatsForMs;
+  // It may still be pending, and would not be delivered. Tries are for what the provider has given up.
+  if (known && event.outcome === "unknown" && canRedeliver && isStillRepeated) return "wait";
   if (known && known.tries >= MAX_TRIES) return "give_up";
   if (known && known.changedAt > now - REST_MS) return "wait";
   if (canRedeliver) return "redeliver";
   // Its signed delivery would be a duplicate of one that was captured, and takes routes.
-  const isStillRepeated = now - (event.at ?? now) <= repeatsForMs;
   return isStillRepeated && !routes ? "wait" : "capture";
 }
 

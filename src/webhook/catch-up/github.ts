@@ -3,6 +3,9 @@ import { DAY_MS } from "../../lib/durations.ts";
 import type { CatchUpAdapter } from "./adapter.ts";
 import { linkOf, listOf, textAt, timeOf } from "./adapter.ts";
 
+// GitHub asks for a second between requests that change something
+// (https://docs.github.com/en/rest/using-the-rest-api/best-practices-for-using-the-rest-api).
+const PACE_MS = 1000;
 const VERSION = { accept: "application/vnd.github+json", "x-github-api-version": "2022-11-28" };
 
 /**
@@ -28,7 +31,7 @@ export const github: CatchUpAdapter = {
         const next = linkOf(answered.link, "next");
         return { listed: listOf(json).map(listedOf), next: next === null ? null : { url: next, headers } };
       },
-      redeliver: ({ id }) => ({ url: `${deliveries}/${id}/attempts`, body: "", headers }),
+      redeliver: ({ id }) => ({ url: `${deliveries}/${id}/attempts`, method: "POST", headers, paceMs: PACE_MS }),
     };
   },
 };

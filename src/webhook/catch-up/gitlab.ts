@@ -1,13 +1,13 @@
 import { DAY_MS } from "../../lib/durations.ts";
 import type { CatchUpAdapter, ListedAttempt } from "./adapter.ts";
-import { listOf, memberOf, textAt } from "./adapter.ts";
+import { listOf, memberOf, textAt, timeOf } from "./adapter.ts";
 
-// Each has its whole body, and these may be large.
+// The most that it takes.
 const PER_PAGE = 20;
 
 /**
- * GitLab lists every attempt of a webhook without its time, and repeats one when asked, five in a minute. A repeat has
- * the same idempotency key. It keeps them for 7 days.
+ * GitLab lists every attempt of a webhook, in newer versions with its time, and repeats one when asked, five in a
+ * minute. A repeat has the same idempotency key. It keeps them for 7 days.
  */
 export const gitlab: CatchUpAdapter = {
   hosts: ["gitlab.com"],
@@ -18,6 +18,10 @@ export const gitlab: CatchUpAdapter = {
   token: "an access token with the scope api, of a maintainer",
   keepsMs: 7 * DAY_MS,
   hasNoTimes: true,
+  stops: [
+    { reason: /hook disabled/i, remedy: "GitLab has disabled the webhook: send a test request in its settings" },
+    { reason: /silent mode/i, remedy: "GitLab sends nothing in silent mode: ask its administrator" },
+  ],
   docs: "https://docs.gitlab.com/api/project_webhooks/",
   async open({ hook, token }) {
     const headers = { "private-token": token };
@@ -28,7 +32,7 @@ export const gitlab: CatchUpAdapter = {
         const next = String(answered["x-next-page"] ?? "");
         return { listed: listOf(json).map(listedOf), next: next === "" ? null : page(next) };
       },
-      redeliver: ({ id }) => ({ url: `${hook}/events/${id}/resend`, body: "", headers }),
+      redeliver: ({ id }) => ({ url: `${hook}/events/${id}/resend`, method: "POST", headers }),
     };
   },
 };
@@ -39,5 +43,13 @@ function listedOf(event: unknown): ListedAttempt {
   const headerOf = (name: string) => sent.find(([key]) => key.toLowerCase() === name)?.[1] as string | undefined;
   const eventId = headerOf("webhook-id") ?? headerOf("idempotency-key") ?? null;
   const isDelivered = /^2\d\d$/.test(textAt(event, "response_status") ?? "");
-  return { item: eventId ?? id, id, at: null, outcome: isDelivered ? "delivered" : "failed", eventId };
+  return {
+    item: eventId ?? id,
+    id,
+    at: timeOf(textAt(event, "created_at")),
+    outcome: isDelivered ? "delivered" : "failed",
+    eventId,
+    // What it keeps instead of a payload that was too large. A repeat would deliver that.
+    ...(memberOf(memberOf(event, "request_data"), "oversize") === true && { isGone: true }),
+  };
 }

@@ -5,8 +5,8 @@ import { listOf, memberOf, textAt, timeOf } from "./adapter.ts";
 const MAX_PER_PAGE = 50;
 
 /**
- * PayPal lists the events of an app without whether they were delivered. It repeats one to a webhook when asked, but
- * not while it still repeats it by itself.
+ * PayPal lists the events of an app, for all its webhooks and without whether they were delivered. Those types are left
+ * out that the webhook does not get. It repeats one to a webhook when asked, but not while it still repeats it by itself.
  */
 export const paypal: CatchUpAdapter = {
   hosts: ["api-m.paypal.com", "api-m.sandbox.paypal.com"],
@@ -28,7 +28,12 @@ export const paypal: CatchUpAdapter = {
     });
     const headers = { authorization: `Bearer ${textAt(granted.json, "access_token")}` };
     const webhookId = hook?.split("/").at(-1);
+    const subscribed = await send({ url: `${hook}/event-types`, headers });
+    const types = listOf(memberOf(subscribed.json, "event_types") ?? []).map((type) => textAt(type, "name"));
+    const isWanted = (type: string | null) => types.includes("*") || types.includes(type);
     const events = `${origin}/v1/notifications/webhooks-events`;
+    // Its links may name hosts of its own network (https://github.com/paypal/PayPal-node-SDK/issues/68).
+    const pageUrl = (href: string) => `${events}${new URL(href, events).search}`;
     return {
       firstPage(from, to) {
         const time = (at: number) => encodeURIComponent(new Date(at).toISOString());
@@ -38,8 +43,8 @@ export const paypal: CatchUpAdapter = {
         const links = memberOf(json, "links");
         const next = (Array.isArray(links) ? links : []).find((link) => textAt(link, "rel") === "next");
         const href = textAt(next, "href");
-        const listed = listOf(memberOf(json, "events") ?? []).map(listedOf);
-        return { listed, next: href === null ? null : { url: href, headers } };
+        const wanted = listOf(memberOf(json, "events") ?? []).filter((event) => isWanted(textAt(event, "event_type")));
+        return { listed: wanted.map(listedOf), next: href === null ? null : { url: pageUrl(href), headers } };
       },
       redeliver: ({ id }) => ({
         url: `${events}/${encodeURIComponent(id)}/resend`,

@@ -77,7 +77,7 @@ export async function runCatchUp(run: CatchUpRun): Promise<CatchUpResult> {
     refuseBefore(before?.notBefore ?? null, startedAt);
     oldestOpen = await catchUp(run, { from, to: startedAt }, result);
   } catch (error) {
-    result.error = error instanceof BrokenOff ? "broken off" : describeError(error);
+    result.error = error instanceof BrokenOff ? "broken off" : problemText(error, run.adapter);
     if (error instanceof ApiError) notBefore = error.notBefore;
   }
   if (run.isDryRun) return result;
@@ -88,11 +88,21 @@ export async function runCatchUp(run: CatchUpRun): Promise<CatchUpResult> {
   return result;
 }
 
+/** Why a run was broken off, and what to do. */
+function problemText(error: unknown, { stops = [], token }: CatchUpAdapter): string {
+  const text = describeError(error);
+  if (!(error instanceof ApiError) || error.notBefore !== null) return text;
+  const stop = stops.find(({ reason }) => reason.test(error.reason ?? ""));
+  if (stop !== undefined) return `${text}: ${stop.remedy}`;
+  if (error.status === 401 || error.status === 403) return `${text}: catchUp.token must be ${token}`;
+  return error.status === 404 ? `${text}: catchUp.hook must be a webhook, and catchUp.token ${token}` : text;
+}
+
 const NOTHING_COVERED = { coveredUntil: null, oldestOpen: null };
 
 function refuseBefore(notBefore: number | null, now: number): void {
   if (notBefore === null || notBefore <= now) return;
-  throw new ApiError(`the provider takes no request before ${new Date(notBefore).toISOString()}`, null, notBefore);
+  throw new ApiError(`the provider takes no request before ${new Date(notBefore).toISOString()}`, null, { notBefore });
 }
 
 /** Lists, and gets what is missing. Returns when the oldest event was due that has not come yet; null if all have. */
@@ -113,11 +123,12 @@ async function catchUp(
   return oldestOpen;
 }
 
-/** The beginning of what is looked at, so that nothing is left out since the last whole run. */
-function windowStart({ settings }: CatchUpRun, state: CatchUpState | null, now: number): number {
+/** The beginning of what is looked at, so that nothing is left out since the last whole run that the provider has. */
+function windowStart({ settings, adapter }: CatchUpRun, state: CatchUpState | null, now: number): number {
   const { coveredUntil = null, oldestOpen = null } = state ?? {};
-  const since = Math.min(coveredUntil ?? 0, oldestOpen ?? Number.POSITIVE_INFINITY) - OVERLAP_MS;
-  return Math.max(since, now - settings.windowMs);
+  if (coveredUntil === null) return now - settings.windowMs;
+  const since = Math.min(coveredUntil, oldestOpen ?? Number.POSITIVE_INFINITY) - OVERLAP_MS;
+  return Math.max(since, now - adapter.keepsMs);
 }
 
 /** Sends while the run goes on. */
@@ -182,7 +193,7 @@ async function settle(
   try {
     return await (decision === "redeliver" ? redeliver : capture)(run, session, event, result);
   } catch (error) {
-    if (isRefused(error)) {
+    if (isRefused(error, run.adapter)) {
       result.failed++;
       return true;
     }
@@ -192,8 +203,10 @@ async function settle(
 }
 
 /** Whether the provider refuses this event. Other errors, and limits, end the run. */
-function isRefused(error: unknown): boolean {
-  return error instanceof ApiError && error.notBefore === null && [400, 404, 409, 410, 422].includes(error.status ?? 0);
+function isRefused(error: unknown, { stops = [] }: CatchUpAdapter): boolean {
+  if (!(error instanceof ApiError) || error.notBefore !== null) return false;
+  const holdsForAll = stops.some(({ reason }) => reason.test(error.reason ?? ""));
+  return !holdsForAll && [400, 404, 409, 410, 422].includes(error.status ?? 0);
 }
 
 async function isInStore({ source, events }: CatchUpRun, { eventId }: ListedAttempt): Promise<boolean> {

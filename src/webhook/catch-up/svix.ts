@@ -32,7 +32,7 @@ export const svix: CatchUpAdapter = {
     return {
       firstPage(from) {
         const after = encodeURIComponent(new Date(from).toISOString());
-        listUrl = `${app}/attempt/endpoint/${endpoint}?limit=100&after=${after}`;
+        listUrl = `${app}/attempt/endpoint/${endpoint}?limit=100&with_content=false&after=${after}`;
         return { url: listUrl, headers };
       },
       readPage({ json }) {
@@ -43,7 +43,7 @@ export const svix: CatchUpAdapter = {
           next: isDone ? null : { url: `${listUrl}&iterator=${encodeURIComponent(iterator)}`, headers },
         };
       },
-      redeliver: ({ id }) => ({ url: `${app}/msg/${id}/endpoint/${endpoint}/resend`, body: "", headers }),
+      redeliver: ({ id }) => ({ url: `${app}/msg/${id}/endpoint/${endpoint}/resend`, method: "POST", headers }),
     };
   },
 };

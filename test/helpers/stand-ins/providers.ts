@@ -1,5 +1,5 @@
 import type { ApiRequest } from "../../../src/webhook/catch-up/adapter.ts";
-import { answerJson, type DeliveryLog, hasHeader, NOT_FOUND, type StandInAnswer } from "./stand-in.ts";
+import { answerJson, type DeliveryLog, hasHeader, isPost, NOT_FOUND, type StandInAnswer } from "./stand-in.ts";
 
 export const TOKEN = "a-token-of-a-stand-in";
 
@@ -20,7 +20,7 @@ export function githubApi(log: DeliveryLog, hook: string): Api {
     const url = new URL(request.url);
     const path = new URL(hook).pathname;
     if (!hasHeader(request, "authorization", `Bearer ${TOKEN}`)) return UNAUTHORIZED;
-    if (request.body === undefined && url.pathname === `${path}/deliveries`) {
+    if (!isPost(request) && url.pathname === `${path}/deliveries`) {
       const start = Number(url.searchParams.get("cursor") ?? 0);
       const { items, hasMore } = page(log.attempts, start);
       const next = `<${hook}/deliveries?per_page=100&cursor=${start + PAGE}>; rel="next"`;
@@ -28,7 +28,7 @@ export function githubApi(log: DeliveryLog, hook: string): Api {
     }
     const [, number] = /\/deliveries\/9007199254740(\d+)\/attempts$/.exec(url.pathname) ?? [];
     const attempt = log.attempts.find((one) => one.number === Number(number) - 1000);
-    if (request.body === undefined || attempt === undefined) return NOT_FOUND;
+    if (!isPost(request) || attempt === undefined) return NOT_FOUND;
     await log.redeliver(attempt.event);
     return answerJson({}, 202);
   };
@@ -60,14 +60,14 @@ export function gitlabApi(log: DeliveryLog, hook: string, now: () => number): Ap
     const url = new URL(request.url);
     const path = new URL(hook).pathname;
     if (!hasHeader(request, "private-token", TOKEN)) return UNAUTHORIZED;
-    if (request.body === undefined && url.pathname === `${path}/events`) {
+    if (!isPost(request) && url.pathname === `${path}/events`) {
       const number = Number(url.searchParams.get("page") ?? 1);
       const { items, hasMore } = page(log.attempts, (number - 1) * PAGE);
       return answerJson(items.map(gitlabEvent), 200, { "x-next-page": hasMore ? String(number + 1) : "" });
     }
     const [, id] = /\/events\/(\d+)\/resend$/.exec(url.pathname) ?? [];
     const attempt = log.attempts.find(({ number }) => number === Number(id));
-    if (request.body === undefined || attempt === undefined) return NOT_FOUND;
+    if (!isPost(request) || attempt === undefined) return NOT_FOUND;
     repeats = repeats.filter((at) => at > now() - 60_000);
     if (repeats.length === 5)
       return answerJson({ message: { error: "This endpoint has been requested too many times" } }, 429);
@@ -99,9 +99,9 @@ export function stripeApi(log: DeliveryLog, origin: string, enabledEvents: reado
   return async (request) => {
     const url = new URL(request.url);
     if (!hasHeader(request, "authorization", `Bearer ${TOKEN}`)) return UNAUTHORIZED;
-    if (request.body !== undefined || url.origin !== origin) return NOT_FOUND;
+    if (isPost(request) || url.origin !== origin) return NOT_FOUND;
     if (url.pathname.startsWith("/v1/webhook_endpoints/"))
-      return answerJson({ id: "we_1", object: "webhook_endpoint", enabled_events: enabledEvents });
+      return answerJson({ ...STRIPE_ENDPOINT, enabled_events: enabledEvents });
     if (url.pathname === "/v1/events") {
       const since = Number(url.searchParams.get("created[gte]")) * 1000;
       const wantsAll = url.searchParams.get("delivery_success") === null;
@@ -121,6 +121,19 @@ export function stripeApi(log: DeliveryLog, origin: string, enabledEvents: reado
   };
 }
 
+const STRIPE_ENDPOINT = {
+  id: "we_1",
+  object: "webhook_endpoint",
+  api_version: null,
+  application: null,
+  created: 1_234_567_890,
+  description: null,
+  livemode: false,
+  metadata: {},
+  status: "enabled",
+  url: "https://hooks.example/webhook/stripe",
+};
+
 /** The body of an event of Stripe. */
 export const stripeEvent = (id: string, at: number, type = "payment_intent.succeeded") =>
   JSON.stringify({
@@ -135,44 +148,52 @@ export const stripeEvent = (id: string, at: number, type = "payment_intent.succe
     type,
   });
 
-/** PayPal's event notifications (https://developer.paypal.com/docs/api/webhooks/v1/). */
-export function paypalApi(log: DeliveryLog, origin: string): Api {
+/**
+ * PayPal's event notifications (https://developer.paypal.com/docs/api/webhooks/v1/). It delivers no pending one again.
+ * Its links have named hosts of its own network (https://github.com/paypal/PayPal-node-SDK/issues/68).
+ */
+export function paypalApi(log: DeliveryLog, types: readonly string[] = ["*"]): Api {
   const events = "/v1/notifications/webhooks-events";
   return async (request) => {
     const url = new URL(request.url);
-    if (url.pathname === "/v1/oauth2/token") {
-      const isRight = hasHeader(request, "authorization", `Basic ${Buffer.from(TOKEN).toString("base64")}`);
-      return isRight
-        ? answerJson({ access_token: "an-access-token", token_type: "Bearer", expires_in: 32_400 })
-        : UNAUTHORIZED;
-    }
+    if (url.pathname === "/v1/oauth2/token") return paypalToken(request);
     if (!hasHeader(request, "authorization", "Bearer an-access-token")) return UNAUTHORIZED;
-    if (request.body === undefined && url.pathname === events) {
-      const from = Date.parse(url.searchParams.get("start_time") ?? "");
-      const start = Number(url.searchParams.get("start") ?? 0);
+    if (!isPost(request) && /\/webhooks\/\w+\/event-types$/.test(url.pathname))
+      return answerJson({ event_types: types.map((name) => ({ name, description: "", status: "ENABLED" })) });
+    if (!isPost(request) && url.pathname === events) {
+      const [from, to] = ["start_time", "end_time"].map((name) => Date.parse(url.searchParams.get(name) ?? ""));
       const { items, hasMore } = page(
-        log.events.filter(({ at }) => at >= from),
-        start,
+        log.events.filter(({ at }) => at >= (from ?? 0) && at <= (to ?? 0)),
+        0,
       );
-      url.searchParams.set("start", String(start + PAGE));
-      const links = hasMore ? [{ href: `${origin}${events}${url.search}`, rel: "next", method: "GET" }] : [];
+      url.searchParams.set("end_time", new Date(items.at(-1)?.at ?? 0).toISOString());
+      const links = hasMore ? [{ href: `${INTRANET}${events}${url.search}`, rel: "next", method: "GET" }] : [];
       return answerJson({ events: items.map(({ body }) => JSON.parse(body)), count: items.length, links });
     }
     const event = log.events.find(({ id }) => url.pathname === `${events}/${id}/resend`);
-    if (request.body === undefined || event === undefined) return NOT_FOUND;
-    await log.redeliver(event);
+    if (!isPost(request) || event === undefined) return NOT_FOUND;
+    if (!log.isPending(event)) await log.redeliver(event);
     return answerJson(JSON.parse(event.body), 202);
   };
 }
 
+const INTRANET = "https://10.74.133.169:17881";
+
+function paypalToken(request: ApiRequest): StandInAnswer {
+  const isRight = hasHeader(request, "authorization", `Basic ${Buffer.from(TOKEN).toString("base64")}`);
+  return isRight
+    ? answerJson({ access_token: "an-access-token", token_type: "Bearer", expires_in: 32_400 })
+    : UNAUTHORIZED;
+}
+
 /** The body of an event of PayPal. */
-export const paypalEvent = (id: string, at: number) =>
+export const paypalEvent = (id: string, at: number, type = "PAYMENT.CAPTURE.COMPLETED") =>
   JSON.stringify({
     id,
     create_time: new Date(at).toISOString(),
     resource_type: "capture",
     event_version: "1.0",
-    event_type: "PAYMENT.CAPTURE.COMPLETED",
+    event_type: type,
     summary: "Payment completed",
     resource_version: "2.0",
     resource: { id: `capture-${id}` },
@@ -185,25 +206,27 @@ export function svixApi(log: DeliveryLog, hook: string): Api {
     const url = new URL(request.url);
     const [app = "", endpoint = ""] = new URL(hook).pathname.split("/endpoint/");
     if (!hasHeader(request, "authorization", `Bearer ${TOKEN}`)) return UNAUTHORIZED;
-    if (request.body === undefined && url.pathname === `${app}/attempt/endpoint/${endpoint}`) {
+    if (!isPost(request) && url.pathname === `${app}/attempt/endpoint/${endpoint}`) {
       const after = Date.parse(url.searchParams.get("after") ?? "");
-      const start = Number(url.searchParams.get("iterator") ?? 0);
+      const start = Number(url.searchParams.get("iterator")?.replace("atmpt_", "") ?? 0);
       const { items, hasMore } = page(
         log.attempts.filter(({ at }) => at >= after),
         start,
       );
-      const iterator = String(start + PAGE);
+      const iterator = attemptId(start + PAGE);
       return answerJson({ data: items.map((one) => svixAttempt(one, endpoint)), done: !hasMore, iterator });
     }
     const event = log.events.find(({ id }) => url.pathname === `${app}/msg/${id}/endpoint/${endpoint}/resend`);
-    if (request.body === undefined || event === undefined) return NOT_FOUND;
+    if (!isPost(request) || event === undefined) return NOT_FOUND;
     await log.redeliver(event);
     return answerJson({}, 202);
   };
 }
 
+const attemptId = (number: number) => `atmpt_${String(number).padStart(27, "0")}`;
+
 const svixAttempt = ({ number, event, at, isDelivered }: DeliveryLog["attempts"][number], endpointId: string) => ({
-  id: `atmpt_${number}`,
+  id: attemptId(number),
   endpointId,
   msgId: event.id,
   response: "",

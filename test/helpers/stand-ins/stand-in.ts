@@ -66,6 +66,8 @@ export function createDeliveryLog({ deliver, now, repeatsAfterMs = [] }: StandIn
       }
     },
     redeliver: (event: ProviderEvent) => attempt(event, true),
+    /** Whether it still repeats the event by itself. */
+    isPending: (event: ProviderEvent) => due.some((one) => one.event === event),
     hasArrived: (event: ProviderEvent) => attempts.some((one) => one.event === event && one.isDelivered),
   };
 }
@@ -77,6 +79,8 @@ export function answerJson(content: unknown, status = 200, headers: Record<strin
 }
 
 export const NOT_FOUND = answerJson({ message: "Not Found" }, 404);
+
+export const isPost = ({ method, body }: ApiRequest) => method === "POST" || body !== undefined;
 
 /** Whether a request has this value of a header. */
 export const hasHeader = ({ headers = {} }: ApiRequest, name: string, value: string) => headers[name] === value;

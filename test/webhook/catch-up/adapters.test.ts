@@ -8,8 +8,9 @@ import { github } from "../../../src/webhook/catch-up/github.ts";
 import { stripe } from "../../../src/webhook/catch-up/stripe.ts";
 import { svix } from "../../../src/webhook/catch-up/svix.ts";
 import { providerOf } from "../../../src/webhook/providers/index.ts";
-import { stripeApi, stripeEvent } from "../../helpers/stand-ins/providers.ts";
+import { paypalApi, paypalEvent, stripeApi, stripeEvent } from "../../helpers/stand-ins/providers.ts";
 import { openReceiver } from "./day.ts";
+import { SENDERS } from "./senders.ts";
 
 const NOW = 1_800_000_000_000;
 
@@ -61,6 +62,21 @@ suite("how a source catches up", () => {
       hook: `${origin}/v1/webhook_endpoints/we_1`,
       api: (log) => stripeApi(log, origin, ["invoice.paid"]),
       bodyOf: (id, at) => stripeEvent(id, at, types.shift()),
+    });
+    state.isUp = false;
+    await emit();
+    await emit();
+    clock.now += 1000;
+    assert.equal((await run()).listed, 1);
+  });
+
+  test("with PayPal leaves out the types that the webhook does not get", async (t) => {
+    const { clock, state, sender } = openReceiver(t);
+    const types = ["PAYMENT.CAPTURE.COMPLETED", "BILLING.PLAN.CREATED"];
+    const { run, emit } = sender({
+      ...SENDERS.paypal,
+      api: (log) => paypalApi(log, ["BILLING.PLAN.CREATED"]),
+      bodyOf: (id, at) => paypalEvent(id, at, types.shift()),
     });
     state.isUp = false;
     await emit();

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
-import { linkOf } from "../../../src/webhook/catch-up/adapter.ts";
+import { type ApiRequest, linkOf } from "../../../src/webhook/catch-up/adapter.ts";
 import { ApiError, createApi } from "../../../src/webhook/catch-up/api.ts";
 
 const NOW = 1_800_000_000_000;
@@ -9,17 +9,18 @@ const ORIGIN = "https://api.example";
 /** An API that gives these answers in turn. */
 function open(...answers: { status: number; headers?: Record<string, string>; text?: string }[]) {
   const waits: number[] = [];
-  let sent = 0;
+  const requests: ApiRequest[] = [];
   const send = createApi({
     origins: [ORIGIN],
-    async send() {
-      const { status, headers = {}, text = "{}" } = answers[sent++] ?? { status: 200 };
+    async send(request) {
+      const { status, headers = {}, text = "{}" } = answers[requests.length] ?? { status: 200 };
+      requests.push(request);
       return { status, headers, text, isCut: false };
     },
     wait: async (ms) => void waits.push(ms),
     now: () => NOW,
   });
-  return { get: () => send({ url: `${ORIGIN}/a?key=secret` }), send, waits, sent: () => sent };
+  return { get: () => send({ url: `${ORIGIN}/a?key=secret` }), send, waits, requests, sent: () => requests.length };
 }
 
 suite("a request to an API", () => {
@@ -54,6 +55,70 @@ suite("a request to an API", () => {
     const refused = open({ status: 403 });
     await assert.rejects(refused.get(), /the answer was 403$/);
     assert.equal(refused.sent(), 1);
+  });
+
+  // https://docs.github.com/en/rest/using-the-rest-api/rate-limits-for-the-rest-api#exceeding-the-rate-limit
+  test("waits longer each time where GitHub names a secondary limit and not how long, then ends", async () => {
+    const headers = { "x-ratelimit-remaining": "4999", "x-ratelimit-reset": String(NOW / 1000 + 5) };
+    const text = '{"message":"You have exceeded a secondary rate limit. Please wait a few minutes."}';
+    const limit = { status: 403, headers, text };
+    const { get, waits } = open(limit, limit, limit);
+    await assert.rejects(get(), /the answer was 403, a rate limit until 2027-01-15T08:04:00.000Z \(You have exceeded/);
+    assert.deepEqual(waits, [60_000, 120_000]);
+  });
+
+  test("waits until the date of Retry-After", async () => {
+    const { get, waits } = open({ status: 429, headers: { "retry-after": new Date(NOW + 30_000).toUTCString() } });
+    await get();
+    assert.deepEqual(waits, [30_000]);
+  });
+
+  test("fails with what the provider says, except of a wrong credential", async () => {
+    for (const [text, reason] of [
+      ['{"message":"Resource not accessible by personal access token"}', " (Resource not accessible by personal ac"],
+      ['{"message":{"error":"Too many"}}', " (Too many)"],
+      ['{"error":"insufficient_scope","error_description":"The request requires higher privileges"}', " (The request"],
+      ['{"code":"not_found","detail":"Entity not found"}', " (Entity not found)"],
+      ['{"error":{"type":"invalid_request_error","message":"No such\\u001b event"}}', " (No such"],
+      ['{"name":"NOT_AUTHORIZED","message":"Authorization failed","debug_id":"1"}', " (Authorization failed)"],
+      ["<html>", ""],
+    ] as const)
+      await assert.rejects(open({ status: 403, text }).get(), (error: Error) => {
+        assert.ok(error.message.startsWith(`GET /a: the answer was 403${reason}`), error.message);
+        assert.ok(!error.message.includes("\u001b"));
+        return true;
+      });
+    const text = '{"error":{"message":"Invalid API Key provided: sk_test_****abcd"}}';
+    await assert.rejects(open({ status: 401, text }).get(), /^Error: GET \/a: the answer was 401$/);
+  });
+
+  // https://docs.github.com/en/rest/using-the-rest-api/best-practices-for-using-the-rest-api#follow-redirects
+  test("follows redirects within the API, and keeps its method", async () => {
+    const moved = { status: 307, headers: { location: "/repositories/1/b" } };
+    const { send, requests } = open(moved);
+    await send({ url: `${ORIGIN}/a`, method: "POST" });
+    assert.deepEqual(
+      requests.map(({ method, url }) => [method, url]),
+      [
+        ["POST", `${ORIGIN}/a`],
+        ["POST", `${ORIGIN}/repositories/1/b`],
+      ],
+    );
+    const away = open({ status: 301, headers: { location: "https://evil.test/a" } });
+    await assert.rejects(away.get(), /no request was sent/);
+    await assert.rejects(open({ ...moved, status: 301 }).send({ url: `${ORIGIN}/a`, method: "POST" }), /was 301$/);
+  });
+
+  test("waits for the pace of requests that change something", async () => {
+    const { send, waits } = open();
+    for (let n = 0; n < 2; n++) await send({ url: `${ORIGIN}/a`, method: "POST", paceMs: 1000 });
+    assert.deepEqual(waits, [1000]);
+  });
+
+  test("need not be answered with JSON, unless that is read", async () => {
+    const answer = await open({ status: 202, text: "Accepted" }).get();
+    assert.equal(answer.text, "Accepted");
+    assert.throws(() => answer.json, /the answer is no JSON$/);
   });
 
   test("keeps the digits of large integers", async () => {

@@ -22,6 +22,7 @@ interface SenderOptions {
   origin: string;
   hook: string | null;
   api: (log: DeliveryLog, now: () => number) => (request: ApiRequest) => Promise<StandInAnswer>;
+  idOf?: (number: string) => string;
   bodyOf?: (id: string, at: number) => string;
   repeatsAfterMs?: readonly number[];
   settings?: Partial<CatchUpSettings>;
@@ -47,6 +48,7 @@ export function openReceiver(context: Cleanup) {
     origin,
     hook,
     api,
+    idOf = (number) => `${name}_${number}`,
     bodyOf = () => "{}",
     repeatsAfterMs,
     settings = {},
@@ -103,7 +105,7 @@ export function openReceiver(context: Cleanup) {
       run,
       async emit(): Promise<ProviderEvent> {
         count++;
-        const id = `${name}_${String(count).padStart(4, "0")}`;
+        const id = idOf(String(count).padStart(4, "0"));
         const event = { id, at: clock.now, type: "push", body: bodyOf(id, clock.now) };
         await log.emit(event);
         return event;

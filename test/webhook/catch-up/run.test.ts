@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { suite, type TestContext, test } from "node:test";
 import { originOf } from "../../../src/events/captured.ts";
+import { ApiError } from "../../../src/webhook/catch-up/api.ts";
 import { HOUR, openReceiver, START } from "./day.ts";
 import { SENDERS } from "./senders.ts";
 
@@ -29,7 +30,7 @@ const NOTHING = { listed: 0, seen: 0, redelivered: 0, captured: 0, failed: 0, le
 suite("a catch-up gets what was missed, each once:", () => {
   for (const name of ["github", "gitlab", "svix", "paypal"] as const) {
     test(`${name} delivers again`, async (t) => {
-      const { receiver, sender } = await openAfterOutage(t, name);
+      const { receiver, sender } = await openAfterOutage(t, name, { repeatsAfterMs: [] });
       assert.equal(await sender.stored(), 3);
       assert.deepEqual(await sender.run({ isDryRun: true }), { ...NOTHING, listed: 7, seen: 3, redelivered: 4 });
       assert.equal(await sender.stored(), 3);
@@ -170,9 +171,68 @@ suite("a catch-up", () => {
   test("ends at a wrong credential, says so without it, and covers nothing", async (t) => {
     const { receiver, sender } = await openAfterOutage(t, "github", { settings: { token: "a-wrong-secret" } });
     const { error, redelivered } = await sender.run();
-    assert.equal(error, "GET /repos/octocat/hello/hooks/1/deliveries: the answer was 401");
+    assert.equal(
+      error,
+      "GET /repos/octocat/hello/hooks/1/deliveries: the answer was 401: catchUp.token must be " +
+        "a token with the permission to write webhooks, or with app: the private key of the app",
+    );
     assert.equal(redelivered, 0);
     assert.equal((await receiver.catchUps.state("github"))?.coveredUntil, null);
+  });
+
+  // PayPal: "Any pending notifications are not resent" (notifications_webhooks_v1.json 1.11).
+  test("asks once for what the provider still repeats, and again when it has given up", async (t) => {
+    const { receiver, sender } = await openAfterOutage(t, "paypal", { repeatsAfterMs: [2 * HOUR, 22 * HOUR] });
+    assert.deepEqual(await sender.run(), { ...NOTHING, listed: 7, seen: 3, redelivered: 4 });
+    assert.equal(await sender.stored(), 3);
+    for (let hour = 0; hour < 17; hour++) {
+      receiver.clock.now += HOUR;
+      assert.equal((await sender.run()).left, 4);
+    }
+    receiver.state.isUp = false;
+    receiver.clock.now += 8 * HOUR;
+    await sender.log.tick();
+    receiver.clock.now += 22 * HOUR;
+    await sender.log.tick();
+    receiver.state.isUp = true;
+    assert.equal((await sender.run()).redelivered, 4);
+    assert.equal(await sender.stored(), 7);
+  });
+
+  test("looks back further than its window for what is still open, and to the end of the run before", async (t) => {
+    const { receiver, sender } = await openAfterOutage(t, "stripe", { settings: { windowMs: 72 * HOUR } });
+    assert.equal((await sender.run()).left, 4);
+    receiver.clock.now = START + 5 * 24 * HOUR;
+    assert.equal((await sender.run()).captured, 4);
+    receiver.state.isUp = false;
+    await sender.emit();
+    receiver.clock.now += 5 * 24 * HOUR;
+    assert.equal((await sender.run()).captured, 1);
+  });
+
+  // An event that was too large has this instead of its payload: app/models/hooks/web_hook_log.rb of gitlabhq/gitlabhq.
+  test("never asks for an event whose payload the provider has not kept", async (t) => {
+    const { sender } = await openAfterOutage(t, "gitlab", { bodyOf: () => '{"oversize":true}' });
+    assert.deepEqual(await sender.run(), { ...NOTHING, listed: 7, seen: 3, failed: 4 });
+  });
+
+  test("ends without a try when the provider delivers nothing, and says what to do", async (t) => {
+    const { receiver, sender } = await openAfterOutage(t, "gitlab");
+    const disabled = new ApiError("POST /resend: the answer was 422", 422, { reason: "Hook disabled" });
+    const send = { ...SENDERS.gitlab }.api(sender.log, () => receiver.clock.now);
+    const { error, failed } = await sender.run({
+      async send(request) {
+        if (request.method === "POST") throw disabled;
+        const { text, headers } = await send(request);
+        return { headers, text, json: JSON.parse(text) };
+      },
+    });
+    assert.match(String(error), /\(Hook disabled\): GitLab has disabled the webhook: send a test request/);
+    assert.equal(failed, 0);
+    assert.deepEqual(
+      (await receiver.catchUps.items("gitlab")).map(({ tries }) => tries),
+      [0],
+    );
   });
 
   test("leaves out an event that the provider refuses to repeat, and goes on with the others", async (t) => {

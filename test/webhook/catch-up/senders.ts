@@ -17,7 +17,7 @@ import { HOUR } from "./day.ts";
 const GITHUB_HOOK = "https://api.github.com/repos/octocat/hello/hooks/1";
 const GITLAB_HOOK = "https://gitlab.com/api/v4/projects/42/hooks/7";
 const PAYPAL_HOOK = "https://api-m.paypal.com/v1/notifications/webhooks/5GP028458E2496506";
-const SVIX_HOOK = "https://api.us.svix.com/api/v1/app/app_1/endpoint/ep_1";
+const SVIX_HOOK = "https://api.us.svix.com/api/v1/app/app_1/endpoint/ep_1srOrx2ZWZBpBUvZwXKQmoEYga2";
 
 /** The senders that can be asked, as stand-ins. Their own repeats are about those that the presets name. */
 export const SENDERS = {
@@ -51,7 +51,8 @@ export const SENDERS = {
     adapter: paypal,
     origin: "https://api-m.paypal.com",
     hook: PAYPAL_HOOK,
-    api: (log) => paypalApi(log, "https://api-m.paypal.com"),
+    api: (log) => paypalApi(log),
+    idOf: (number) => `WH58D329510W468432D${number}`,
     bodyOf: paypalEvent,
     repeatsAfterMs: Array.from({ length: 24 }, () => 3 * HOUR),
   },
@@ -61,6 +62,7 @@ export const SENDERS = {
     origin: "https://api.us.svix.com",
     hook: SVIX_HOOK,
     api: (log) => svixApi(log, SVIX_HOOK),
+    idOf: (number) => `msg_1srOrx2ZWZBpBUvZwXKQmoE${number}`,
     repeatsAfterMs: [5000, 300_000, 1_800_000, 2 * HOUR, 5 * HOUR, 10 * HOUR, 10 * HOUR],
   },
 } satisfies Record<string, Parameters<ReturnType<typeof import("./day.ts").openReceiver>["sender"]>[0]>;

@@ -33,9 +33,9 @@ suite("the stand-in for the API of a provider answers as its published descripti
   });
 
   test("paypal", async () => {
-    const url = `${PAYPAL}/v1/notifications/webhooks-events?start_time=2026-01-01T00:00:00Z`;
+    const url = `${PAYPAL}/v1/notifications/webhooks-events?start_time=2026-01-01T00:00:00Z&end_time=2027-01-01T00:00:00Z`;
     const headers = { authorization: "Bearer an-access-token" };
-    const { status, text } = await paypalApi(await logOf(paypalEvent), PAYPAL)({ url, headers });
+    const { status, text } = await paypalApi(await logOf(paypalEvent))({ url, headers });
     assert.deepEqual([status, JSON.parse(text).events.length], [200, 2]);
     assert.deepEqual(differences("paypal", text), []);
     assert.notDeepEqual(differences("paypal", '{"events":{}}'), []);
