@@ -177,7 +177,10 @@ export const EXAMPLES: Record<string, readonly (readonly [commandLine: string, w
   "selftest crash": [["authserve selftest crash --rounds 1000", "Kill more often"]],
   reload: [["authserve reload", "Use the changed file and its secrets, or see what is wrong"]],
   "sources catch-up": [["authserve sources catch-up github --since 1d --dry-run", "Count what was missed in a day"]],
-  outages: [["authserve outages --since 7d", "See when deliveries were missed in the last week"]],
+  outages: [
+    ["authserve outages --since 7d", "See when deliveries were missed in the last week"],
+    ["authserve outages --server https://auth.example.com --token-file token.txt", "Ask a server on another machine"],
+  ],
   ready: [["authserve ready --timeout 30s", "Wait for the server in a script"]],
   backup: [
     ["authserve backup backup.db", "Write a backup"],

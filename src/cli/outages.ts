@@ -3,32 +3,43 @@ import { readSources } from "../config/sources.ts";
 import { durationText } from "../lib/figures.ts";
 import { isoTime } from "../lib/iso-time.ts";
 import { readOutages } from "../webhook/outages/read.ts";
-import { type OutageReport, outageJson, outageText } from "../webhook/outages/report.ts";
+import { type OutageReport, outageJson, outageText, readOutageJson } from "../webhook/outages/report.ts";
 import { parseTime } from "./option-values.ts";
 import { printData, printJson, say } from "./output.ts";
+import { type RemoteOptions, type RemoteServer, remoteServer } from "./remote.ts";
 import { withStores } from "./stores.ts";
 import { timeFormat } from "./time.ts";
 
-interface OutagesOptions {
+interface OutagesOptions extends RemoteOptions {
   since: string;
   utc?: boolean;
   json?: boolean;
 }
 
 /** Prints when deliveries could not be taken, why, and what that means for each source. */
-export async function runOutages({ since, utc, json }: OutagesOptions): Promise<void> {
+export function runOutages(options: OutagesOptions): Promise<void> {
+  const server = remoteServer(options);
+  if (server !== null) return printRemoteOutages(server, options);
   const sources = readSources(readEnvironment());
-  await withStores(async ({ outages, catchUps, now }) => {
-    const at = now();
-    const reports = await readOutages({ outages, catchUps }, sources, {
-      since: parseTime("--since", since, at),
-      now: at,
-    });
-    if (json) return printJson(reports.map(outageJson));
-    if (reports.length === 0) return say("Deliveries could always be taken in this time.");
-    const format = timeFormat(utc, at);
-    for (const report of reports) printOutage(report, format);
+  return withStores(async ({ outages, catchUps, now: clock }) => {
+    const now = clock();
+    const limits = { since: parseTime("--since", options.since, now), now };
+    printOutages(await readOutages({ outages, catchUps }, sources, limits), now, options);
   });
+}
+
+async function printRemoteOutages(server: RemoteServer, options: OutagesOptions): Promise<void> {
+  const now = Date.now();
+  const since = isoTime(parseTime("--since", options.since, now));
+  const { items } = await server.raw<{ items: ReturnType<typeof outageJson>[] }>(`outages?since=${since}`);
+  printOutages(items.map(readOutageJson), now, options);
+}
+
+function printOutages(reports: readonly OutageReport[], now: number, { utc, json }: OutagesOptions): void {
+  const format = timeFormat(utc, now);
+  if (json) printJson(reports.map(outageJson));
+  else if (reports.length === 0) say("Deliveries could always be taken in this time.");
+  else for (const report of reports) printOutage(report, format);
 }
 
 function printOutage(report: OutageReport, format: (at: number) => string): void {

@@ -1,4 +1,5 @@
 import type { Command } from "commander";
+import { remoteOptions } from "./remote-options.ts";
 
 /** Adds the commands that test, wait for, copy and check a store or a server. */
 export function addOperationCommands(program: Command): void {
@@ -15,13 +16,14 @@ export function addOperationCommands(program: Command): void {
     .option("--rounds <count>", "Number of kills", "20")
     .option("--json", "Print a JSON object")
     .action(async (options) => (await import("../selftest-crash.ts")).runSelftestCrash(options));
-  program
-    .command("outages")
-    .description("Show when deliveries could not be taken, whether each sender repeats them, and what to do")
-    .option("--since <time>", "Only outages since this time: 1h, 7d, or ISO 8601 (UTC by default)", "90d")
-    .option("--utc", "Show exact times instead of relative ones")
-    .option("--json", "Print a JSON array")
-    .action(async (options) => (await import("../outages.ts")).runOutages(options));
+  remoteOptions(
+    program
+      .command("outages")
+      .description("Show when deliveries could not be taken, whether each sender repeats them, and what to do")
+      .option("--since <time>", "Only outages since this time: 1h, 7d, or ISO 8601 (UTC by default)", "90d")
+      .option("--utc", "Show exact times instead of relative ones")
+      .option("--json", "Print a JSON array"),
+  ).action(async (options) => (await import("../outages.ts")).runOutages(options));
   program
     .command("ready")
     .description("Wait until the server is ready, else exit 1")

@@ -5,6 +5,7 @@ import { test } from "node:test";
 import { openDatabase } from "../../../src/sqlite/database.ts";
 import { localStores } from "../../../src/sqlite/stores.ts";
 import { authserve } from "../../helpers/command.ts";
+import { startServer } from "../../helpers/server.ts";
 import { workingDir } from "../../helpers/working-dir.ts";
 
 const HOUR = 3_600_000;
@@ -59,4 +60,26 @@ test("outages are shown with what each means for the sources", async () => {
     ],
   );
   assert.equal((await run("--since", "30m", "--json")).stdout, "[]\n");
+});
+
+test("outages are shown the same from another machine", async () => {
+  const dir = workingDir();
+  const env = { DATA_DIR: join(dir, "data"), SECRET: "whsec_a-secret-that-is-long-enough-for-this" };
+  writeFileSync(join(dir, "authserve.yaml"), CONFIG);
+  const database = openDatabase(env.DATA_DIR);
+  const to = Date.now() - HOUR;
+  await localStores(database).outages.record({ kind: "stopped", from: to - 4 * HOUR, to }, 0);
+  await localStores(database).outages.record({ kind: "disk", from: to - 90 * HOUR, to: to - 89 * HOUR }, 0);
+  database.close();
+  await using server = await startServer({ dir, env });
+  const elsewhere = workingDir();
+  const token = await server.run(["tokens", "create", "laptop", "--scope", "events:read"]);
+  writeFileSync(join(elsewhere, "token"), token.stdout);
+  for (const args of [[], ["--utc"], ["--json"], ["--since", "1d"], ["--since", "1m"]]) {
+    const here = await server.run(["outages", ...args]);
+    const remote = ["outages", ...args, "--server", server.url, "--token-file", "token"];
+    const there = await authserve(remote, { dir: elsewhere, env: {} });
+    assert.deepEqual([there.code, there.stdout, there.stderr], [here.code, here.stdout, here.stderr], args.join(" "));
+    assert.equal(here.code, 0);
+  }
 });
