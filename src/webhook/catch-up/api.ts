@@ -47,8 +47,8 @@ const RETRY_MS = 2000;
 const MAX_REDIRECTS = 3;
 
 /**
- * Creates the sender of requests to an API. It waits as the provider asks, tries again after a 5xx answer, and follows
- * redirects within the API, which GitHub and GitLab send for a repository or project that was renamed.
+ * Creates the sender of requests to an API. It waits as the provider asks, and tries again after a 5xx answer. It
+ * follows redirects within the API, which GitHub and GitLab send after a repository or project was renamed.
  */
 export function createApi({ origins, send, wait, now }: ApiOptions): SendToApi {
   let lastPacedAt = Number.NEGATIVE_INFINITY;

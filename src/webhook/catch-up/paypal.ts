@@ -6,7 +6,7 @@ const MAX_PER_PAGE = 50;
 
 /**
  * PayPal lists the events of an app, for all its webhooks and without whether they were delivered. Those types are left
- * out that the webhook does not get. It repeats one to a webhook when asked, but not while it still repeats it by itself.
+ * out that the webhook does not get. It repeats one to a webhook when asked, but not while it repeats it by itself.
  */
 export const paypal: CatchUpAdapter = {
   hosts: ["api-m.paypal.com", "api-m.sandbox.paypal.com"],
@@ -32,7 +32,8 @@ export const paypal: CatchUpAdapter = {
     const types = listOf(memberOf(subscribed.json, "event_types") ?? []).map((type) => textAt(type, "name"));
     const isWanted = (type: string | null) => types.includes("*") || types.includes(type);
     const events = `${origin}/v1/notifications/webhooks-events`;
-    // Its links may name hosts of its own network (https://github.com/paypal/PayPal-node-SDK/issues/68).
+    // Its links name other hosts (https://github.com/paypal/paypal-checkout-components/issues/1391), also of its own
+    // network (https://github.com/paypal/PayPal-node-SDK/issues/68).
     const pageUrl = (href: string) => `${events}${new URL(href, events).search}`;
     return {
       firstPage(from, to) {
