@@ -40,7 +40,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   "log-events": [],
   metrics: ["errors", "events", "lib"],
   events: ["lib"],
-  audit: ["lib"],
+  audit: ["errors", "lib"],
   storage: ["errors", "lib"],
   auth: BASE,
   webhook: BASE,

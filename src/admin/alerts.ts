@@ -84,7 +84,8 @@ export function alertEndpoints(parts: AlertParts): Endpoint[] {
       response: SilencedAnswer,
       audited: {
         action: "alerts.silence",
-        detail: ({ name = null, labels = {}, reason = null }, { until }) => ({ name, labels, reason, until }),
+        asked: ({ name = null, labels = {}, reason = null }) => ({ name, labels, reason }),
+        outcome: ({ until }) => ({ until }),
       },
       async change({ name = null, labels = {}, reason = null, forMs }) {
         const until = now() + forMs;
@@ -99,7 +100,11 @@ export function alertEndpoints(parts: AlertParts): Endpoint[] {
       summary: "Ends the silences of an alert, or all silences.",
       request: UnsilenceBody,
       response: UnsilencedAnswer,
-      audited: { action: "alerts.unsilence", detail: ({ name = null }, { removed }) => ({ name, removed }) },
+      audited: {
+        action: "alerts.unsilence",
+        asked: ({ name = null }) => ({ name }),
+        outcome: ({ removed }) => (removed === 0 ? null : { removed }),
+      },
       change: async ({ name = null }) => ({ removed: await alerts.unsilence(name) }),
     }),
     changeEndpoint(parts, {

@@ -1,4 +1,5 @@
 import * as v from "valibot";
+import { makeAudited } from "../audit/change.ts";
 import type { AuditAction, WriteAudit } from "../audit/store.ts";
 import { AppError, type ErrorCode } from "../errors.ts";
 import { JOB_CURSOR, LIST_CURSOR } from "../events/cursors.ts";
@@ -118,12 +119,17 @@ export function queryEndpoint<Query extends Members>(
   return guardedGet(guard, { ...described, query, handler });
 }
 
-/** What the audit has of a request that has changed something. */
+/** What the audit has of a request that changes something, without data of payloads. */
 interface Audited<Body, Answer> {
   action: AuditAction;
-  /** Without data of payloads. Null if nothing was changed. */
-  detail: (body: Body, answer: Answer) => object | null;
+  /** What is asked for. Null if the request changes nothing, as a dry run. */
+  asked: (body: Body) => object | null;
+  /** What has come of it. Null if nothing was changed. */
+  outcome: (answer: Answer) => object | null;
 }
+
+/** The outcome of a change that is made or not. */
+export const ifChanged = ({ changed }: { changed: boolean }) => (changed ? {} : null);
 
 /**
  * An endpoint that changes something for the logged-in user, and answers with what `change` returns. `audited` is null
@@ -149,15 +155,23 @@ export function changeEndpoint<Body extends Members, Answer extends v.GenericSch
   return guardedEndpoint(guard, {
     ...described,
     method: "POST",
+    ...(audited && { auditAction: audited.action }),
     request,
     problems: [...BODY_PROBLEMS, ...problems],
     async handler(context, { kind, name }) {
       const body = await readJson(context.request, request, limitBytes);
-      const answer = await change(body);
-      const detail = audited?.detail(body, answer as v.InferOutput<Answer>) ?? null;
-      if (audited && detail !== null)
-        await guard.audit({ who: `${kind}:${name}`, origin: context.address, action: audited.action, detail });
-      return reply(200, answer);
+      const detail = audited?.asked(body) ?? null;
+      if (!audited || detail === null) return reply(200, await change(body));
+      const asked = { who: `${kind}:${name}`, origin: context.address, action: audited.action, detail };
+      return reply(
+        200,
+        await makeAudited(
+          guard.audit,
+          asked,
+          () => change(body),
+          (answer) => audited.outcome(answer as v.InferOutput<Answer>),
+        ),
+      );
     },
   });
 }

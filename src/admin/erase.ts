@@ -93,8 +93,8 @@ export function eraseEndpoints(parts: EraseParts): Endpoint[] {
       response: ErasedAnswer,
       audited: {
         action: "events.erase",
-        detail: ({ reason, dryRun, ...body }, { matched, held }) =>
-          dryRun ? null : { ...auditedSelection(body), reason, events: matched, held: held.length },
+        asked: ({ reason, dryRun, ...body }) => (dryRun ? null : { ...auditedSelection(body), reason }),
+        outcome: ({ matched, held }) => ({ events: matched, held: held.length }),
       },
       change: (body) => erase(parts, body),
     }),

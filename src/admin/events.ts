@@ -268,8 +268,8 @@ export function eventEndpoints(parts: EventParts): Endpoint[] {
       response: TakenAnswer,
       audited: {
         action: "events.replay",
-        detail: ({ force = false, dryRun, ...body }, { matched }) =>
-          dryRun ? null : { ...auditedSelection(body), force, events: matched },
+        asked: ({ force = false, dryRun, ...body }) => (dryRun ? null : { ...auditedSelection(body), force }),
+        outcome: ({ matched }) => ({ events: matched }),
       },
       async change({ force = false, transform = false, ...body }) {
         if (force && body.filter !== undefined)
@@ -287,8 +287,8 @@ export function eventEndpoints(parts: EventParts): Endpoint[] {
       response: TakenAnswer,
       audited: {
         action: "events.discard",
-        detail: ({ reason, dryRun, ...body }, { matched }) =>
-          dryRun ? null : { ...auditedSelection(body), reason, events: matched },
+        asked: ({ reason, dryRun, ...body }) => (dryRun ? null : { ...auditedSelection(body), reason }),
+        outcome: ({ matched }) => ({ events: matched }),
       },
       change: ({ reason, ...body }) => take(parts, discarding(events, reason, now), body),
     }),

@@ -133,7 +133,8 @@ export function heldEndpoints(parts: HeldParts): Endpoint[] {
       response: ReverifiedAnswer,
       audited: {
         action: "held.reverify",
-        detail: ({ ids, dryRun }, { admitted }) => (dryRun ? null : { deliveries: ids.length, admitted }),
+        asked: ({ ids, dryRun }) => (dryRun ? null : { deliveries: ids.length }),
+        outcome: ({ admitted }) => ({ admitted }),
       },
       change: ({ ids, dryRun = false }) => held.reverify(ids, dryRun),
     }),
@@ -143,7 +144,11 @@ export function heldEndpoints(parts: HeldParts): Endpoint[] {
       summary: "Removes held deliveries for good.",
       request: IdsBody,
       response: RemovedAnswer,
-      audited: { action: "held.remove", detail: (_, { removed }) => ({ removed }) },
+      audited: {
+        action: "held.remove",
+        asked: ({ ids }) => ({ deliveries: ids.length }),
+        outcome: ({ removed }) => (removed === 0 ? null : { removed }),
+      },
       change: ({ ids }) => held.remove(ids),
     }),
     changeEndpoint(parts, {

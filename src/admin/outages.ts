@@ -92,7 +92,11 @@ export function outageEndpoints(parts: OutageParts): Endpoint[] {
       summary: "Begins to get from its provider what a source has missed, as its catchUp says.",
       request: CatchUpBody,
       response: CatchUpAnswer,
-      audited: { action: "source.catch_up", detail: ({ source }, { started }) => (started ? { source } : null) },
+      audited: {
+        action: "source.catch_up",
+        asked: ({ source }) => ({ source }),
+        outcome: ({ started }) => (started ? {} : null),
+      },
       change: async ({ source }) => ({ started: parts.outages.catchUp(source) }),
     }),
   ];

@@ -48,7 +48,8 @@ export function sessionEndpoints(parts: SessionParts): Endpoint[] {
       response: RevokedAnswer,
       audited: {
         action: "session.revoke",
-        detail: (_, { revoked }) => (revoked ? { userId: parts.session.userId } : null),
+        asked: () => ({ userId: parts.session.userId }),
+        outcome: ({ revoked }) => (revoked ? {} : null),
       },
       change: async () => ({ revoked: await parts.session.revoke() }),
     }),

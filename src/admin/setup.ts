@@ -100,7 +100,7 @@ export function setupEndpoints(parts: SetupParts): Endpoint[] {
         "Shows the newest secret of a source, to enter it at the sender, as long as the source has received nothing.",
       request: SourceBody,
       response: SecretAnswer,
-      audited: { action: "source.secret", detail: ({ source }) => ({ source }) },
+      audited: { action: "source.secret", asked: ({ source }) => ({ source }), outcome: () => ({}) },
       change: ({ source }) => setup.secret(source),
     }),
     changeEndpoint(parts, {
@@ -130,7 +130,11 @@ export function setupEndpoints(parts: SetupParts): Endpoint[] {
       request: NewSourceBody,
       limitBytes: 64 * 1024,
       response: AddedAnswer,
-      audited: { action: "source.add", detail: ({ name, preset }) => ({ source: name, preset }) },
+      audited: {
+        action: "source.add",
+        asked: ({ name, preset }) => ({ source: name, preset }),
+        outcome: () => ({}),
+      },
       change: async (source) => setup.add(source),
     }),
   ];

@@ -3,7 +3,17 @@ import { AppError } from "../errors.ts";
 import type { EventStore } from "../events/store.ts";
 import type { Endpoint } from "../http/endpoint.ts";
 import { isoTime } from "../lib/iso-time.ts";
-import { type AdminGuard, changeEndpoint, count, cursor, queryEndpoint, readEndpoint, text, timestamp } from "./api.ts";
+import {
+  type AdminGuard,
+  changeEndpoint,
+  count,
+  cursor,
+  ifChanged,
+  queryEndpoint,
+  readEndpoint,
+  text,
+  timestamp,
+} from "./api.ts";
 
 export interface ShadowParts extends AdminGuard {
   events: Pick<EventStore, "comparisons" | "differences" | "resetComparisons">;
@@ -88,7 +98,7 @@ export function shadowEndpoints(parts: ShadowParts): Endpoint[] {
       summary: "Forgets the comparisons of a shadow, and counts anew.",
       request: ShadowQuery,
       response: ResetAnswer,
-      audited: { action: "shadow.reset", detail: ({ name }, { changed }) => (changed ? { route: name } : null) },
+      audited: { action: "shadow.reset", asked: ({ name }) => ({ route: name }), outcome: ifChanged },
       async change({ name }) {
         requireShadow(name);
         return { changed: await events.resetComparisons(name) };

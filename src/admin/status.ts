@@ -11,6 +11,7 @@ import {
   count,
   fieldError,
   forMs,
+  ifChanged,
   queryEndpoint,
   readEndpoint,
   text,
@@ -191,7 +192,8 @@ export function statusEndpoints(parts: StatusParts): Endpoint[] {
       response: ChangedAnswer,
       audited: {
         action: "route.pause",
-        detail: ({ route, forMs = null }, { changed }) => (changed ? { route, forMs } : null),
+        asked: ({ route, forMs = null }) => ({ route, forMs }),
+        outcome: ifChanged,
       },
       async change({ route, forMs }) {
         await requireRoute(route);
@@ -205,7 +207,7 @@ export function statusEndpoints(parts: StatusParts): Endpoint[] {
       summary: "Ends the pause of a route.",
       request: RouteBody,
       response: ChangedAnswer,
-      audited: { action: "route.resume", detail: ({ route }, { changed }) => (changed ? { route } : null) },
+      audited: { action: "route.resume", asked: ({ route }) => ({ route }), outcome: ifChanged },
       async change({ route }) {
         await requireRoute(route);
         return { changed: await events.resumeRoute(route, now()) };
@@ -217,7 +219,7 @@ export function statusEndpoints(parts: StatusParts): Endpoint[] {
       summary: "Tries the unavailable target of a route now, instead of at the next probe.",
       request: RouteBody,
       response: ChangedAnswer,
-      audited: { action: "route.try", detail: ({ route }, { changed }) => (changed ? { route } : null) },
+      audited: { action: "route.try", asked: ({ route }) => ({ route }), outcome: ifChanged },
       async change({ route }) {
         await requireRoute(route);
         return { changed: await events.tryRoute(route, now()) };

@@ -1,4 +1,5 @@
 import * as v from "valibot";
+import { auditedNames } from "../audit/selection.ts";
 import type { Endpoint } from "../http/endpoint.ts";
 import { type AdminGuard, changeEndpoint, count, cursor, fieldError, readEndpoint, text, timestamp } from "./api.ts";
 
@@ -73,7 +74,8 @@ export function tokenEndpoints(parts: TokenParts): Endpoint[] {
       response: CreatedAnswer,
       audited: {
         action: "token.create",
-        detail: (_, { name, scopes, expiresAt }) => ({ name, scopes, expiresAt }),
+        asked: ({ name, scopes }) => ({ name: auditedNames([name])[0], scopes }),
+        outcome: ({ expiresAt }) => ({ expiresAt }),
       },
       async change(request) {
         const created = await tokens.create(request);
@@ -89,7 +91,8 @@ export function tokenEndpoints(parts: TokenParts): Endpoint[] {
       response: RevokedAnswer,
       audited: {
         action: "token.revoke",
-        detail: ({ names = "all" }, { revoked }) => (revoked === 0 ? null : { names, revoked }),
+        asked: ({ names }) => ({ names: names ? auditedNames(names) : "all" }),
+        outcome: ({ revoked }) => (revoked === 0 ? null : { revoked }),
       },
       async change({ names, all }) {
         if ((names === undefined) === (all === undefined)) throw fieldError("", "must have either names or all");

@@ -17,3 +17,9 @@ export function auditedSelection({ ids, source, filter }: Selection): object {
   const members = given.map(([name, value]) => [name, name === "search" || name === "error" ? true : value]);
   return { filter: Object.fromEntries(members) };
 }
+
+const TOKEN_NAME = /^[a-z0-9-]{1,64}$/;
+
+/** What the audit has of names of tokens as they were given: another text may be a token itself. */
+export const auditedNames = (names: readonly string[]) =>
+  names.slice(0, MAX_NAMED).map((name) => (TOKEN_NAME.test(name) ? name : null));

@@ -11,8 +11,8 @@ export interface AuditEntry {
   detail: string;
 }
 
-/** Writes a change that is made now. */
-export type WriteAudit = (change: Omit<AuditEntry, "at" | "detail"> & { detail: object }) => Promise<void>;
+/** Writes a row of a change that is made now, and returns its number. */
+export type WriteAudit = (change: Omit<AuditEntry, "at" | "detail"> & { detail: object }) => Promise<number>;
 
 /** An entry in the chain. Numbers grow by one. */
 export interface AuditRow extends AuditEntry {
@@ -39,6 +39,7 @@ export const AUDIT_ACTIONS = {
   "events.replay": "Events were queued again.",
   "events.discard": "Events were given up.",
   "events.erase": "The contents of events were erased.",
+  "events.prune": "A command removed what retention does not keep.",
   "held.reverify": "Held deliveries were verified again, and admitted.",
   "held.remove": "Held deliveries were removed.",
   "route.pause": "A route was paused.",
@@ -48,14 +49,20 @@ export const AUDIT_ACTIONS = {
   "source.add": "A source was added to the configuration file.",
   "source.catch_up": "A catch-up with a provider was begun.",
   "source.secret": "A received secret was shown.",
+  "source.capture": "Requests to a source were written to files, with their credentials.",
   "alerts.silence": "Alerts were silenced.",
   "alerts.unsilence": "Silences were ended.",
   "session.revoke": "A session was ended.",
+  "password.change": "The hash of the password in `.env` was changed by a command.",
+  "throttle.clear": "Failed logins were forgotten.",
+  "throttle.forget_browsers": "Browsers that have logged in count as any other.",
   "token.create": "A token for a program was made.",
   "token.revoke": "Tokens were revoked.",
   "factor.add": "A second factor was added.",
   "factor.remove": "Second factors were removed.",
   "factor.recovery_codes": "New recovery codes were made.",
+  "store.encrypt": "What is stored was encrypted with the first key.",
+  "store.restore": "The database was replaced with a backup.",
 } as const;
 
 export type AuditAction = keyof typeof AUDIT_ACTIONS;

@@ -11,7 +11,7 @@ import { OperatorError } from "../errors.ts";
 import { pageUrlOf } from "../http/listen.ts";
 import { isoTime } from "../lib/iso-time.ts";
 import { nearest } from "../lib/nearest.ts";
-import { noteChange } from "./note-change.ts";
+import { makeChange } from "./make-change.ts";
 import { durationOption, FOR_BOUNDS } from "./option-values.ts";
 import { counted, printJson, say } from "./output.ts";
 import { type RemoteOptions, type RemoteServer, remoteServer } from "./remote.ts";
@@ -92,15 +92,23 @@ export function runAlertsSilence(name: string | undefined, options: SilenceOptio
     const { alerts, now: clock } = stores;
     const now = clock();
     if (options.off) {
-      const removed = await alerts.removeSilences(chosen);
-      if (removed > 0) await noteChange(stores, "alerts.unsilence", { name: chosen, removed });
+      const removed = await makeChange(stores, {
+        action: "alerts.unsilence",
+        asked: { name: chosen },
+        make: () => alerts.removeSilences(chosen),
+        outcome: (count) => (count === 0 ? null : { removed: count }),
+      });
       if (options.json) return printJson({ removed });
       return say(removed === 0 ? "There is no such silence." : `Ended ${counted(removed, "silence")}.`);
     }
     const until = now + durationOption("--for", options.for ?? "1h", FOR_BOUNDS);
     const reason = options.reason ?? null;
-    await alerts.addSilence({ id: randomUUID(), name: chosen, labels, reason, until }, now);
-    await noteChange(stores, "alerts.silence", { name: chosen, labels, reason, until: isoTime(until) });
+    await makeChange(stores, {
+      action: "alerts.silence",
+      asked: { name: chosen, labels, reason, until: isoTime(until) },
+      make: () => alerts.addSilence({ id: randomUUID(), name: chosen, labels, reason, until }, now),
+      outcome: () => ({}),
+    });
     if (options.json) return printJson({ name: chosen, labels, until: isoTime(until) });
     say(`${chosen ?? "Every alert"} is silenced until ${isoTime(until)}.`);
   });

@@ -1,4 +1,5 @@
 import { verifyAudit } from "../audit/chain.ts";
+import { withoutBegun } from "../audit/change.ts";
 import type { AuditLink, AuditRow } from "../audit/store.ts";
 import { OperatorError } from "../errors.ts";
 import { isoTime } from "../lib/iso-time.ts";
@@ -20,7 +21,7 @@ export function runAuditList({ limit = "50", utc, json }: { limit?: string; utc?
     const time = timeFormat(utc, now());
     printTable(
       ["NUMBER", "TIME", "WHO", "FROM", "ACTION", { heading: "DETAIL", leastWidth: 12 }],
-      rows.map(({ number, at, who, origin, action, detail }) => [
+      withoutBegun(rows).map(({ number, at, who, origin, action, detail }) => [
         String(number),
         time(at),
         who,

@@ -1,5 +1,5 @@
 import { setPriority } from "node:os";
-import { resolve } from "node:path";
+import { basename, resolve } from "node:path";
 import { readEnvironment } from "../config/env-file.ts";
 import { readSettings, usesRedis } from "../config/settings.ts";
 import { OperatorError } from "../errors.ts";
@@ -8,6 +8,7 @@ import { lockDataDir } from "../sqlite/data-dir.ts";
 import { openForCommands } from "../sqlite/database.ts";
 import { backUp } from "../sqlite/maintenance/backup.ts";
 import { requireBackup, restore } from "../sqlite/maintenance/restore.ts";
+import { entryOf } from "./make-change.ts";
 import { counted, printJson, say } from "./output.ts";
 import { createProgressBar, megabytesPerSecond } from "./progress.ts";
 import { refuseIfServed } from "./served-dir.ts";
@@ -79,7 +80,8 @@ export async function runRestore(file: string, { json }: { json?: boolean }): Pr
   const release = lockDataDir(DATA_DIR);
   const progress = createProgressBar(megabytesPerSecond);
   try {
-    const { kept } = restore(resolve(file), resolve(DATA_DIR), new Date(), progress.update);
+    const entry = entryOf(Date.now(), "store.restore", { file: basename(file) });
+    const { kept } = restore(resolve(file), resolve(DATA_DIR), entry, progress.update);
     progress.end();
     if (json) return printJson({ restored: resolve(file), kept });
     const sessions = usesRedis(environment)

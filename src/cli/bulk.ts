@@ -10,7 +10,7 @@ import type { CountedPage, EventDetail, EventStore, JobFilter, PageRequest } fro
 import { printable } from "../lib/printable.ts";
 import { findEvent, type ReadEvents } from "./find-event.ts";
 import { requireFiltered, requireFilteredThere } from "./find-source.ts";
-import { noteChange } from "./note-change.ts";
+import { makeChange } from "./make-change.ts";
 import { eventConditions, type FilterOptions, perSecond } from "./option-values.ts";
 import { counted, printJson, say } from "./output.ts";
 import { createProgressBar } from "./progress.ts";
@@ -76,8 +76,6 @@ interface Takeable {
   events: ReadEvents<EventDetail>;
   action: Action<string>;
   count(filter: JobFilter, page: PageRequest): Promise<CountedPage>;
-  /** Writes to the audit how many events were taken. Another machine does so itself. */
-  note?(taken: number): Promise<void>;
 }
 
 /** Takes events by id or by a filter. The exit code is 1 if one of them cannot be taken. */
@@ -88,7 +86,8 @@ export async function runBulk(ids: readonly string[], options: BulkOptions, comm
     await requireFilteredThere(server, options);
     const action = remoteAction(server, change, whyNot);
     const count: Takeable["count"] = (filter, page) => remoteCount(server, change, filter, page);
-    return take(ids, { events: remoteEvents(server), action, count }, options, command);
+    await take(ids, { events: remoteEvents(server), action, count }, options, command);
+    return;
   }
   return withStores(async (stores) => {
     await requireFiltered(stores, options);
@@ -97,18 +96,20 @@ export async function runBulk(ids: readonly string[], options: BulkOptions, comm
     const { audited, filter } = command;
     const { source } = options;
     const selection = auditedSelection(filter === null ? { ids, source } : { filter: { ...filter } });
-    const note = (taken: number) =>
-      noteChange(stores, audited.action, { ...selection, ...audited.detail, events: taken });
-    await take(ids, { events, action, count: events.count, note }, options, command);
+    const make = () => take(ids, { events, action, count: events.count }, options, command);
+    const asked = { ...selection, ...audited.detail };
+    if (options.dryRun) await make();
+    else await makeChange(stores, { action: audited.action, asked, make, outcome: (taken) => ({ events: taken }) });
   });
 }
 
+/** Returns the number of events that were taken. */
 async function take(
   ids: readonly string[],
-  { events, action, count, note }: Takeable,
+  { events, action, count }: Takeable,
   options: BulkOptions,
   { filter, member, done }: BulkCommand,
-): Promise<void> {
+): Promise<number> {
   const { source, json } = options;
   const filtered = filter
     ? await takePages(
@@ -117,7 +118,7 @@ async function take(
         options,
       )
     : 0;
-  if (filtered === null) return;
+  if (filtered === null) return 0;
   const find = async (eventId: string) => {
     const event = await findEvent(events, { eventId, source });
     if (!event) return "there is no such event";
@@ -126,13 +127,13 @@ async function take(
   };
   const { matched, refused } = await takeNamed(action, ids, find);
   const taken = filtered + matched;
-  if (taken > 0) await note?.(taken);
   if (json) printJson({ [member]: taken, refused });
   else {
     for (const { eventId, reason } of refused) say(`${printable(eventId)}: ${reason}`);
     say(done(counted(taken, "event")));
   }
   if (refused.length > 0) process.exitCode = 1;
+  return taken;
 }
 
 /**

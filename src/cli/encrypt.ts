@@ -4,6 +4,7 @@ import { readSettings } from "../config/settings.ts";
 import { SettingsError } from "../errors.ts";
 import type { EncryptionStore } from "../events/encryption.ts";
 import { isLockHeld } from "../sqlite/data-dir.ts";
+import { makeChange } from "./make-change.ts";
 import { counted, printJson, say } from "./output.ts";
 import { PAUSE_MS, withStores } from "./stores.ts";
 
@@ -26,9 +27,16 @@ export function runEncrypt({ json }: { json?: boolean }): Promise<void> {
     throw new SettingsError([{ found: "ENCRYPTION_KEYS is not set", remedy }]);
   }
   const isAlone = () => DATABASE_URL === undefined && !isLockHeld(DATA_DIR);
-  return withStores(async ({ encryption }) => {
-    const { encrypted, unreadable } = await encryptAll(encryption, async () => {
-      if (!isAlone()) await delay(PAUSE_MS);
+  return withStores(async (stores) => {
+    const { encryption } = stores;
+    const { encrypted, unreadable } = await makeChange(stores, {
+      action: "store.encrypt",
+      asked: {},
+      make: () =>
+        encryptAll(encryption, async () => {
+          if (!isAlone()) await delay(PAUSE_MS);
+        }),
+      outcome: (done) => (done.encrypted === 0 ? null : { rows: done.encrypted }),
     });
     const missing = await encryption.forgetKeys();
     const isClean = await encryption.clean();

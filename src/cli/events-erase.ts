@@ -18,7 +18,7 @@ import { printable } from "../lib/printable.ts";
 import { type ErasedHeld, eraseHeld } from "../webhook/held/erase.ts";
 import { findEvent } from "./find-event.ts";
 import { requireFiltered } from "./find-source.ts";
-import { noteChange } from "./note-change.ts";
+import { makeChange } from "./make-change.ts";
 import { eventConditions, type FilterOptions } from "./option-values.ts";
 import { counted, printData, printJson, say } from "./output.ts";
 import { PAUSE_MS, withStores } from "./stores.ts";
@@ -49,17 +49,23 @@ export function runEventsErase(ids: string[], options: Options): Promise<void> {
     const how: EraseOptions = { reason, now, isDryRun };
     const find = async (eventId: string) =>
       (await findEvent(events, { eventId, source: options.source })) ?? ("there is no such event" as const);
-    const { erased, refused } =
-      filter === null
-        ? await eraseNamed(events, ids, find, how)
-        : { erased: await erasePages(events, filter, how), refused: [] };
-    const removed = await eraseHeld(held, { events: erased, ...searchOf(filter) }, isDryRun);
+    const make = async () => {
+      const { erased, refused } =
+        filter === null
+          ? await eraseNamed(events, ids, find, how)
+          : { erased: await erasePages(events, filter, how), refused: [] };
+      return { erased, refused, removed: await eraseHeld(held, { events: erased, ...searchOf(filter) }, isDryRun) };
+    };
+    const selection = auditedSelection(filter === null ? { ids, source: options.source } : { filter });
+    const { erased, refused, removed } = isDryRun
+      ? await make()
+      : await makeChange(stores, {
+          action: "events.erase",
+          asked: { ...selection, reason },
+          make,
+          outcome: (done) => ({ events: done.erased.length, held: done.removed.length }),
+        });
     const remains = isDryRun ? null : await sweep(events);
-    if (!isDryRun && erased.length + removed.length > 0) {
-      const selection = auditedSelection(filter === null ? { ids, source: options.source } : { filter });
-      const counts = { events: erased.length, held: removed.length };
-      await noteChange(stores, "events.erase", { ...selection, reason, ...counts });
-    }
     const receipt = receiptOf({ reason, isDryRun, erased, held: removed, remains }, now());
     if (json) printJson({ ...receipt, refused });
     else printReceipt(receipt, isDryRun);

@@ -6,7 +6,7 @@ import { type AdmittedHeld, admitHeld } from "../webhook/held/admit.ts";
 import type { HeldFilter, HeldStore, HeldSummary } from "../webhook/held/held-store.ts";
 import { createReverify, REDACTED_REASON } from "../webhook/held/reverify.ts";
 import { findSource, requireFiltered, requireFilteredThere } from "./find-source.ts";
-import { noteChange } from "./note-change.ts";
+import { makeChange } from "./make-change.ts";
 import { parseTime, wholeNumber } from "./option-values.ts";
 import { counted, printJson, say } from "./output.ts";
 import { type RemoteOptions, remoteServer } from "./remote.ts";
@@ -92,8 +92,11 @@ export async function runEventsReverify({ source: name, since, dryRun = false, .
       if (!dryRun) await delay(PAUSE_MS);
       return totals;
     };
-    const totals = await reverifyPages(held, filterOf(name, since, now()), reverify);
-    if (!dryRun) await noteChange(stores, "held.reverify", { source: name, admitted: totals.admitted });
+    const make = () => reverifyPages(held, filterOf(name, since, now()), reverify);
+    const outcome = ({ admitted }: AdmittedHeld) => ({ admitted });
+    const totals = dryRun
+      ? await make()
+      : await makeChange(stores, { action: "held.reverify", asked: { source: name }, make, outcome });
     report(totals, { ...options, dryRun });
   });
 }

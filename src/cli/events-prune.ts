@@ -5,6 +5,7 @@ import { readSettings } from "../config/settings.ts";
 import { purgePages } from "../events/pages.ts";
 import { isLockHeld } from "../sqlite/data-dir.ts";
 import { giveBackIfFull } from "../sqlite/reserve.ts";
+import { makeChange } from "./make-change.ts";
 import { counted, printJson, say } from "./output.ts";
 import { PAUSE_MS, withStores } from "./stores.ts";
 
@@ -27,18 +28,28 @@ export function runEventsPrune({
   const hasOwnDisk = DATABASE_URL === undefined;
   if (hasOwnDisk && !isDryRun) giveBackIfFull(DATA_DIR);
   const isAlone = () => isDryRun || (hasOwnDisk && !isLockHeld(DATA_DIR));
-  return withStores(async ({ events, ...stores }) => {
+  return withStores(async (stores) => {
+    const { events } = stores;
     const now = stores.now();
     let pausedAt = performance.now();
-    const purged = await purgePages(
-      (cursor) => events.purge({ retention, now, limit: LIMIT, cursor, isDryRun }),
-      async () => {
-        if (isAlone() || performance.now() - pausedAt < BUSY_MS) return true;
-        await delay(PAUSE_MS);
-        pausedAt = performance.now();
-        return true;
-      },
-    );
+    const make = () =>
+      purgePages(
+        (cursor) => events.purge({ retention, now, limit: LIMIT, cursor, isDryRun }),
+        async () => {
+          if (isAlone() || performance.now() - pausedAt < BUSY_MS) return true;
+          await delay(PAUSE_MS);
+          pausedAt = performance.now();
+          return true;
+        },
+      );
+    const purged = isDryRun
+      ? await make()
+      : await makeChange(stores, {
+          action: "events.prune",
+          asked: {},
+          make,
+          outcome: (gone) => (gone.events + gone.ids === 0 ? null : { events: gone.events, ids: gone.ids }),
+        });
     if (json) return printJson(purged);
     const megabytes = (purged.bytes / 1e6).toFixed(1);
     const what = `${counted(purged.events, "event")} (${megabytes} MB) and ${counted(purged.ids, "id")}`;

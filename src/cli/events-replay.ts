@@ -6,7 +6,7 @@ import { whyNotReplayed, whyNotRerouted } from "../events/untaken.ts";
 import { printable } from "../lib/printable.ts";
 import { type BulkOptions, jobFilter, runBulk } from "./bulk.ts";
 import { findEvent, noSuchEvent } from "./find-event.ts";
-import { noteChange } from "./note-change.ts";
+import { makeChange } from "./make-change.ts";
 import { wholeNumber } from "./option-values.ts";
 import { counted, printJson, say } from "./output.ts";
 import { withStores } from "./stores.ts";
@@ -57,8 +57,12 @@ function replayConflict(eventIds: string[], conflict: string, options: ReplayOpt
     const { events, now } = stores;
     const event = await findEvent(events, { eventId, source });
     if (!event) throw noSuchEvent(eventId);
-    const newId = await makeEvent(events, event, { number, now: now() });
-    await noteChange(stores, "events.replay", { ids: [event.eventId], source: event.source, conflict: number });
+    const newId = await makeChange(stores, {
+      action: "events.replay",
+      asked: { ids: [event.eventId], source: event.source, conflict: number },
+      make: () => makeEvent(events, event, { number, now: now() }),
+      outcome: () => ({ events: 1 }),
+    });
     if (json) printJson({ replayed: 1, eventId: newId });
     else say(`Queued as ${printable(newId)}.`);
   });

@@ -9,7 +9,7 @@ import {
 import { qrText } from "../auth/factors/qr-code.ts";
 import { loadTotp } from "../auth/factors/totp.ts";
 import { OperatorError } from "../errors.ts";
-import { noteChange } from "./note-change.ts";
+import { makeChange } from "./make-change.ts";
 import { counted, printData, printJson, say, sayOrLog } from "./output.ts";
 import { withStores } from "./stores.ts";
 import { printTable } from "./table.ts";
@@ -46,8 +46,12 @@ export async function runFactorsRemove(
   await withStores(async (stores) => {
     const store = stores.factors;
     const known = await store.list();
-    const removed = await store.remove(all ? "all" : ids);
-    if (removed.length > 0) await noteChange(stores, "factor.remove", { ids: removed });
+    const removed = await makeChange(stores, {
+      action: "factor.remove",
+      asked: { ids: all ? "all" : ids },
+      make: () => store.remove(all ? "all" : ids),
+      outcome: (gone) => (gone.length === 0 ? null : { removed: gone }),
+    });
     if (json) printJson({ removed });
     for (const { id, kind, name } of known.filter(({ id }) => removed.includes(id)))
       sayOrLog({ event: "factor_removed", factor: id, kind, name }, `The factor ${name} is removed.`);
@@ -66,8 +70,12 @@ export function runFactorsRecoveryCodes({ json }: { json?: boolean }): Promise<v
       const remedy = "add a factor first, with authserve factors add-totp or on the page /account";
       throw new OperatorError({ found: "There is no second factor", remedy }, 1);
     }
-    const codes = await renewRecoveryCodes(store);
-    await noteChange(stores, "factor.recovery_codes", { codes: codes.length });
+    const codes = await makeChange(stores, {
+      action: "factor.recovery_codes",
+      asked: {},
+      make: () => renewRecoveryCodes(store),
+      outcome: ({ length }) => ({ codes: length }),
+    });
     if (json) printJson(codes);
     else printCodes(codes);
     const line = { event: "recovery_codes_renewed" as const };
@@ -86,11 +94,16 @@ export function runFactorsAddTotp({ name = "", json }: { name?: string; json?: b
     const { factors: store, settings, now } = stores;
     const { newSecret, uriOf } = await loadTotp();
     const secret = newSecret();
-    const added = await addFactor(store, totpFactor(secret, factorName(name, "authenticator app"), now()));
+    const totp = totpFactor(secret, factorName(name, "authenticator app"), now());
+    const added = await makeChange(stores, {
+      action: "factor.add",
+      asked: { id: totp.id, kind: totp.kind, name: totp.name },
+      make: () => addFactor(store, totp),
+      outcome: (made) => (made === null ? null : {}),
+    });
     if (added === null) throw new OperatorError(`No factor was added: ${TOO_MANY_FACTORS}`, 1);
     const { factor, recoveryCodes } = added;
     const { id, kind } = factor;
-    await noteChange(stores, "factor.add", { id, kind, name: factor.name });
     const issuer = settings.PUBLIC_URL === undefined ? "authserve" : new URL(settings.PUBLIC_URL).hostname;
     const uri = uriOf(secret, issuer, settings.DEMO_EMAIL);
     if (json) printJson({ id, name: factor.name, uri, recoveryCodes });

@@ -1,8 +1,11 @@
 import { readFileSync, realpathSync, statSync } from "node:fs";
-import { OperatorError, systemCode } from "../errors.ts";
+import { readEnvironment } from "../config/env-file.ts";
+import { describeError, OperatorError, systemCode } from "../errors.ts";
 import { replaceFile } from "../lib/files.ts";
 import { newPasswordHash } from "./hash-password.ts";
+import { noteChange } from "./make-change.ts";
 import { printData, say } from "./output.ts";
+import { withStoresIfAny } from "./stores.ts";
 
 const ENV_FILE = ".env";
 const LINE = /^([ \t]*(?:export[ \t]+)?DEMO_PASSWORD[ \t]*=).*$/m;
@@ -22,8 +25,18 @@ export async function runPasswd({ allowWeak }: { allowWeak?: boolean }): Promise
     say(`${where}, then restart the server. That ends the session.`);
     return;
   }
+  await noteIfStored();
   replaceEnvFile(content.replace(LINE, (_, name: string) => name + value));
   say("Wrote the hash of the new password to .env. Restart the server to use it. That ends the session.");
+}
+
+/** Writes the change to the audit before it is made. A store that cannot be used must not prevent it. */
+async function noteIfStored(): Promise<void> {
+  try {
+    await withStoresIfAny(readEnvironment(), (stores) => noteChange(stores, "password.change", {}));
+  } catch (error) {
+    say(`Warning: the audit does not have this change (${describeError(error)}).`);
+  }
 }
 
 function readEnvFile(): string | null {

@@ -6,6 +6,7 @@ import { OperatorError } from "../errors.ts";
 import type { ComparisonCounts, KeptDifference } from "../events/shadow.ts";
 import { isoTime } from "../lib/iso-time.ts";
 import { printable } from "../lib/printable.ts";
+import { makeChange } from "./make-change.ts";
 import { counted, printJson, say } from "./output.ts";
 import { type RemoteOptions, type RemoteServer, remoteServer } from "./remote.ts";
 import { noSuchRoute } from "./routes.ts";
@@ -104,8 +105,13 @@ function printDifferences(
 }
 
 function resetShadow(name: string): Promise<void> {
-  return withStores(async ({ events }) => {
-    const isChanged = await events.resetComparisons(name);
+  return withStores(async (stores) => {
+    const isChanged = await makeChange(stores, {
+      action: "shadow.reset",
+      asked: { route: name },
+      make: () => stores.events.resetComparisons(name),
+      outcome: (isReset) => (isReset ? {} : null),
+    });
     say(isChanged ? `The comparisons of ${name} are counted anew.` : `${name} has no comparisons.`);
   });
 }

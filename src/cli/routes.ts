@@ -12,7 +12,7 @@ import type { Stores } from "../stores.ts";
 import type { Source } from "../webhook/source.ts";
 import type { Route } from "../worker/route.ts";
 import { overviewOfRoutes, type RouteOverview, targetOf } from "../worker/route-overview.ts";
-import { noteChange } from "./note-change.ts";
+import { makeChange } from "./make-change.ts";
 import { durationOption, FOR_BOUNDS, remedyForName } from "./option-values.ts";
 import { counted, printJson, say } from "./output.ts";
 import { type RemoteOptions, type RemoteServer, remoteServer } from "./remote.ts";
@@ -167,8 +167,12 @@ async function changeRoute(
   let isChanged = false;
   await withStores(async (stores) => {
     await requireRoute(name, stores.events, stores.now());
-    isChanged = await change(stores);
-    if (isChanged) await noteChange(stores, action, { route: name, ...body });
+    isChanged = await makeChange(stores, {
+      action,
+      asked: { route: name, ...body },
+      make: () => change(stores),
+      outcome: (isMade) => (isMade ? {} : null),
+    });
   });
   return isChanged;
 }

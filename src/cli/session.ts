@@ -1,7 +1,7 @@
 import { userIdProblem } from "../config/settings.ts";
 import { OperatorError } from "../errors.ts";
 import { isoTime } from "../lib/iso-time.ts";
-import { noteChange } from "./note-change.ts";
+import { makeChange } from "./make-change.ts";
 import { printData, printJson, say, sayOrLog } from "./output.ts";
 import { type RemoteOptions, remoteServer } from "./remote.ts";
 import { withStores } from "./stores.ts";
@@ -51,8 +51,12 @@ export function runSessionRevoke(userId: string | undefined, { json }: SessionOp
   requireUserId(userId);
   return withStores(async (stores) => {
     const user = userId ?? stores.settings.DEMO_USER_ID;
-    const revoked = await stores.sessions.remove(user);
-    if (revoked) await noteChange(stores, "session.revoke", { userId: user });
+    const revoked = await makeChange(stores, {
+      action: "session.revoke",
+      asked: { userId: user },
+      make: () => stores.sessions.remove(user),
+      outcome: (isRevoked) => (isRevoked ? {} : null),
+    });
     if (json) printJson({ userId: user, revoked });
     const words = `The session of user ${user} has ended.`;
     if (revoked) sayOrLog({ event: "session_revoked", userId: user, reason: "command" }, words);

@@ -31,10 +31,12 @@ import {
   STATE_FILE,
 } from "../webhook/capture.ts";
 import { findSource } from "./find-source.ts";
+import { noteChange } from "./make-change.ts";
 import { durationOption, wholeNumber } from "./option-values.ts";
 import { counted, printData, printJson, say } from "./output.ts";
 import { probeServer } from "./running-server.ts";
 import { shellWord } from "./shell-quote.ts";
+import { withStoresIfAny } from "./stores.ts";
 
 interface CaptureOptions {
   for: string;
@@ -71,6 +73,7 @@ export async function runSourcesCapture(name: string, options: CaptureOptions): 
   const ended = new AbortController();
   const end = () => ended.abort();
   for (const signal of SIGNALS) process.once(signal, end);
+  await withStoresIfAny(environment, (stores) => noteChange(stores, "source.capture", { source, count, forMs }));
   const dir = placeOrder(dataDir, { source, until: Date.now() + forMs, count });
   try {
     await untilOpen(dir, ended.signal);

@@ -5,7 +5,7 @@ import { catchUpRunOf } from "../serve/catch-up.ts";
 import { catchUpOf } from "../webhook/catch-up/adapters.ts";
 import { type CatchUpResult, runCatchUp } from "../webhook/catch-up/run.ts";
 import { findSource } from "./find-source.ts";
-import { noteChange } from "./note-change.ts";
+import { makeChange } from "./make-change.ts";
 import { parseTime } from "./option-values.ts";
 import { counted, printData, printJson, say } from "./output.ts";
 import { probeServer } from "./running-server.ts";
@@ -42,8 +42,11 @@ export async function runSourcesCatchUp(name: string, options: CatchUpOptions): 
     const run = catchUpRunOf(source, stores, stopped.signal);
     if (run === null) return;
     const from = since === undefined ? {} : { since: parseTime("--since", since, now()) };
-    if (!dryRun) await noteChange(stores, "source.catch_up", { source: name });
-    const result = await runCatchUp({ ...run, ...from, isDryRun: dryRun, isAll: all });
+    const make = () => runCatchUp({ ...run, ...from, isDryRun: dryRun, isAll: all });
+    const outcome = ({ redelivered, captured }: CatchUpResult) => ({ redelivered, captured });
+    const result = dryRun
+      ? await make()
+      : await makeChange(stores, { action: "source.catch_up", asked: { source: name }, make, outcome });
     if (json) printJson(result);
     else printResult(result, dryRun);
     if (result.error !== null) process.exitCode = 1;

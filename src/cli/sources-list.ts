@@ -4,6 +4,7 @@ import { isoTime } from "../lib/iso-time.ts";
 import { overviewOf, type SourceOverview } from "../webhook/intake/source-overview.ts";
 import type { ReceivedSecret } from "../webhook/intake/source-store.ts";
 import { rotationFindings } from "../webhook/secrets/rotation.ts";
+import { noteChange } from "./make-change.ts";
 import { printData, printJson, say } from "./output.ts";
 import { type RemoteOptions, remoteServer } from "./remote.ts";
 import { withSourceStore } from "./stores.ts";
@@ -30,10 +31,12 @@ export async function runSourcesList({ utc, json, ...remote }: ListOptions): Pro
   }
   const environment = readEnvironment();
   const configured = readSources(environment);
-  await withSourceStore(environment, async (store) => {
+  await withSourceStore(environment, async (store, stores) => {
     const records = await store.list();
     const sources = overviewOf(configured, records);
     const received = (await store.keptSecrets()).filter(({ source }) => sources.some(({ name }) => name === source));
+    for (const name of new Set(received.map(({ source }) => source)))
+      if (stores) await noteChange(stores, "source.secret", { source: name });
     if (json) printJson(sources.map((source) => jsonOf(source, received)));
     else if (sources.length === 0) say("There are no sources: set WEBHOOK_SECRET, or add one to authserve.yaml.");
     else {

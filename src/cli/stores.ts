@@ -121,12 +121,12 @@ export async function factorRecords(environment: Environment): Promise<FactorRec
   return records;
 }
 
-/** Runs a command on the store of sources; on an empty one before the first start of a server. */
+/** Runs a command on the store of sources; on an empty one, without stores, before the first start of a server. */
 export async function withSourceStore(
   environment: Environment,
-  command: (sources: Omit<SourceStore, "add" | "keepSecret">) => Promise<void>,
+  command: (sources: Omit<SourceStore, "add" | "keepSecret">, stores: Stores | null) => Promise<void>,
 ): Promise<void> {
-  if (!(await withStoresIfAny(environment, ({ sources }) => command(sources)))) await command(EMPTY);
+  if (!(await withStoresIfAny(environment, (stores) => command(stores.sources, stores)))) await command(EMPTY, null);
 }
 
 /** Runs a command on the stores. Returns false before the first start of a server, when there are none. */

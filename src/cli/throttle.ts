@@ -2,6 +2,7 @@ import { revokeBrowserMarks } from "../auth/throttle/browser-mark.ts";
 import { bucketsFor } from "../auth/throttle/rules.ts";
 import { type Bucket, KNOWN_ADDRESS_MS, type ThrottleStore } from "../auth/throttle/store.ts";
 import { canonicalEmail } from "../auth/user.ts";
+import { makeChange } from "./make-change.ts";
 import { addressOption } from "./option-values.ts";
 import { counted, printData, printJson, say, sayOrLog } from "./output.ts";
 import { withStores } from "./stores.ts";
@@ -43,7 +44,8 @@ export function runThrottleShow({ address, json }: ThrottleOptions): Promise<voi
 export function runThrottleClear({ address, json }: ThrottleOptions): Promise<void> {
   const asked = addressOption(address) ?? null;
   return withStores(
-    async ({ throttle, settings }) => {
+    async (stores) => {
+      const { throttle, settings } = stores;
       const { pair, email, networks, address: inAll } = bucketsFor(asked ?? "", canonicalEmail(settings.DEMO_EMAIL));
       const names = {
         pair: pair.bucket,
@@ -51,7 +53,12 @@ export function runThrottleClear({ address, json }: ThrottleOptions): Promise<vo
         networks: networks.map(({ bucket }) => bucket),
         address: inAll.bucket,
       };
-      const cleared = await throttle.clear(asked === null ? "all" : names);
+      const cleared = await makeChange(stores, {
+        action: "throttle.clear",
+        asked: { address: asked },
+        make: () => throttle.clear(asked === null ? "all" : names),
+        outcome: (count) => (count === 0 ? null : { cleared: count }),
+      });
       if (json) printJson({ cleared });
       const line = { event: "throttle_cleared", cleared, ...(asked === null ? {} : { address: asked }) } as const;
       if (cleared > 0) sayOrLog(line, `Forgot ${counted(cleared, "failed login")}.`);
@@ -63,8 +70,14 @@ export function runThrottleClear({ address, json }: ThrottleOptions): Promise<vo
 
 /** Revokes the marks of all browsers that have logged in. */
 export function runThrottleForgetBrowsers({ json }: Pick<ThrottleOptions, "json">): Promise<void> {
-  return withStores(async ({ throttle, now }) => {
-    await revokeBrowserMarks(throttle, now());
+  return withStores(async (stores) => {
+    const { throttle, now } = stores;
+    await makeChange(stores, {
+      action: "throttle.forget_browsers",
+      asked: {},
+      make: () => revokeBrowserMarks(throttle, now()),
+      outcome: () => ({}),
+    });
     if (json) printJson({ forgotten: true });
     sayOrLog(
       { event: "browsers_forgotten" },

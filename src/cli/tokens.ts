@@ -1,7 +1,8 @@
+import { auditedNames } from "../audit/selection.ts";
 import { createToken, DEFAULT_EXPIRY_MS, tokenJson } from "../auth/machine-tokens/manage.ts";
 import { formatDuration, parseDurationMs } from "../config/units.ts";
 import { OperatorError } from "../errors.ts";
-import { noteChange } from "./note-change.ts";
+import { makeChange } from "./make-change.ts";
 import { printJson, say, sayOrLog, writeOrUndo } from "./output.ts";
 import { withStores } from "./stores.ts";
 import { printTable, styled } from "./table.ts";
@@ -19,13 +20,17 @@ export function runTokensCreate(name: string, { scope, expires }: CreateOptions)
   const expiresInMs = parseExpiry(expires ?? formatDuration(DEFAULT_EXPIRY_MS));
   return withStores(async (stores) => {
     const { tokens, now } = stores;
-    const created = await createToken(tokens, { name, scopes: scope, expiresInMs }, now());
+    const created = await makeChange(stores, {
+      action: "token.create",
+      asked: { name: auditedNames([name])[0], scopes: scope },
+      make: () => createToken(tokens, { name, scopes: scope, expiresInMs }, now()),
+      outcome: (made) => ("member" in made ? null : { expiresAt: tokenJson(made.record).expiresAt }),
+    });
     if ("member" in created)
       throw new OperatorError(`${OPTION_OF[created.member]} is not usable: it ${created.expected}`);
     const { token, record } = created;
     const undo = () => void tokens.revoke([name]).catch(() => {});
     const { scopes, expiresAt } = tokenJson(record);
-    await noteChange(stores, "token.create", { name, scopes, expiresAt });
     await writeOrUndo(process.stdout, token, undo);
     const end = expiresAt === null ? "never expires" : `expires ${expiresAt}`;
     sayOrLog({ event: "token_created", name, scopes }, `The token ${name} ${end}. It is shown this once.`);
@@ -66,8 +71,12 @@ export async function runTokensRevoke(
   if (names.length > 0 === (all === true))
     throw new OperatorError({ found: "No token is named", remedy: "name tokens, or give --all" });
   await withStores(async (stores) => {
-    const revoked = await stores.tokens.revoke(all ? "all" : names);
-    if (revoked.length > 0) await noteChange(stores, "token.revoke", { names: revoked });
+    const revoked = await makeChange(stores, {
+      action: "token.revoke",
+      asked: { names: all ? "all" : auditedNames(names) },
+      make: () => stores.tokens.revoke(all ? "all" : names),
+      outcome: (gone) => (gone.length === 0 ? null : { revoked: gone.length }),
+    });
     if (json) printJson({ revoked });
     for (const name of revoked) sayOrLog({ event: "token_revoked", name }, `The token ${name} is revoked.`);
     const unknown = names.filter((name) => !revoked.includes(name));

@@ -54,6 +54,8 @@ export interface Endpoint {
   isGuarded?: boolean;
   /** The scope with which the token of a program is enough. */
   scope?: string | undefined;
+  /** The action of the audit that it makes, if it changes something. */
+  auditAction?: string;
   /** The parameters of the query. */
   query?: GenericSchema;
   /** The body of the request, if there is one. */

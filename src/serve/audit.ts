@@ -5,6 +5,7 @@ import packageJson from "../../package.json" with { type: "json" };
 import type { WriteAudit } from "../audit/store.ts";
 import type { ConfigFile } from "../config/file/config-file.ts";
 import { describeError } from "../errors.ts";
+import { markOf } from "../webhook/secrets/secret-mark.ts";
 import type { Wiring } from "./configuration.ts";
 import type { Part } from "./parts.ts";
 
@@ -18,16 +19,27 @@ export function createAudit({ stores, log }: Pick<Wiring, "stores" | "log">): Wr
       detail: JSON.stringify(detail),
     });
     log.info({ event: "audited", number, who, action, hash }, "a change was written to the audit");
+    return number;
   };
 }
 
 /** Writes which configuration file the server takes, at its start and at each reload. A failure is logged. */
 export function auditConfiguration(wiring: Wiring): Part {
   const { file, log } = wiring;
+  const { DEMO_EMAIL: email, DEMO_PASSWORD: password } = wiring.settings;
+  // Shows that another password is used, however it was changed.
+  const credential = markOf(`${password.encoded} ${email}`);
   const write = createAudit(wiring);
 
   async function note(how: "start" | "reload", config: ConfigFile | null): Promise<void> {
-    const detail = { how, host: hostname(), version: packageJson.version, file, sha256: config && digestOf(file) };
+    const detail = {
+      how,
+      host: hostname(),
+      version: packageJson.version,
+      file,
+      sha256: config && digestOf(file),
+      credential,
+    };
     try {
       await write({ who: "server", origin: "machine", action: "config.take", detail });
     } catch (error) {

@@ -54,6 +54,7 @@ export function accountEndpoints(parts: AccountParts): Endpoint[] {
     {
       method: "POST",
       path: "/account/remove",
+      auditAction: "factor.remove",
       summary: "Removes the second factor `id`. Changes under `/account` need a login of the last 5 minutes.",
       request: v.object({ id: v.string() }),
       ...CHANGE,
@@ -62,6 +63,7 @@ export function accountEndpoints(parts: AccountParts): Endpoint[] {
     {
       method: "POST",
       path: "/account/recovery-codes",
+      auditAction: "factor.recovery_codes",
       summary: "Makes new recovery codes, and shows them this once.",
       request: v.object({}),
       ...CHANGE,
@@ -77,6 +79,7 @@ export function accountEndpoints(parts: AccountParts): Endpoint[] {
     {
       method: "POST",
       path: "/account/totp",
+      auditAction: "factor.add",
       summary: "Adds an authenticator app with the form fields `secret`, `code` and `name`.",
       request: v.object({ secret: v.string(), code: v.string(), name: Name }),
       ...CHANGE,
@@ -101,6 +104,7 @@ function passkeyEndpoints(parts: AccountParts, passkeys: PasskeyParts): Endpoint
     {
       method: "POST",
       path: "/account/passkey",
+      auditAction: "factor.add",
       summary: "Adds a passkey with the form fields `answer`, what the browser has made as JSON, and `name`.",
       request: v.object({ answer: v.string(), name: Name }),
       ...CHANGE,

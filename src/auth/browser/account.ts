@@ -1,3 +1,4 @@
+import { makeAudited } from "../../audit/change.ts";
 import type { AuditAction } from "../../audit/store.ts";
 import type { RequestContext, RequestHandler } from "../../http/endpoint.ts";
 import { reply } from "../../http/endpoint.ts";
@@ -102,18 +103,28 @@ async function showAccount(parts: AccountParts, visit: Visit, note?: string): Pr
 /** Answers `GET /account`. */
 export const accountHandler = (parts: AccountParts) => withSession(parts, (visit) => showAccount(parts, visit));
 
-/** Writes a change by the user of a session to the audit. */
-const audit = (parts: AccountParts, { claims, context }: Visit, action: AuditAction, detail: object) =>
-  parts.audit({ who: `session:${claims.sub}`, origin: context.address, action, detail });
+/** Makes a change for the user of a session, and writes it to the audit. */
+const makeChange = <Result>(
+  parts: AccountParts,
+  { claims, context }: Visit,
+  { action, detail }: { action: AuditAction; detail: object },
+  make: () => Promise<Result>,
+  outcome: (result: Result) => object | null,
+) => makeAudited(parts.audit, { who: `session:${claims.sub}`, origin: context.address, action, detail }, make, outcome);
 
 /** Adds a factor, and shows the recovery codes if it is the first one. */
 async function add(parts: AccountParts, visit: Visit, factor: NewFactor): Promise<Reply> {
-  const added = await addFactor(parts.factors, factor);
+  const { id, kind, name } = factor;
+  const added = await makeChange(
+    parts,
+    visit,
+    { action: "factor.add", detail: { id, kind, name } },
+    () => addFactor(parts.factors, factor),
+    (made) => (made === null ? null : {}),
+  );
   if (added === null) return showAccount(parts, visit, accountTexts(visit.texts).notAdded);
   const { requestId, address, request } = visit.context;
-  const { id, kind, name } = factor;
   parts.log.info({ event: "factor_added", requestId, address, factor: id, kind, name }, "a second factor was added");
-  await audit(parts, visit, "factor.add", { id, kind, name });
   if (added.recoveryCodes !== null) return recoveryCodesPage(visit.texts, added.recoveryCodes);
   return redirect(`${prefixOf(request, parts.trustedProxies, parts.rules)}/account`);
 }
@@ -124,11 +135,19 @@ export const removeFactorHandler = (parts: AccountParts) =>
     const fields = await readChange(visit, parts);
     const { requestId, address, request } = visit.context;
     const known = await parts.factors.list();
-    for (const removed of await parts.factors.remove([fields.get("id") ?? ""])) {
+    const id = fields.get("id") ?? "";
+    const removedIds = await makeChange(
+      parts,
+      visit,
+      // What is not known may be any text.
+      { action: "factor.remove", detail: { ids: known.flatMap((factor) => (factor.id === id ? [id] : [])) } },
+      () => parts.factors.remove([id]),
+      ({ length }) => (length === 0 ? null : {}),
+    );
+    for (const removed of removedIds) {
       const { kind, name } = known.find(({ id }) => id === removed) ?? {};
       const line = { event: "factor_removed" as const, requestId, address, factor: removed, kind, name };
       parts.log.info(line, "a second factor was removed");
-      await audit(parts, visit, "factor.remove", { ids: [removed] });
     }
     return redirect(`${prefixOf(request, parts.trustedProxies, parts.rules)}/account`);
   });
@@ -140,9 +159,14 @@ export const recoveryCodesHandler = (parts: AccountParts) =>
     const { requestId, address, request } = visit.context;
     if ((await parts.factors.list()).length === 0)
       return redirect(`${prefixOf(request, parts.trustedProxies, parts.rules)}/account`);
-    const codes = await renewRecoveryCodes(parts.factors);
+    const codes = await makeChange(
+      parts,
+      visit,
+      { action: "factor.recovery_codes", detail: {} },
+      () => renewRecoveryCodes(parts.factors),
+      ({ length }) => ({ codes: length }),
+    );
     parts.log.info({ event: "recovery_codes_renewed", requestId, address }, "new recovery codes were made");
-    await audit(parts, visit, "factor.recovery_codes", { codes: codes.length });
     return recoveryCodesPage(visit.texts, codes);
   });
 

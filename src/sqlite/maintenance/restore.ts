@@ -12,8 +12,10 @@ import {
 } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import Sqlite from "better-sqlite3";
+import type { AuditEntry } from "../../audit/store.ts";
 import { describeError, exitCodeOf, OperatorError, systemCode } from "../../errors.ts";
 import { copyFile, flush, linkOrCopy } from "../../lib/files.ts";
+import { sqliteAudit } from "../audit.ts";
 import { databaseFile, REPLACING_SUFFIX, RESTORING_SUFFIX } from "../database.ts";
 import { faultOfSchema, SCHEMA } from "../schema.ts";
 import { change, discard, isSameFile, leaveWalMode, type Progress } from "./backup.ts";
@@ -49,9 +51,10 @@ const REPLACED_SUFFIX = ".replaced-";
 
 /**
  * Replaces the database with a checked copy of a backup, and keeps the old one beside it under another name. The caller
- * holds the lock of the data directory. Throws {@link OperatorError}, which says whether anything was changed.
+ * holds the lock of the data directory. The copy has the entry in its audit. Throws {@link OperatorError}, which says
+ * whether anything was changed.
  */
-export function restore(backup: string, dataDir: string, now: Date, onProgress: Progress = () => {}): Restored {
+export function restore(backup: string, dataDir: string, entry: AuditEntry, onProgress: Progress = () => {}): Restored {
   const target = databaseFile(dataDir);
   const partial = target + RESTORING_SUFFIX;
   if (isSameFile(backup, partial))
@@ -61,9 +64,9 @@ export function restore(backup: string, dataDir: string, now: Date, onProgress: 
   let outcome = "nothing was changed";
   try {
     discard(partial);
-    copyChecked(backup, partial, onProgress);
+    copyChecked(backup, partial, entry, onProgress);
     const isReplaced = existsSync(target);
-    const time = now.toISOString().replace(/[:.]/g, "-");
+    const time = new Date(entry.at).toISOString().replace(/[:.]/g, "-");
     const replacing = target + REPLACING_SUFFIX + time;
     checkpoint(target);
     // The old file keeps its name until the new one takes it, so that a database exists at every moment.
@@ -149,7 +152,7 @@ function nameReplaced(target: string): void {
   if (replacing.length > 0) flush(dirname(target));
 }
 
-function copyChecked(backup: string, partial: string, onProgress: Progress): void {
+function copyChecked(backup: string, partial: string, entry: AuditEntry, onProgress: Progress): void {
   // A database that was not closed, e.g. one that an earlier restore kept, has its newest events in the WAL.
   const file = realpathSync(backup);
   const hasWal = existsSync(`${file}-wal`);
@@ -159,6 +162,7 @@ function copyChecked(backup: string, partial: string, onProgress: Progress): voi
   if (hasWal) checkpointCopy(partial, backup);
   assertRestorable(partial, backup);
   endSessions(partial);
+  noteRestore(partial, entry);
   flush(partial);
 }
 
@@ -207,5 +211,13 @@ function endSessions(file: string): void {
     // A backup of an older version has none.
     const hasTokens = database.prepare("SELECT 1 FROM sqlite_schema WHERE name = 'machine_tokens'").get() !== undefined;
     if (hasTokens) database.exec("DELETE FROM machine_tokens");
+  });
+}
+
+function noteRestore(file: string, entry: AuditEntry): void {
+  change(file, (database) => {
+    // A backup of an older version has none.
+    const hasAudit = database.prepare("SELECT 1 FROM sqlite_schema WHERE name = 'audit_ends'").get() !== undefined;
+    if (hasAudit) sqliteAudit(database).append(entry);
   });
 }

@@ -7,9 +7,10 @@ import { OperatorError } from "../../../src/errors.ts";
 import { openDatabase } from "../../../src/sqlite/database.ts";
 import { backUp } from "../../../src/sqlite/maintenance/backup.ts";
 import { restore } from "../../../src/sqlite/maintenance/restore.ts";
+import { auditEntry } from "../../contract/audit-store.ts";
 import { type Cleanup, tempDir } from "../../helpers/temp-dir.ts";
 
-const NOW = new Date("2026-01-31T12:00:00.123Z");
+const NOW = auditEntry(0, { at: Date.parse("2026-01-31T12:00:00.123Z"), action: "store.restore" });
 const KEPT = "authserve.db.replaced-2026-01-31T12-00-00-123Z";
 
 /** Makes a file system function fail while `run` runs. */
@@ -76,7 +77,7 @@ test("without hard links, the replaced database is kept as a copy", async (t) =>
       assert.deepEqual(restore(backup, dataDir, NOW), { kept: join(dataDir, KEPT) });
     });
     assert.equal(noteOf(dataDir), "old");
-    restore(join(dataDir, KEPT), dataDir, new Date());
+    restore(join(dataDir, KEPT), dataDir, auditEntry(0));
     assert.equal(noteOf(dataDir), "new");
   }
 });
