@@ -80,15 +80,31 @@ const schemaOf = ({ responses }: Operation, exchange: Exchange): Schema | undefi
 const ajv = new Ajv2020({ strictTypes: false });
 ajvFormats.default(ajv);
 ajv.addVocabulary(["components"]);
+/** By the text of the schema, for servers that describe an answer alike. */
 const validators = new Map<string, ValidateFunction>();
+/** The same, by the schema of a description: its text is long. */
+const validatorsOf = new WeakMap<Description, Map<Schema, ValidateFunction>>();
 
-/** Returns the fault of a body; null if it matches its schema. */
-function faultOf({ components }: Description, schema: Schema, exchange: Exchange): string | null {
+function validatorOf(description: Description, schema: Schema): ValidateFunction {
+  const known = validatorsOf.get(description) ?? new Map<Schema, ValidateFunction>();
+  validatorsOf.set(description, known);
+  const validate = known.get(schema) ?? compiled(description, schema);
+  known.set(schema, validate);
+  return validate;
+}
+
+function compiled({ components }: Description, schema: Schema): ValidateFunction {
   const Problem = closed(components.schemas.Problem, true);
   const whole = { ...(closed(schema) as Schema), components: { schemas: { Problem } } };
   const key = JSON.stringify(whole);
   const validate = validators.get(key) ?? ajv.compile(whole);
   validators.set(key, validate);
+  return validate;
+}
+
+/** Returns the fault of a body; null if it matches its schema. */
+function faultOf(description: Description, schema: Schema, exchange: Exchange): string | null {
+  const validate = validatorOf(description, schema);
   const isJson = /[/+]json$/.test(mediaTypeOf(exchange));
   try {
     return validate(isJson ? JSON.parse(exchange.text) : exchange.text) ? null : ajv.errorsText(validate.errors);
