@@ -13,14 +13,19 @@ export function isWell(operation: () => Promise<unknown>): Promise<boolean> {
  */
 export const HANG_MS = 60_000;
 
+// Looking costs processor time, and a longer wait needs no quicker look.
+const PAUSE_OF_WAIT = 0.05;
+const MAX_PAUSE_MS = 100;
+
 /** Resolves with the condition's first truthy value. Rejects if there is none before the deadline. */
 export async function until<T>(condition: () => T | Promise<T>, deadlineMs = HANG_MS): Promise<NonNullable<T>> {
-  const givesUpAt = performance.now() + deadlineMs;
+  const beganAt = performance.now();
   for (;;) {
     const value = await condition();
     if (value) return value as NonNullable<T>;
-    if (performance.now() >= givesUpAt) throw new Error(`the condition did not hold within ${deadlineMs} ms`);
-    await delay(5);
+    const waitedMs = performance.now() - beganAt;
+    if (waitedMs >= deadlineMs) throw new Error(`the condition did not hold within ${deadlineMs} ms`);
+    await delay(Math.min(5 + PAUSE_OF_WAIT * waitedMs, MAX_PAUSE_MS));
   }
 }
 
