@@ -93,10 +93,11 @@ async function walk(t: TestContext, fault: Fault): Promise<void> {
   }
   const well = fault.needsRestart ? await startAgain(t, server) : server;
   await assertWell(well);
-  await until(async () => kindsSeen(await outagesOf(well), fault).join() === (fault.outage ?? ""));
   const ending = fault.isEndUntold ? [] : fault.alerts.filter((name) => name !== ENDS_LATE);
   await untilNames(() => sent("resolved").filter((name) => name !== ENDS_LATE), sorted(ending));
   assert.deepEqual(sent("firing"), sorted(fault.alerts));
+  // Last: each look starts a command.
+  await until(async () => kindsSeen(await outagesOf(well), fault).join() === (fault.outage ?? ""));
 }
 
 const sorted = (names: readonly string[]) => [...names].sort();
