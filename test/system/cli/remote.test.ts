@@ -14,18 +14,21 @@ import { pairNamed } from "../../helpers/tls.ts";
 import { until } from "../../helpers/until.ts";
 import { workingDir } from "../../helpers/working-dir.ts";
 
-suite("a command with --server", () => {
+type Get = Awaited<ReturnType<typeof startAdmin>>["get"];
+
+/** How many events are in each status. */
+async function counts(get: Get): Promise<Record<string, number>> {
+  return (await get("status")).json.events as Record<string, number>;
+}
+
+suite("a command with --server", { concurrency: 3 }, () => {
   test("prints the same as on the machine of the server", async (t) => {
-    const { server } = await startAdmin(t);
+    const { server, get } = await startAdmin(t);
     for (let n = 0; n < 3; n++) await deliver(server, event(`evt_${n}`, { text: "ñ" }));
     await deliver(server, { id: "evt_refused", type: "order.refused" });
     await deliver(server, event("evt_0", { other: "bytes" }));
-    const isSettled = async () => {
-      const { stdout } = await server.run(["events", "stats", "--json"]);
-      return JSON.parse(stdout).queued === 0;
-    };
-    await until(isSettled);
-    await until(async () => (await server.run(["alerts", "list", "--json"])).stdout.includes("DeadLetters"));
+    await until(async () => (await counts(get)).queued === 0);
+    await until(async () => (await get("alerts")).text.includes("DeadLetters"));
     const dir = workingDir();
     const created = await server.run(["tokens", "create", "laptop", "--scope", "events:read"]);
     writeFileSync(join(dir, "token"), created.stdout);
@@ -86,12 +89,11 @@ suite("a command with --server", () => {
     const dir = workingDir();
     /** A server with failed and refused deliveries. `run` runs a command there, or asks it over its API. */
     async function start(isRemote: boolean) {
-      const { server } = await startAdmin(t);
+      const { server, get } = await startAdmin(t);
       for (const id of ["evt_a", "evt_b", "evt_c", "evt_d"]) await deliver(server, { id, type: "order.refused" });
       await deliver(server, event("evt_done"));
-      const counts = async () => JSON.parse((await server.run(["events", "stats", "--json"])).stdout);
       const isSettled = async () => {
-        const { failed, processed } = await counts();
+        const { failed, processed } = await counts(get);
         return failed === 4 && processed === 1;
       };
       await until(isSettled);
