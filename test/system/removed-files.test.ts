@@ -58,7 +58,7 @@ const FAULTS = [
   ],
 ] as const;
 
-suite("files that go away while the server runs", () => {
+suite("files that go away while the server runs", { concurrency: 3 }, () => {
   for (const [what, end, harm] of FAULTS) {
     test(`${what} is told within seconds, and neither a stop nor a kill after that loses an event`, async () => {
       for (const signal of ["SIGKILL", "SIGTERM"] as const) {

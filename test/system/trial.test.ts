@@ -47,7 +47,7 @@ async function partsAreDown(server: Server, wanted: readonly string[]): Promise<
   });
 }
 
-suite("a server is ready only if a delivery could be stored", () => {
+suite("a server is ready only if a delivery could be stored", { concurrency: true }, () => {
   test("each table that is gone makes its part not ready, and doctor names it", async () => {
     await using server = await startServer();
     await partsAreDown(server, []);

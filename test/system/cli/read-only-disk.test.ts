@@ -55,7 +55,7 @@ async function assertReadable(server: Server, ids: string[]): Promise<void> {
   assert.match(changed.stderr, /^error: .*SQLITE_READONLY.*\n {2}hint: run authserve doctor/);
 }
 
-suite("a read-only disk is read, backed up and diagnosed", () => {
+suite("a read-only disk is read, backed up and diagnosed", { concurrency: true }, () => {
   for (const [how, prepare] of [
     ["after a kill", (server: Server) => server.kill()],
     ["after a stop", (server: Server) => server.stop()],
