@@ -11,7 +11,7 @@ import { sendRequest } from "../lib/send-request.ts";
 import { DEFAULT_SOURCE_NAME } from "../webhook/default-source.ts";
 import type { Provider } from "../webhook/provider.ts";
 import { providerOf } from "../webhook/providers/index.ts";
-import type { Signer } from "../webhook/samples/signed-again.ts";
+import { neededOptions, needsToSign, type Signer } from "../webhook/samples/signed-again.ts";
 import {
   type SampleSender,
   sampleAddresses,
@@ -157,8 +157,11 @@ function ofPreset({ preset: slug = "", source, secretFile }: SendOptions): Sampl
 
 /** Signs stored events as the provider of a preset. Throws {@link OperatorError} if a secret is not enough for that. */
 export function signerOfPreset(slug: string, secret: string): Signer {
-  const { provider } = presetToSign(slug, "take the headers that an app gets, without --sign-with");
-  return { preset: slug, schemes: provider.schemes, secret };
+  const remedy = "take the headers that an app gets, without --sign-with";
+  presetToSign(slug, remedy);
+  const needed = needsToSign(slug);
+  if (needed.length > 0) throw new OperatorError({ found: `The preset ${slug} needs ${needed.join(", ")}`, remedy });
+  return { preset: slug, secret };
 }
 
 /** The provider of a preset that needs nothing but a secret to sign. `remedy` is for one that needs more. */
@@ -167,10 +170,8 @@ function presetToSign(slug: string, remedy: string): { provider: Provider; schem
   if (!provider) {
     throw new OperatorError({ found: `There is no preset ${JSON.stringify(slug)}`, remedy: remedyForPreset(slug) });
   }
-  const { options = {} } = provider;
   const [scheme] = provider.schemes;
-  const isNeeded = (name: string) => options[name]?.without === undefined && options[name]?.default === undefined;
-  const needed = Object.keys(options).filter(isNeeded);
+  const needed = neededOptions(provider);
   if (needed.length > 0 || scheme === undefined) {
     throw new OperatorError({ found: `The preset ${slug} needs ${needed.join(", ")}`, remedy });
   }

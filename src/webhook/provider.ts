@@ -51,6 +51,16 @@ export interface Provider {
   isEnvelope?: true;
   /** What it asks for before it delivers. */
   handshake?: Handshake;
+  /**
+   * What it adds to the query of the address that it is given, and the members of the body that say the same. The query
+   * of a delivery is not stored.
+   */
+  query?: Readonly<Record<string, string>>;
+  /**
+   * What its libraries look for in a signature besides the proof: a name of the key, which is not stored. So an event
+   * cannot be signed anew with a secret alone.
+   */
+  keyName?: string;
   /** What it adds to the path of the address that it is given, if it asks and delivers elsewhere. */
   subPaths?: SubPaths;
   /**

@@ -5,6 +5,8 @@ import type { AddressInfo } from "node:net";
 import type { Pair } from "./tls.ts";
 
 export interface Received {
+  /** The target of the request: its path and query. */
+  path: string;
   headers: IncomingHttpHeaders;
   body: Buffer;
   /** Milliseconds of `performance.now()`. */
@@ -34,7 +36,12 @@ export async function startTarget(pair?: Pair): Promise<ForwardTarget> {
     request.on("data", (chunk: Buffer) => chunks.push(chunk));
     request.on("error", () => {});
     request.on("end", () => {
-      const one = { headers: request.headers, body: Buffer.concat(chunks), at: performance.now() };
+      const one = {
+        path: request.url ?? "",
+        headers: request.headers,
+        body: Buffer.concat(chunks),
+        at: performance.now(),
+      };
       received.push(one);
       respond(one, response);
     });

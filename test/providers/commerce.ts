@@ -91,6 +91,7 @@ export const commerce: Provider[] = [
       const content = `id:123456;request-id:${requestId};ts:${seconds(at)};`;
       return {
         url: new URL("?data.id=123456&type=payment", url).href,
+        body: JSON.stringify({ id: 4200, type: "payment", action: "payment.updated", data: { id: "123456" } }),
         headers: {
           "x-request-id": requestId,
           "x-signature": `ts=${seconds(at)},v1=${hmac256(secret, "hex", content)}`,

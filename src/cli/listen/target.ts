@@ -5,7 +5,7 @@ import { DEFAULT_ROUTE } from "../../events/job.ts";
 import type { HeardEvent } from "../../events/listening.ts";
 import type { EventPayload } from "../../events/store.ts";
 import { trustSystemAuthorities } from "../../lib/system-authorities.ts";
-import { type Signer, signedAgain } from "../../webhook/samples/signed-again.ts";
+import { type Signer, signAsSender } from "../../webhook/samples/signed-again.ts";
 import { headersOf } from "../../worker/handlers/http-headers.ts";
 import { type ForwardUrl, lookupAs } from "./forward-url.ts";
 
@@ -90,7 +90,7 @@ type ReadableEvent = Omit<HeardEvent, "content"> & { content: EventPayload };
 
 function requestOf(url: string, event: ReadableEvent, signing: Signing, isReplay: boolean) {
   const { content } = event;
-  if (signing.as === "provider") return signedAgain(signing.signer, content, url, Date.now());
+  if (signing.as === "provider") return signAsSender(signing.signer, content, url, Date.now());
   const job = {
     ...{ ...event, ...content, event: event.id, route: signing.route ?? DEFAULT_ROUTE, isReplay },
     ...{ attempt: 1, countedAttempt: 1, attemptOfBudget: 1 },

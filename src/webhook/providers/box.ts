@@ -1,4 +1,6 @@
+import { randomUUID } from "node:crypto";
 import { provider, says } from "../provider.ts";
+import { integer, isoSeconds } from "../samples/template.ts";
 import { timestamped } from "../signature/signing.ts";
 
 export default provider({
@@ -29,6 +31,27 @@ export default provider({
       disables:
         "deletes the webhook if no delivery of 30 days arrived, and one was tried 14 days after the last that did",
     }),
+  },
+  sample: {
+    type: "FILE.UPLOADED",
+    newId: randomUUID,
+    headers: () => ({
+      "box-delivery-id": randomUUID(),
+      "box-signature-version": "1",
+      "box-signature-algorithm": "HmacSHA256",
+    }),
+    content: {
+      json: ({ id, type, now }) => ({
+        type: "webhook_event",
+        id,
+        created_at: `${isoSeconds(now)}-00:00`,
+        trigger: type,
+        webhook: { id: String(integer(9)), type: "webhook" },
+        created_by: { id: String(integer(9)), type: "user", name: "Ada", login: "ada@example.com" },
+        source: { id: String(integer(11)), type: "file", name: "report.pdf", size: 4200 },
+        additional_info: [],
+      }),
+    },
   },
   evidence: {
     kind: "published",

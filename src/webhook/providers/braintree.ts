@@ -57,6 +57,7 @@ export default provider({
       challengeIn: (content) => (CHALLENGE.test(content.form().get("bt_payload") ?? "") ? "bt_payload" : undefined),
     },
   },
+  keyName: "the public key",
   covers: "part",
   contentTypes: [FORM],
   facts: says("https://developer.paypal.com/braintree/docs/guides/webhooks/parse", {

@@ -14,6 +14,7 @@ export default provider({
     bodyEncoding: "base64",
     needsExpiry: true,
   },
+  keyName: "the API key",
   id: ["body:id"],
   type: ["body:event"],
   contentTypes: ["application/webhook+json", "application/json"],

@@ -22,9 +22,10 @@ export default provider({
   title: "Mercado Pago",
   docs: "https://www.mercadopago.com.br/developers/en/docs/your-integrations/notifications/webhooks",
   // The page asks for the id in lower case, while its libraries take it as sent.
-  // It has sent the time in seconds and in milliseconds (mercadopago/sdk-java, WebhookSignatureValidatorTest.java).
+  // It has sent the time in seconds and in milliseconds (mercadopago/sdk-java, WebhookSignatureValidatorTest.java). Its
+  // libraries compare the clock with seconds (mercadopago@3.6.1).
   schemes: [ID, LOWER_CASE_ID].flatMap((id) =>
-    (["ms", "s"] as const).map((unit) =>
+    (["s", "ms"] as const).map((unit) =>
       timestampedPairs("x-signature", {
         timestamp: { pair: "ts", unit },
         signed: "{own:id}{own:requestId}ts:{timestamp};",
@@ -32,6 +33,7 @@ export default provider({
       }),
     ),
   ),
+  query: { "data.id": "data.id", type: "type" },
   covers: "part",
   id: ["body:id"],
   type: ["body:type"],
