@@ -8,6 +8,7 @@ import { countCompared, countExpired, countPurged, countSettled } from "../instr
 import { startThread } from "../platform/checkout.ts";
 import type { Intake } from "../webhook/intake/intake.ts";
 import { jsonOf, openStored } from "../webhook/intake/stored-content.ts";
+import { signAsSender } from "../webhook/samples/signed-again.ts";
 import { createHandler, createShadowHandler } from "../worker/handlers/create.ts";
 import { createPurger } from "../worker/purger.ts";
 import type { Route } from "../worker/route.ts";
@@ -40,6 +41,7 @@ export function openWorker(
       startThread: (options) => startThread("module", options),
       environment: handlerEnvironment(environment, file),
       transform,
+      signAsSender,
     });
     return shadows.watch(route.name, handler);
   };
@@ -60,7 +62,7 @@ export function openWorker(
     now: stores.now,
   });
   const apply = (file: ConfigFile | null) => {
-    shadows.apply(shadowsOf(settings, file), (shadow) => createShadowHandler(shadow, { transform }));
+    shadows.apply(shadowsOf(settings, file), (shadow) => createShadowHandler(shadow, { transform, signAsSender }));
     worker.applyRoutes(routesOf(settings, file), handlersOf(file));
   };
   return {

@@ -40,6 +40,14 @@ export interface HttpTarget {
   headers?: Readonly<Record<string, string>>;
   /** The form of the request. Default: the body as it is. */
   body?: BodyForm;
+  /** Sends what a sender would send, instead of our own headers and signature. */
+  signWith?: SenderSecret;
+}
+
+/** Signs as the sender of a preset does. The secret is a private key in PEM if the sender has a key pair. */
+export interface SenderSecret {
+  preset: string;
+  secret: string;
 }
 
 /** The body as it is, or an event of CloudEvents 1.0, in the body or with its attributes in headers. */

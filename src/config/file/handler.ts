@@ -6,8 +6,10 @@ import { defined } from "../../lib/defined.ts";
 import { BODY_FORMS, type HandlerConfig, HTTP_METHODS } from "../../worker/route.ts";
 import { duration, oneOf, url } from "../fields.ts";
 import { COMMAND, commandIn, HEADER, key, textLike } from "./fields.ts";
+import { PRESET } from "./preset.ts";
 import type { Reading } from "./reading.ts";
 import { readSigningKey } from "./secrets.ts";
+import { readSender } from "./sender.ts";
 import { type Known, shown } from "./shape.ts";
 import { readTargetHeaders } from "./target-headers.ts";
 
@@ -30,6 +32,10 @@ const http = v.strictObject(
     secret: key(
       v.string("expected env:NAME or file:PATH"),
       "Signs the requests as Standard Webhooks: `env:NAME`, or `file:PATH` relative to this file. It is `whsec_` and base64, or text.",
+    ),
+    signWith: key(
+      PRESET,
+      "Sends what this provider sends, with its headers, signed anew with `secret`, for software that expects the provider itself.",
     ),
     timeout,
   },
@@ -93,14 +99,17 @@ export function timeoutOf([name]: readonly HandlerName[], entry: HandlerEntry): 
 
 const READERS: Record<HandlerName, (entry: HandlerEntry, reading: Reading) => HandlerConfig | null> = {
   to: ({ to }) => (to === undefined ? null : { kind: "http", url: to, key: null }),
-  http({ http: { url, secret, method, headers, body } = {} }, reading) {
-    const key = secret === undefined ? null : readSigningKey(secret, reading.at("http", "secret"));
+  http({ http: { url, secret, method, headers, body, signWith: preset } = {} }, reading) {
+    const signWith =
+      preset === undefined ? undefined : readSender(preset, { secret, method, body }, reading.at("http"));
+    const key = secret === undefined || preset ? null : readSigningKey(secret, reading.at("http", "secret"));
     const known = headers && readTargetHeaders(headers, reading.at("http", "headers"));
     if (body === "cloudevents-structured" && (method === "GET" || method === "DELETE"))
       reading
         .at("http", "body")
         .fault(`found beside ${method}, which sends no body, expected raw or cloudevents-binary`);
-    return url === undefined ? null : { kind: "http", url, key, ...defined({ method, headers: known, body }) };
+    if (url === undefined || signWith === null) return null;
+    return { kind: "http", url, key, ...defined({ method, headers: known, body, signWith }) };
   },
   exec({ exec: { command } = {} }, { context: { folder } }) {
     return command === undefined ? null : { kind: "exec", command: commandIn(folder, command), folder };

@@ -152,7 +152,11 @@ function isPrivate(path: Path): boolean {
   return (
     path.length <= 2 ||
     key === "to" ||
-    ((key === "http" || key === "exec") && below !== "timeout" && below !== "method" && below !== "body")
+    ((key === "http" || key === "exec") &&
+      below !== "timeout" &&
+      below !== "method" &&
+      below !== "body" &&
+      below !== "signWith")
   );
 }
 

@@ -3,14 +3,13 @@ import { CODINGS } from "../../lib/content-coding.ts";
 import { defined } from "../../lib/defined.ts";
 import { isJson, isJsonLines, NAMED_JSON } from "../../lib/header-value.ts";
 import { parseIsoTime } from "../../lib/iso-time.ts";
-import { nearest } from "../../lib/nearest.ts";
 import { namesOfPath } from "../../lib/redact-json.ts";
 import { DEFAULT_SOURCE_NAME } from "../../webhook/default-source.ts";
 import { handshakeOf } from "../../webhook/handshakes/kinds.ts";
 import { DEFAULT_HELD_BOUNDS } from "../../webhook/held/held-store.ts";
 import { redactedPlace } from "../../webhook/intake/redact.ts";
 import type { Provider } from "../../webhook/provider.ts";
-import { PROVIDER_NAMES, providerOf } from "../../webhook/providers/index.ts";
+import { providerOf } from "../../webhook/providers/index.ts";
 import { asksForCredentials, type IdPlace, needsOf, type Place, type Scheme } from "../../webhook/signature/schemes.ts";
 import { identityClaimsOf } from "../../webhook/signature/shared-issuers.ts";
 import { coversBody } from "../../webhook/signature/signed-text.ts";
@@ -29,17 +28,12 @@ import { CatchUpSchema, readCatchUp } from "./catch-up.ts";
 import { key, keyOr, listOf, numberOrText, rateOf, TEXT, textLike } from "./fields.ts";
 import { HandshakeSchema, readHandshake } from "./handshake.ts";
 import { KEY_KEYS, type KeyEntry, readKeys, readOptions } from "./keys.ts";
+import { PRESET } from "./preset.ts";
 import { type Context, pathOfDefaultSource, type Reading } from "./reading.ts";
 import { RenewSchema, readRenew } from "./renew.ts";
 import { checkSharedSecrets, readSecrets } from "./source-secrets.ts";
 import { readVerify, TOLERANCE, VerifySchema } from "./verify.ts";
 import type { Path } from "./yaml-document.ts";
-
-const preset = v.picklist(PROVIDER_NAMES, ({ input }) => {
-  const meant = typeof input === "string" ? nearest(input.toLowerCase(), PROVIDER_NAMES) : undefined;
-  const hint = meant === undefined ? "see authserve sources presets" : `did you mean ${meant}?`;
-  return `expected the name of a preset (${hint})`;
-});
 
 const PLACE = /^(?:header:[A-Za-z0-9!#$%&'*+.^_`|~-]+|body:.+|claim:.+)$/;
 
@@ -75,7 +69,7 @@ const bodyLimit = numberOrText(size, "expected a size from 1 byte to 64m, e.g. 1
 /** A source as it is written in the file. */
 export const SourceSchema = v.strictObject(
   {
-    preset: key(preset, "The provider that sends. `authserve sources presets` lists them."),
+    preset: key(PRESET, "The provider that sends. `authserve sources presets` lists them."),
     verify: key(VerifySchema, "How the sender signs, if no preset fits."),
     path: key(path, "The path of the URL. Default: `/webhook/` and the name of the source."),
     secrets: key(

@@ -5,7 +5,7 @@ import type { Route } from "../route.ts";
 import type { ShadowRoute } from "../shadow/shadows.ts";
 import { type TransformTools, transformed, withTransform } from "../transform/handler.ts";
 import { createExecHandler } from "./exec.ts";
-import { createHttpHandler } from "./http.ts";
+import { createHttpHandler, type SignAsSender } from "./http.ts";
 import { createModuleHandler } from "./module.ts";
 
 /** What handlers are created with. */
@@ -16,6 +16,7 @@ interface HandlerTools {
   /** The environment of programs and modules. */
   environment: Record<string, string | undefined>;
   transform: TransformTools;
+  signAsSender: SignAsSender;
 }
 
 /** Creates the handler of a route. */
@@ -27,9 +28,9 @@ export function createHandler(route: Pick<Route, "name" | "handler" | "transform
 /** Creates the handler of a shadow. It stores nothing. */
 export function createShadowHandler(
   shadow: ShadowRoute,
-  { transform: tools }: Pick<HandlerTools, "transform">,
+  { transform: tools, signAsSender }: Pick<HandlerTools, "transform" | "signAsSender">,
 ): Handler {
-  const handler = createHttpHandler(shadow.handler);
+  const handler = createHttpHandler(shadow.handler, signAsSender);
   if (shadow.transform === null && !shadow.ofTransform) return handler;
   return {
     ...handler,
@@ -49,7 +50,7 @@ function handlerOf(route: Pick<Route, "name" | "handler">, tools: HandlerTools):
   const { handler } = route;
   switch (handler.kind) {
     case "http":
-      return createHttpHandler(handler);
+      return createHttpHandler(handler, tools.signAsSender);
     case "exec":
       return createExecHandler(handler, tools.environment);
     case "module":

@@ -1,7 +1,14 @@
-import { type ClientRequest, Agent as HttpAgent, type IncomingMessage, request as requestHttp } from "node:http";
+import {
+  type ClientRequest,
+  Agent as HttpAgent,
+  type IncomingMessage,
+  type OutgoingHttpHeaders,
+  request as requestHttp,
+} from "node:http";
 import { Agent as HttpsAgent, request as requestHttps } from "node:https";
 import { systemCode } from "../../errors.ts";
 import type { ClaimedJob } from "../../events/job.ts";
+import type { EventPayload } from "../../events/store.ts";
 import { decodeBeginning, MAX_RESPONSE_BYTES } from "../../lib/beginning.ts";
 import { trustSystemAuthorities } from "../../lib/system-authorities.ts";
 import {
@@ -13,7 +20,7 @@ import {
   TargetError,
   type WaitUntil,
 } from "../handler.ts";
-import type { HttpTarget } from "../route.ts";
+import type { HttpTarget, SenderSecret } from "../route.ts";
 import { bodyOf, headersOf } from "./http-headers.ts";
 
 // Limits for reading the rest of a response, so that the next event can reuse the connection.
@@ -22,6 +29,21 @@ const MAX_DRAIN_MS = 1000;
 // Longest time to send the rest of an event to a target that has already answered.
 const MAX_UPLOAD_MS = 30_000;
 
+/** Makes the request that a sender would make with an event. Throws an error if it cannot be signed. */
+export type SignAsSender = (
+  as: SenderSecret,
+  event: EventPayload,
+  url: string,
+  now: number,
+) => { url: string; headers: Record<string, string>; body: Uint8Array };
+
+interface HttpRequest {
+  url: URL;
+  headers: OutgoingHttpHeaders;
+  /** Null if the method has no body. */
+  body: Uint8Array | null;
+}
+
 /**
  * Sends each event to a URL: its raw bytes and content type, with its identity in headers, signed with `key` if there
  * is one. Any 2xx response is success. Redirects are not followed: they would send the payload to a host that is
@@ -29,13 +51,23 @@ const MAX_UPLOAD_MS = 30_000;
  *
  * It uses `node:http`, because `fetch` times out after five minutes and refuses some ports.
  */
-export function createHttpHandler(to: Omit<HttpTarget, "kind">): Handler {
-  const { url, method = "POST" } = to;
+export function createHttpHandler(to: Omit<HttpTarget, "kind">, signAsSender?: SignAsSender): Handler {
+  const { url, method = "POST", signWith } = to;
   const target = new URL(url);
   const isTls = target.protocol === "https:";
   if (isTls) trustSystemAuthorities();
   const agent = isTls ? new HttpsAgent({ keepAlive: true }) : new HttpAgent({ keepAlive: true });
   const request = isTls ? requestHttps : requestHttp;
+
+  function requestOf(event: ClaimedJob, now: number): HttpRequest {
+    if (signWith && signAsSender) {
+      const made = signAsSender(signWith, event, url, now);
+      const headers = { ...made.headers, "content-length": made.body.length, ...to.headers };
+      return { url: new URL(made.url), headers, body: made.body };
+    }
+    const body = bodyOf(event, to);
+    return { url: target, headers: headersOf(event, body, to, now), body };
+  }
 
   /** The first try may reuse a connection; a second one opens a new one. */
   function send(
@@ -46,15 +78,15 @@ export function createHttpHandler(to: Omit<HttpTarget, "kind">): Handler {
     isFirst: boolean,
   ): Promise<Answered> {
     return new Promise((resolve, reject) => {
-      const body = bodyOf(event, to);
+      const { url: address, headers, body } = requestOf(event, Date.now());
       const options = {
         method,
-        headers: headersOf(event, body, to, Date.now()),
+        headers,
         signal,
         ...(isFirst ? { agent } : { agent: false }),
       };
       let isAnswered = false;
-      const sent = request(target, options, (response) => {
+      const sent = request(address, options, (response) => {
         isAnswered = true;
         waitUntil(new Promise((closed) => sent.once("close", closed)));
         drain(sent, response);

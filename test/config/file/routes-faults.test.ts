@@ -122,6 +122,34 @@ suite("a route is refused", () => {
       "{ name: a, http: { url: http://h/, method: GET, body: cloudevents-structured } }",
       "59 http.body: found beside GET, which sends no body, expected raw or cloudevents-binary",
     ],
+    [
+      "{ name: a, http: { url: http://h/, signWith: githb, secret: env:SECRET } }",
+      '50 http.signWith: found "githb", expected the name of a preset (did you mean github?)',
+    ],
+    [
+      "{ name: a, http: { url: http://h/, signWith: github } }",
+      "40 http.signWith: found without secret, expected the secret beside it",
+    ],
+    [
+      "{ name: a, http: { url: http://h/, signWith: paypal, secret: env:SECRET } }",
+      "50 http.signWith: found a preset that needs webhookId, expected one that needs a secret only",
+    ],
+    [
+      "{ name: a, http: { url: http://h/, signWith: livekit, secret: env:SECRET } }",
+      "50 http.signWith: found a preset that needs the API key, expected one that needs a secret only",
+    ],
+    [
+      "{ name: a, http: { url: http://h/, signWith: discord, secret: env:SECRET } }",
+      "67 http.secret: found env:SECRET, with which discord cannot sign, expected another one",
+    ],
+    [
+      "{ name: a, http: { url: http://h/, signWith: github, secret: env:SECRET, method: GET } }",
+      "40 http.signWith: found beside GET, which sends no body, expected another method",
+    ],
+    [
+      "{ name: a, http: { url: http://h/, signWith: github, secret: env:SECRET, body: cloudevents-binary } }",
+      "40 http.signWith: found beside body: cloudevents-binary, expected one of them",
+    ],
     ["{ name: a }", "5 : found no handler, expected one of http, to, exec, module, log"],
     [
       "{ name: a, to: http://h/, log: {}, exec: { command: [x] } }",
@@ -135,7 +163,7 @@ suite("a route is refused", () => {
     ["{ name: a, http: {} }", `22 http.url: missing, ${URL_FORM}`],
     [
       "{ name: a, http: { url: http://h/, timout: 1s } }",
-      "40 http.timout: unknown key, expected one of url, method, headers, body, secret, timeout (did you mean timeout?)",
+      "40 http.timout: unknown key, expected one of url, method, headers, body, secret, signWith, timeout (did you mean timeout?)",
     ],
     [
       "{ name: a, http: { url: http://h/, timeout: 10 } }",

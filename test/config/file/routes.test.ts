@@ -133,6 +133,11 @@ suite("a handler", () => {
       },
       30_000,
     ],
+    [
+      "http: { url: http://h/, signWith: github, secret: env:SECRET }",
+      { kind: "http", url: "http://h/", key: null, signWith: { preset: "github", secret: ENVIRONMENT.SECRET } },
+      30_000,
+    ],
     ["http: { url: http://h/ }", { kind: "http", url: "http://h/", key: null }, 30_000],
     [
       "exec: { command: [deploy, --now, ''], timeout: 5m }",

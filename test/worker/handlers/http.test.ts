@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { createHmac } from "node:crypto";
 import { subscribe, unsubscribe } from "node:diagnostics_channel";
 import { once } from "node:events";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
@@ -7,6 +8,7 @@ import { suite, type TestContext, test } from "node:test";
 import { describeError } from "../../../src/errors.ts";
 import type { ClaimedJob } from "../../../src/events/job.ts";
 import { findPort } from "../../../src/http/listen.ts";
+import { signAsSender } from "../../../src/webhook/samples/signed-again.ts";
 import { runEvent } from "../../../src/worker/attempts.ts";
 import { createHttpHandler } from "../../../src/worker/handlers/http.ts";
 import { HTTP_METHODS } from "../../../src/worker/route.ts";
@@ -118,6 +120,42 @@ suite("forwarding an event", () => {
         ...[method, "Bearer a", "text/plain", undefined, method === "GET" || method === "DELETE" ? 0 : 6],
       ]),
     );
+  });
+
+  test("sends what a sender sends, signed anew with another secret", async (t) => {
+    const { url, received } = await target(t, withStatus(200));
+    const stored = { "x-github-event": "push", "x-github-delivery": "d-1", host: "auth.example", via: "1.1 proxy" };
+    const signWith = { preset: "github", secret: "a secret of the target" };
+    const handler = createHttpHandler({ url, key: null, headers: { "X-Fixed": "1" }, signWith }, signAsSender);
+    const body = Buffer.from('{"data":"ñ"}');
+    await handler.run(event({ headers: JSON.stringify(stored), payload: body }), NEVER);
+    const [{ request, body: sent }] = received as [Received];
+    const { headers } = request;
+    assert.deepEqual(sent, body);
+    assert.deepEqual(
+      [headers["x-github-event"], headers["x-github-delivery"], headers.via, headers["x-fixed"], request.url],
+      ["push", "d-1", undefined, "1", "/events?x=1"],
+    );
+    assert.equal(headers["content-length"], String(body.length));
+    const signature = createHmac("sha256", signWith.secret).update(body).digest("hex");
+    assert.equal(headers["x-hub-signature-256"], `sha256=${signature}`);
+    assert.deepEqual(
+      Object.keys(headers).filter((name) => /^(?:x-original|x-event|x-attempt|idempotency|webhook-)/.test(name)),
+      [],
+    );
+  });
+
+  test("gives a sender's query the values that the body has, since queries are not stored", async (t) => {
+    const { url, received } = await target(t, withStatus(200));
+    const signWith = { preset: "mercado_pago", secret: "a secret of the target" };
+    const handler = createHttpHandler({ url, key: null, signWith }, signAsSender);
+    const payload = Buffer.from('{"id":12345678901234567890,"type":"payment","data":{"id":"99"}}');
+    await handler.run(event({ headers: '{"x-request-id":"r-1"}', payload }), NEVER);
+    const { url: address, headers } = (received[0] as Received).request;
+    assert.equal(address, "/events?x=1&data.id=99&type=payment");
+    const [, time, signature] = /^ts=(\d+),v1=(.+)$/.exec(String(headers["x-signature"])) ?? [];
+    const manifest = `id:99;request-id:r-1;ts:${time};`;
+    assert.equal(signature, createHmac("sha256", signWith.secret).update(manifest).digest("hex"));
   });
 
   for (const status of [200, 201, 202, 204, 299]) {
