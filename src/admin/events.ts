@@ -54,6 +54,12 @@ export interface EventParts extends AdminGuard {
 const EventsQuery = v.object({
   status: v.optional(v.picklist(STATUSES, `must be one of ${STATUSES.join(", ")}`)),
   ...CONDITIONS,
+  route: v.optional(
+    v.pipe(
+      text,
+      v.description("Only events with a job of this route. `status` and `error` are then those of that job."),
+    ),
+  ),
   limit: v.optional(limit, "50"),
   cursor: v.optional(listCursor),
   after: v.optional(v.pipe(listCursor, v.description("`newer` of an earlier answer: only events stored since then."))),
@@ -203,7 +209,7 @@ export function eventEndpoints(parts: EventParts): Endpoint[] {
       path: "/admin/api/events",
       scope: "events:read",
       summary:
-        "Lists events, newest first. The query may have `status`, `type`, `source`, `since`, `until` (ISO 8601), `search` (a part of the payload), `error`, `limit` (50 by default, at most 500) and `cursor`. A search is limited in time: go on while `cursor` is not null.",
+        "Lists events, newest first. The query may have `status`, `type`, `source`, `since`, `until` (ISO 8601), `search` (a part of the payload), `error`, `route`, `limit` (50 by default, at most 500) and `cursor`. A list with `search` or `route` is limited in time: go on while `cursor` is not null.",
       query: EventsQuery,
       response: EventsAnswer,
       async read({ cursor: before, ...filter }) {

@@ -93,7 +93,7 @@ export const JobsAnswer = v.object({
 });
 
 /** The query of groups of dead letters. */
-const ErrorsQuery = v.object({ cursor: v.optional(jobCursor) });
+const ErrorsQuery = v.object({ route: v.optional(text), cursor: v.optional(jobCursor) });
 
 export const ErrorsAnswer = v.object({
   items: v.array(
@@ -135,11 +135,11 @@ export function jobEndpoints(parts: JobParts): Endpoint[] {
       path: "/admin/api/jobs/errors",
       scope: "events:read",
       summary:
-        "Groups the dead letters by route and error. If `cursor` is not null, ask again with it, and add the groups up.",
+        "Groups the dead letters by route and error, or with `route` those of one route. If `cursor` is not null, ask again with it, and add the groups up.",
       query: ErrorsQuery,
       response: ErrorsAnswer,
-      async read({ cursor }) {
-        const found = await groupErrors(events, cursor, now());
+      async read({ route, cursor }) {
+        const found = await groupErrors(events, { route, cursor, now: now() });
         const items = found.groups.map(({ oldestAt, newestAt, firstFailedAt, lastFailedAt, ...group }) => ({
           ...group,
           oldestAt: isoTime(oldestAt),
@@ -183,14 +183,13 @@ const MAX_NAMES = 20;
 /** Groups the dead letters by route and error, for a limited time. `cursor` continues it; null when all is done. */
 async function groupErrors(
   events: Pick<EventStore, "jobs">,
-  cursor: string | undefined,
-  now: number,
+  { route, cursor, now }: { route: string | undefined; cursor: string | undefined; now: number },
 ): Promise<{ groups: ErrorGroup[]; cursor: string | null }> {
   const deadline = performance.now() + BUDGET_MS;
   const groups = new Map<string, ErrorGroup>();
   const { next } = await eachPage(
     async (page) => {
-      const { items, next } = await events.jobs({ status: "failed" }, page);
+      const { items, next } = await events.jobs(defined({ status: "failed" as const, route }), page);
       for (const job of items) addTo(groups, job, now);
       return { count: items.length, next };
     },

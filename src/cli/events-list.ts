@@ -15,6 +15,7 @@ import { type Column, printTable, STATUS_STYLE, styled } from "./table.ts";
 import { timeFormat } from "./time.ts";
 
 interface ListOptions extends FilterOptions, RemoteOptions {
+  route?: string;
   status?: Status;
   search?: string;
   cursor?: string;
@@ -60,7 +61,7 @@ type ListedEvents = Pick<EventStore, "list">;
 
 function printPage({ items, older }: EventPage, filter: EventFilter, options: ListOptions): void {
   const isUnfinished = older !== null && items.length < filter.limit;
-  if (isUnfinished) say(`Not all payloads were searched. Continue with --cursor ${older}`);
+  if (isUnfinished) say(`Not all events were searched. Continue with --cursor ${older}`);
   if (options.json) {
     printJson(items.map(summaryJson));
     return;
@@ -171,7 +172,7 @@ const MAX_LIMIT = 999_999;
 
 /** Reads the options of `events list`. Throws an {@link OperatorError} that names a bad option. */
 function toFilter(options: ListOptions, now: number): EventFilter {
-  const { status, until, search, cursor, limit } = options;
+  const { status, route, until, search, cursor, limit } = options;
   if (cursor !== undefined && !LIST_CURSOR.test(cursor))
     throw new OperatorError({ found: "--cursor is not usable", remedy: "give a cursor that an earlier list printed" });
   if (options.follow && (until !== undefined || cursor !== undefined || search !== undefined))
@@ -180,6 +181,7 @@ function toFilter(options: ListOptions, now: number): EventFilter {
   return {
     limit: wholeNumber("--limit", limit, MAX_LIMIT),
     ...(status === undefined ? {} : { status }),
+    ...(route === undefined ? {} : { route }),
     ...eventConditions(options, now),
     ...(search === undefined ? {} : { search }),
     ...(cursor === undefined ? {} : { before: cursor }),

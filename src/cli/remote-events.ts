@@ -45,9 +45,19 @@ type RemoteEvents = Pick<EventStore, "list"> & ReadEvents<RemoteEvent>;
 
 /** Reads the events of a server on another machine. */
 export function remoteEvents(server: RemoteServer): RemoteEvents {
-  async function list({ limit, since, until, before, after, status, type, source, error, search }: EventFilter) {
+  async function list({ limit, since, until, before, after, status, type, source, route, error, search }: EventFilter) {
     const items: EventSummary[] = [];
-    const conditions = { status, type, source, error, search, after, since: timeOf(since), until: timeOf(until) };
+    const conditions = {
+      status,
+      type,
+      source,
+      route,
+      error,
+      search,
+      after,
+      since: timeOf(since),
+      until: timeOf(until),
+    };
     let older: string | null = before ?? null;
     let newest: string | undefined;
     do {
@@ -57,7 +67,7 @@ export function remoteEvents(server: RemoteServer): RemoteEvents {
       older = page.cursor;
       newest ??= page.newer;
       // A search ends a page when its time is over.
-    } while (older !== null && items.length < limit && search === undefined);
+    } while (older !== null && items.length < limit && search === undefined && route === undefined);
     return { items, older, newer: newest ?? "" };
   }
 

@@ -3,9 +3,15 @@ import type { EventFilter, EventPage } from "./store.ts";
 /** Events whose payloads are searched at once. On SQLite a longer read would let the write-ahead log grow. */
 export const WINDOW = 1000;
 
+/** Events whose jobs are searched at once for those of a route: no index has these in order. */
+export const JOBS_WINDOW = 20_000;
+
+/** Whether a list is searched window by window, because no index leads to what it lists. */
+export const isSearched = ({ search, route }: EventFilter) => search !== undefined || route !== undefined;
+
 const MAX_MS = 500;
 
-/** The events that a filter can list. */
+/** The events that a filter can list. Before fan-out an event is of no route. */
 export interface Listed {
   oldest: number;
   newest: number;
@@ -25,7 +31,7 @@ interface Searched {
   page: EventPage;
 }
 
-/** Searches payloads, newest first, for a limited time. Yields one window after another, and takes what it has. */
+/** Searches events, newest first, for a limited time. Yields one window after another, and takes what it has. */
 export function* searchWindows(filter: EventFilter, listed: Listed): Generator<Window, EventPage, Searched> {
   const deadline = performance.now() + MAX_MS;
   const oldest = Math.max(listed.oldest, Number(filter.after ?? 0) + 1);
@@ -37,5 +43,6 @@ export function* searchWindows(filter: EventFilter, listed: Listed): Generator<W
     items.push(...page.items);
     before = page.older === null ? from : Number(page.older);
   }
-  return { items, older: before > oldest ? String(before) : null, newer: String(listed.newest) };
+  const newer = Math.max(listed.newest, Number(filter.after ?? 0));
+  return { items, older: before > oldest ? String(before) : null, newer: String(newer) };
 }

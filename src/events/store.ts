@@ -214,6 +214,8 @@ export interface EventFilter {
   status?: Status;
   type?: string;
   source?: string;
+  /** The event has a job of this route. `status` and `error` are then those of that job. */
+  route?: string;
   /** Unix milliseconds: received at or after. */
   since?: number;
   /** Unix milliseconds: received before. */
@@ -221,8 +223,8 @@ export interface EventFilter {
   /** A part of the last error of one of the jobs. Case is ignored. */
   error?: string;
   /**
-   * A part of the payload, byte by byte. One call searches for a limited time: `older` is then set though the page is
-   * not full.
+   * A part of the payload, byte by byte. One call searches for a limited time, also for a `route`: `older` is then set
+   * though the page is not full.
    */
   search?: string;
   /** Cursors of an earlier page: `before` is its `older`, `after` is its `newer`. */

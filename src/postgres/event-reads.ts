@@ -9,7 +9,7 @@ import {
 } from "../events/detail.ts";
 import { LAST_CHARACTER, MAX_CONFLICT_BYTES } from "../events/limits.ts";
 import { matchesError } from "../events/matches-error.ts";
-import { type Listed, searchWindows, WINDOW } from "../events/search-window.ts";
+import { isSearched, JOBS_WINDOW, type Listed, searchWindows, WINDOW } from "../events/search-window.ts";
 import type { EventDetail, EventFilter, EventPage, EventStore } from "../events/store.ts";
 import { type ListedEvent, listPage } from "../events/summary.ts";
 import { openedHeaders, openedResponse } from "../storage/opened-details.ts";
@@ -82,7 +82,7 @@ export function eventReads(postgres: Postgres, codec: PayloadCodec): Pick<EventS
     snapshot(postgres, async (queries) => listIn(queries, codec, filter, (await readListed(queries, filter)).oldest));
   const listWindow = (filter: EventFilter) => snapshot(postgres, (queries) => listIn(queries, codec, filter));
   return {
-    list: (filter) => (filter.search === undefined ? list(filter) : searchPayloads(postgres, filter, listWindow)),
+    list: (filter) => (isSearched(filter) ? searchEvents(postgres, filter, listWindow) : list(filter)),
     startingWith: (prefix, source, limit) =>
       postgres.rows(STARTING_WITH, [prefix, prefix + LAST_CHARACTER, source ?? null, limit]),
     get: (eventId, source) => snapshot(postgres, (queries) => getIn(queries, codec, eventId, source)),
@@ -110,14 +110,15 @@ const COMPARED = 1000;
 
 /** Lists the events from the oldest one on. */
 async function listIn(queries: Queries, codec: PayloadCodec, filter: EventFilter, oldest = 0): Promise<EventPage> {
-  const { error, search, limit } = filter;
+  const { error, search, route, limit } = filter;
   const size = error === undefined && search === undefined ? limit : COMPARED;
   let next = { ...filter, after: String(Math.max(oldest - 1, Number(filter.after ?? 0))), limit: size };
   const found: ListedEvent[] = [];
   for (;;) {
     const rows = await readRows(queries, next);
     const isListed = ({ jobs }: ListedEvent) =>
-      error === undefined || jobs?.some(({ lastError }) => matchesError(lastError, error));
+      error === undefined ||
+      jobs?.some((job) => (route === undefined || job.route === route) && matchesError(job.lastError, error));
     const listed = rows.filter(isListed);
     found.push(...(search === undefined ? listed : await thoseWith(queries, codec, listed, search)));
     if (rows.length < size || found.length >= limit) return listPage(found.slice(0, limit), filter);
@@ -238,13 +239,20 @@ SELECT min(event) AS start FROM (
 WHERE nth = 1 OR bytes <= $4`;
 
 /** The oldest event that a filter can list, and the newest one. */
-export async function readListed(queries: Queries, { since }: EventFilter): Promise<Listed> {
-  const [row] = await queries.rows<Listed>(LISTED, [since ?? null]);
-  return row as Listed;
+export async function readListed(queries: Queries, { since, route }: EventFilter): Promise<Listed> {
+  const [{ oldest, newest, routedTo } = { oldest: 0, newest: 0, routedTo: 0 }] = await queries.rows<
+    Listed & { routedTo: number }
+  >(LISTED, [since ?? null]);
+  return { oldest, newest: route === undefined ? newest : routedTo };
 }
 
-/** Lists the events whose payloads contain a text. `list` lists those of a window. */
-async function searchPayloads(
+async function windowStart(queries: Queries, { before, oldest }: { before: number; oldest: number }): Promise<number> {
+  const [window] = await queries.rows<{ start: number | null }>(WINDOW_START, [before, oldest, WINDOW, WINDOW_BYTES]);
+  return window?.start ?? oldest;
+}
+
+/** Lists events window by window. `list` lists those of a window. */
+async function searchEvents(
   queries: Queries,
   filter: EventFilter,
   list: (filter: EventFilter) => Promise<EventPage>,
@@ -253,8 +261,10 @@ async function searchPayloads(
   let step = windows.next();
   while (!step.done) {
     const { before, oldest, filterFrom } = step.value;
-    const [window] = await queries.rows<{ start: number | null }>(WINDOW_START, [before, oldest, WINDOW, WINDOW_BYTES]);
-    const from = window?.start ?? oldest;
+    const from =
+      filter.search === undefined
+        ? Math.max(oldest, before - JOBS_WINDOW)
+        : await windowStart(queries, { before, oldest });
     step = windows.next({ from, page: await list(filterFrom(from)) });
   }
   return step.value;

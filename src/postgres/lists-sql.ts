@@ -23,6 +23,7 @@ const LOOKED_UP = (table: string): Index => {
 };
 
 const OPEN_JOBS = LOOKED_UP("jobs");
+const JOBS = LOOKED_UP("jobs");
 const PENDING = LOOKED_UP("unrouted");
 const UNTAKEN = LOOKED_UP("untaken");
 // Identities without contents are not listed. There may be many of them.
@@ -35,7 +36,8 @@ const BY_COLUMN: Index = { tables: "authserve.events", event: "events.id" };
  * LISTED} finds: a time alone does not limit what is read.
  */
 export function listStatements(filter: EventFilter): Statement[] {
-  const { status, type, source, until, error } = filter;
+  const { status, type, source, route, until, error } = filter;
+  if (route !== undefined && status === "queued") return [listStatement(filter, OPEN_JOBS)];
   if (status === "failed" || status === "discarded") return [listStatement(filter, OPEN_JOBS)];
   if (status === "queued") {
     // An event before fan-out has no error.
@@ -43,7 +45,8 @@ export function listStatements(filter: EventFilter): Statement[] {
     return places.map((index) => listStatement(filter, index));
   }
   const isByColumn = [type, source, until].some((given) => given !== undefined);
-  return [listStatement(filter, isByColumn ? BY_COLUMN : status === "unrouted" ? UNTAKEN : ALL)];
+  const inOrder = route !== undefined ? JOBS : status === "unrouted" ? UNTAKEN : ALL;
+  return [listStatement(filter, isByColumn ? BY_COLUMN : inOrder)];
 }
 
 function listStatement(filter: EventFilter, index: Index): Statement {
@@ -63,7 +66,7 @@ const HAS_JOB = (event: string, condition: string) =>
   `(SELECT count(*) FROM authserve.jobs AS job WHERE job.event = ${event} AND ${condition}) > 0`;
 
 function conditionsOf(filter: EventFilter, index: Index, value: (given: unknown) => string): string[] {
-  const { type, source, since, until, error, search, before, after } = filter;
+  const { type, source, route, since, until, error, search, before, after } = filter;
   const { event } = index;
   const conditions = statusConditions(filter, index, value);
   if (type !== undefined) conditions.push(`events.type = ${value(type)}`);
@@ -73,6 +76,7 @@ function conditionsOf(filter: EventFilter, index: Index, value: (given: unknown)
   if (before !== undefined) conditions.push(`${event} < ${value(before)}::bigint`);
   if (after !== undefined) conditions.push(`${event} > ${value(after)}::bigint`);
   if (error !== undefined) conditions.push(HAS_JOB(event, "job.last_error IS NOT NULL"));
+  if (route !== undefined) conditions.push(...routeConditions(filter, index, value));
   if (search !== undefined) conditions.push(PAYLOAD_HAS(event, value(Buffer.from(search))));
   return conditions;
 }
@@ -80,11 +84,20 @@ function conditionsOf(filter: EventFilter, index: Index, value: (given: unknown)
 /** Without any, all events would be read in vain. */
 const HAS_UNROUTED = `(SELECT sum(unrouted) FROM authserve.tally WHERE route = '') > 0`;
 
-function statusConditions({ status }: EventFilter, index: Index, value: (given: unknown) => string): string[] {
+/** The job of a route in its status. */
+function routeConditions({ route, status }: EventFilter, index: Index, value: (given: unknown) => string): string[] {
+  const named = value(route);
+  const ofStatus = status === undefined ? "" : ` AND job.status = ${value(status)}`;
+  const has = HAS_JOB(index.event, `job.route = ${named}${ofStatus}`);
+  return index === OPEN_JOBS || index === JOBS ? [`jobs.route = ${named}`, has] : [has];
+}
+
+function statusConditions({ status, route }: EventFilter, index: Index, value: (given: unknown) => string): string[] {
   const conditions: string[] = [];
   const { event } = index;
   if (index === BY_COLUMN) conditions.push(`${IN("contents", event)} > 0`);
   if (index === OPEN_JOBS) conditions.push(`jobs.status = ${value(status)}`, "jobs.status <> 'processed'");
+  if (route !== undefined) return conditions;
   if (status === "failed") conditions.push(`NOT ${HAS_JOB(event, "job.status = 'queued'")}`);
   if (status === "discarded") conditions.push(`NOT ${HAS_JOB(event, "job.status IN ('queued', 'failed')")}`);
   if (status === "processed")
@@ -106,5 +119,6 @@ const PAYLOAD_HAS = (event: string, bytes: string) =>
 export const LISTED = `
 SELECT greatest((SELECT coalesce(min(event), 0) FROM authserve.contents), CASE WHEN $1::bigint IS NULL THEN 0 ELSE coalesce(
     least((SELECT min(first_event) FROM authserve.events_by_minute WHERE minute >= $1 / 60000),
-      (SELECT min(event) FROM authserve.unrouted)), newest + 1) END) AS oldest, newest
+      (SELECT min(event) FROM authserve.unrouted)), newest + 1) END) AS oldest, newest,
+  least((SELECT min(event) - 1 FROM authserve.unrouted), newest) AS "routedTo"
 FROM (SELECT coalesce(max(id), 0) AS newest FROM authserve.events) AS known`;

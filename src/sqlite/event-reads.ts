@@ -10,7 +10,7 @@ import {
 } from "../events/detail.ts";
 import { LAST_CHARACTER, MAX_CONFLICT_BYTES } from "../events/limits.ts";
 import { matchesError } from "../events/matches-error.ts";
-import { searchWindows, WINDOW } from "../events/search-window.ts";
+import { isSearched, JOBS_WINDOW, searchWindows, WINDOW } from "../events/search-window.ts";
 import type { Backlog, EventDetail, EventFilter, EventName, EventPage, EventStore } from "../events/store.ts";
 import { listPage } from "../events/summary.ts";
 import { openedHeaders, openedResponse } from "../storage/opened-details.ts";
@@ -67,7 +67,8 @@ export function eventReads(database: Database, codec: PayloadCodec = PLAIN_CODEC
 
   const list = database.transaction((filter: EventFilter) => {
     const rows = (text: string, limit: number) => database.prepare<unknown[], EventRow>(text).all({ ...filter, limit });
-    const mayBePending = (filter.status === undefined || filter.status === "queued") && filter.error === undefined;
+    const mayBeQueued = filter.status === undefined || filter.status === "queued";
+    const mayBePending = mayBeQueued && filter.error === undefined && filter.route === undefined;
     const pending = mayBePending ? rows(lists.listPendingStatement(filter), filter.limit) : [];
     const routed = rows(lists.listRoutedStatement(filter), filter.limit - pending.length);
     const events = [
@@ -85,10 +86,10 @@ export function eventReads(database: Database, codec: PayloadCodec = PLAIN_CODEC
     });
   });
 
-  const search = payloadSearch(database, list);
+  const search = windowSearch(database, list);
 
   return {
-    list: (filter) => (filter.search === undefined ? list(filter) : search(filter)),
+    list: (filter) => (isSearched(filter) ? search(filter) : list(filter)),
     get: (eventId, source) => getAll(eventId, source),
     startingWith: (prefix, source, limit) =>
       startingWith.all({ prefix, last: prefix + LAST_CHARACTER, source: source ?? null, limit }),
@@ -96,17 +97,21 @@ export function eventReads(database: Database, codec: PayloadCodec = PLAIN_CODEC
   };
 }
 
-/** Lists the events whose payloads contain a text. `list` lists those of a window. */
-function payloadSearch(database: Database, list: (filter: EventFilter) => EventPage) {
+/** Lists events window by window. `list` lists those of a window. */
+function windowSearch(database: Database, list: (filter: EventFilter) => EventPage) {
   const oldestListed = database.prepare<{ since: number | null }, number>(lists.OLDEST_LISTED).pluck();
   const newestEvent = database.prepare<[], number>("SELECT coalesce(max(id), 0) FROM events").pluck();
 
+  const routedTo = database.prepare<[], number>(ROUTED_TO).pluck();
+
   return (filter: EventFilter): EventPage => {
     const oldest = oldestListed.get({ since: filter.since ?? null }) as number;
-    const windows = searchWindows(filter, { oldest, newest: newestEvent.get() as number });
+    const newest = (filter.route === undefined ? newestEvent : routedTo).get() as number;
+    const size = filter.search === undefined ? JOBS_WINDOW : WINDOW;
+    const windows = searchWindows(filter, { oldest, newest });
     let step = windows.next();
     while (!step.done) {
-      const from = Math.max(step.value.oldest, step.value.before - WINDOW);
+      const from = Math.max(step.value.oldest, step.value.before - size);
       step = windows.next({ from, page: list(step.value.filterFrom(from)) });
     }
     return step.value;

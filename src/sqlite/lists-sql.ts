@@ -15,7 +15,7 @@ const HAS = (condition: string) => `EXISTS (SELECT 1 FROM jobs AS job WHERE job.
 
 /** Lists events with jobs, newest first. Reads the index of the rarest filter and applies the others to its rows. */
 export function listRoutedStatement(filter: EventFilter): string {
-  const { status, type, source, error } = filter;
+  const { status, type, source, route, error } = filter;
   const isOpen = status === "queued" || status === "failed" || status === "discarded";
   // Identities without contents are not listed. There may be many of them.
   let [from, event] = ["contents CROSS JOIN events ON events.id = contents.event", "contents.event"];
@@ -23,6 +23,7 @@ export function listRoutedStatement(filter: EventFilter): string {
   if (isOpen) {
     [from, event] = ["jobs CROSS JOIN events ON events.id = jobs.event", "jobs.event"];
     chosen = "jobs.status = @status AND jobs.status <> 'processed'";
+    if (route !== undefined) chosen += " AND jobs.route = @route";
   } else if (status === "unrouted" && type === undefined && source === undefined) {
     [from, event] = ["untaken CROSS JOIN events ON events.id = untaken.event", "untaken.event"];
     chosen = "true";
@@ -30,16 +31,38 @@ export function listRoutedStatement(filter: EventFilter): string {
     const index = type === undefined ? "events_by_source" : "events_by_type";
     [from, event] = [`${index} AS listed CROSS JOIN events ON events.id = listed.event`, "listed.event"];
     chosen = type === undefined ? "listed.source = @source" : "listed.type = @type";
+  } else if (route !== undefined) {
+    [from, event] = ["jobs CROSS JOIN events ON events.id = jobs.event", "jobs.event"];
+    chosen = "jobs.route = @route";
   }
   const bounds = { lower: [FIRST_SINCE], upper: chosen === null ? ["(SELECT routed_to FROM tally)"] : [] };
   const conditions = [...(chosen === null ? [] : [chosen]), ...conditionsOf(filter, event, bounds)];
-  if (status === "failed") conditions.push(`NOT ${HAS("job.status = 'queued'")}`);
-  if (status === "discarded") conditions.push(`NOT ${HAS("(job.status = 'queued' OR job.status = 'failed')")}`);
-  if (status === "processed") conditions.push(HAS("true"), `NOT ${HAS("job.status <> 'processed'")}`);
-  if (status === "unrouted") conditions.push("(SELECT unrouted FROM tally) > 0", `NOT ${HAS("true")}`);
-  if (error !== undefined) conditions.push(HAS("matches_error(job.last_error, @error)"));
+  conditions.push(...(route === undefined ? statusConditions(filter) : [ofRoute(filter)]));
+  if (error !== undefined && route === undefined) conditions.push(HAS("matches_error(job.last_error, @error)"));
   const group = isOpen ? "GROUP BY jobs.event " : "";
   return `SELECT ${EVENT} FROM ${from} WHERE ${conditions.join(" AND ")} ${group}ORDER BY ${event} DESC LIMIT @limit`;
+}
+
+function statusConditions({ status }: EventFilter): string[] {
+  switch (status) {
+    case "failed":
+      return [`NOT ${HAS("job.status = 'queued'")}`];
+    case "discarded":
+      return [`NOT ${HAS("(job.status = 'queued' OR job.status = 'failed')")}`];
+    case "processed":
+      return [HAS("true"), `NOT ${HAS("job.status <> 'processed'")}`];
+    case "unrouted":
+      return ["(SELECT unrouted FROM tally) > 0", `NOT ${HAS("true")}`];
+    default:
+      return [];
+  }
+}
+
+/** The job of a route in its status, with its error. */
+function ofRoute({ status, error }: EventFilter): string {
+  const ofStatus = status === undefined ? "" : " AND job.status = @status";
+  const ofError = error === undefined ? "" : " AND matches_error(job.last_error, @error)";
+  return HAS(`job.route = @route${ofStatus}${ofError}`);
 }
 
 /** Both are BLOBs: `instr` of a BLOB and a text is slow, and stops at a zero byte. */

@@ -318,6 +318,9 @@ export function adminApiSuite(store: string, settings: (t: TestContext) => Promi
         [["all", "the target answered 500", 3, "evt_2"]],
       );
       assert.equal(cursor, null);
+      const ofRoute = async (path: string) => ((await get(path)).json as { items: unknown[] }).items.length;
+      assert.deepEqual([await ofRoute("jobs/errors?route=all"), await ofRoute("jobs/errors?route=other")], [1, 0]);
+      assert.deepEqual([await ofRoute("events?route=all&status=failed"), await ofRoute("events?route=other")], [3, 0]);
     });
 
     test("pauses and resumes a route", async (t) => {

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { suite, test } from "node:test";
 import type { Claim, ClaimedJob } from "../../src/events/job.ts";
 import type { EventFilter, EventStore } from "../../src/events/store.ts";
-import { claim, claimOf, fanOut, NOW, newEvent } from "../helpers/events.ts";
+import { claim, claimOf, fanOut, NOW, newEvent, numbersOf } from "../helpers/events.ts";
 import type { Cleanup } from "../helpers/temp-dir.ts";
 import type { OpenEventStore } from "./event-store.ts";
 
@@ -52,6 +52,76 @@ export function listContract(adapter: string, open: OpenEventStore): void {
         assert.equal(events.map(({ eventId }) => eventId).join(""), ids);
       });
     }
+
+    /** The jobs of the route `one` have these ends. Those of `other` are processed, but for that of `c`. */
+    const ENDS: Record<string, string> = { a: "failed", b: "failed", c: "processed", d: "queued", e: "discarded" };
+
+    async function ofTwoRoutes(t: Cleanup): Promise<EventStore> {
+      const store = await open(t);
+      const ids = [...Object.keys(ENDS), "f"];
+      await store.append(
+        ids.map((eventId) =>
+          newEvent({
+            eventId,
+            source: eventId === "b" ? "y" : "x",
+            type: eventId === "b" ? "pull" : "push",
+            payload: Buffer.from(`payload ${eventId}`),
+          }),
+        ),
+      );
+      const events = await store.pending(10);
+      const jobOf = (event: number, route: string) => ({ event, route, dueAt: NOW, orderingKey: null });
+      const jobs = events.flatMap(({ id }) => [jobOf(id, "one"), jobOf(id, "other")]);
+      await store.addJobs(numbersOf(events), jobs.slice(0, -2).concat(jobOf(events.at(-1)?.id ?? 0, "other")));
+      for (const route of ["one", "other"]) {
+        for (const job of (await claim(store, { route, now: NOW + 1 })).claimed) {
+          const end = route === "one" ? ENDS[job.eventId] : job.eventId === "c" ? "failed" : "processed";
+          await endAs(store, job, end ?? "");
+        }
+      }
+      await store.discard({ eventId: "e", source: "x" }, "not needed", NOW + 2);
+      return store;
+    }
+
+    async function endAs(store: EventStore, job: ClaimedJob, end: string): Promise<void> {
+      if (end !== "failed" && end !== "processed") return store.release([claimOf(job)], NOW + 1);
+      const next = end === "failed" ? ({ to: "failed", reason: "no" } as const) : ({ to: "processed" } as const);
+      const error = end === "failed" ? `no ${job.eventId}` : null;
+      await store.settle([{ ...claimOf(job), next, startedAt: NOW, finishedAt: NOW + 1, error }]);
+    }
+
+    for (const [what, filter, ids] of [
+      ["its jobs of any status", {}, "edcba"],
+      ["jobs that wait", { status: "queued" }, "d"],
+      ["failed jobs, also of events that are queued", { status: "failed" }, "ba"],
+      ["processed jobs, also of events that have failed", { status: "processed" }, "c"],
+      ["discarded jobs", { status: "discarded" }, "e"],
+      ["an error of its jobs", { error: "NO A" }, "a"],
+      ["a type", { type: "pull" }, "b"],
+      ["a failed source", { source: "x", status: "failed" }, "a"],
+      ["a processed source of a time", { source: "x", status: "processed", since: NOW, until: NOW + 60_000 }, "c"],
+      ["a payload", { search: "payload c" }, "c"],
+      ["no route", { status: "unrouted" }, ""],
+    ] as const) {
+      test(`by a route, by ${what}`, async (t) => {
+        const store = await ofTwoRoutes(t);
+        const page = await store.list({ route: "one", ...filter, limit: 10 });
+        assert.deepEqual([idsOf(page.items), page.older], [ids, null]);
+        assert.deepEqual((await store.list({ route: "none", ...filter, limit: 10 })).items, []);
+      });
+    }
+
+    test("by a route come in pages, and those that come later after them", async (t) => {
+      const store = await filled(t);
+      const first = await store.list({ route: "default", limit: 3 });
+      const second = await store.list({ route: "default", limit: 3, before: String(first.older) });
+      assert.deepEqual([idsOf(first.items), idsOf(second.items), second.older], ["dcb", "a", null]);
+      await store.append([newEvent({ eventId: "new" })]);
+      const early = await store.list({ route: "default", limit: 3, after: first.newer });
+      assert.deepEqual(early.items, []);
+      await fanOut(store);
+      assert.equal(idsOf((await store.list({ route: "default", limit: 3, after: early.newer })).items), "new");
+    });
 
     for (const [error, found, missed] of [
       ["INVALID id", ["invalid ID", "d id"], ["inválid"]],

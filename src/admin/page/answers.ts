@@ -57,6 +57,7 @@ export interface EventFilter {
   status?: string;
   type?: string;
   source?: string;
+  route?: string;
   since?: string;
   until?: string;
   search?: string;
@@ -64,7 +65,7 @@ export interface EventFilter {
 }
 
 /** Selects what a replay or discard takes. */
-export type Selection = { ids: string[]; source: string } | { filter: EventFilter & { route?: string } };
+export type Selection = { ids: string[]; source: string } | { filter: EventFilter };
 
 /** A source of a preset to add. `values` are what it needs, such as its secret. */
 export interface NewSource {

@@ -68,8 +68,8 @@ export const listJobs = (
   signal?: AbortSignal,
 ) => get<JobsPage>("jobs", { ...query }, signal);
 
-export const readErrors = (cursor: string | undefined, signal?: AbortSignal) =>
-  get<ErrorsPage>("jobs/errors", { cursor }, signal);
+export const readErrors = (route: string | undefined, cursor: string | undefined, signal?: AbortSignal) =>
+  get<ErrorsPage>("jobs/errors", { route, cursor }, signal);
 
 /** Counts what a replay or discard would take. */
 export const countMatches = (

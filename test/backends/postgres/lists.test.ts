@@ -24,7 +24,7 @@ suite("a list of events on PostgreSQL", needsPostgres(), () => {
     const { store } = await open(t);
     await store.append([newEvent()]);
     await claim(store);
-    for (const name of ["type", "source", "error", "search"])
+    for (const name of ["type", "source", "route", "error", "search"])
       assert.equal(await idsOf(store, { [name]: "a\0" }), "", name);
     assert.deepEqual([await store.get("e-1\0"), await store.get("e-1", "default\0")], [[], []]);
   });

@@ -32,6 +32,13 @@ test("events list filters by last error and by --until", async () => {
   assert.deepEqual(await ids("--since", "1h", "--until", "0s"), ["evt_3", "evt_2", "evt_1"]);
 });
 
+test("events list filters by a route and the status of its jobs, and refuses a route that there is not", async () => {
+  assert.deepEqual(await ids("--route", "default"), ["evt_3", "evt_2", "evt_1"]);
+  assert.deepEqual(await ids("--route", "default", "--status", "failed", "--error", "500"), ["evt_2"]);
+  const { code, stderr } = await server.run(["events", "list", "--route", "defalt"]);
+  assert.deepEqual([code, stderr], [2, 'error: There is no route "defalt"\n  hint: did you mean default?\n']);
+});
+
 test("events list continues at the cursor that it printed", async () => {
   const first = await server.run(["events", "list", "--limit", "2"]);
   const [, cursor = ""] = /--cursor (\d+)\n$/.exec(first.stderr) ?? [];

@@ -33,7 +33,9 @@ type Choose = (chosen: Chosen) => () => void;
 
 /** A replay takes failed jobs, and a discard also those that are queued. */
 function ofAll({ filter }: OpenList, choose: Choose): VNode | null {
-  const { status = "failed" } = filter;
+  const { status = "failed", search, route } = filter;
+  // What a search finds is taken by its id, with the jobs of every route.
+  if (search && route) return null;
   if (status !== "failed" && status !== "queued") return null;
   const selections = [{ filter: { ...filter, status } }];
   return html`${status === "failed" && html`<button type="button" class="quiet" onClick=${choose({ action: "replay", selections })}>${t.events.replayAll}…</button>`}

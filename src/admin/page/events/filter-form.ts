@@ -1,8 +1,9 @@
 import type { VNode } from "preact";
 import { useRef } from "preact/hooks";
-import type { EventItem, Source } from "../answers.ts";
+import type { EventItem } from "../answers.ts";
 import { readSources } from "../endpoints.ts";
 import { element, html } from "../html.ts";
+import { status } from "../live.ts";
 import { useResource } from "../resource.ts";
 import { changeQuery, place } from "../router.ts";
 import { t } from "../texts/texts.ts";
@@ -30,7 +31,7 @@ function FilterForm({ rows }: { rows: readonly EventItem[] }): VNode {
     ${select(
       "status",
       t.events.status,
-      STATUSES.map((status) => [status, status === "" ? t.events.any : t.status[status]]),
+      STATUSES.map((name) => [name, name === "" ? t.events.any : t.status[name]]),
     )}
     ${select(
       "range",
@@ -38,7 +39,8 @@ function FilterForm({ rows }: { rows: readonly EventItem[] }): VNode {
       RANGES.map((range) => [range, t.events.ranges[range]]),
     )}
     ${query.range === "custom" && html`${timeField("since", t.events.since)}${timeField("until", t.events.until)}`}
-    ${select("source", t.events.source, sourceOptions(sources.data.value?.items ?? []))}
+    ${select("source", t.events.source, named("source", sources.data.value?.items))}
+    ${select("route", t.routes.route, named("route", status.data.value?.routes))}
     ${field("type", t.events.type, { type: "text", list: "types" })}
     ${field("error", t.events.error, { type: "text", list: "errors" })}
     ${suggestions("types", ({ type }) => type, rows)}
@@ -90,11 +92,11 @@ function localTime(iso: string | undefined): string {
 
 const isoOf = (local: string) => (local === "" ? undefined : new Date(local).toISOString());
 
-/** The sources of the server, and the chosen one if it is gone. */
-function sourceOptions(sources: readonly Source[]): [string, string][] {
-  const names = new Set(sources.map(({ name }) => name));
-  const { source } = place.value.query;
-  if (source) names.add(source);
+/** What the server has, and the chosen one if it is gone. */
+function named(name: "source" | "route", all: readonly { name: string }[] = []): [string, string][] {
+  const names = new Set(all.map((one) => one.name));
+  const chosen = place.value.query[name];
+  if (chosen) names.add(chosen);
   return [["", t.events.any], ...[...names].map((name): [string, string] => [name, name])];
 }
 

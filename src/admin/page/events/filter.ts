@@ -5,7 +5,17 @@ const RANGES = { "1h": 3_600_000, "24h": 86_400_000, "7d": 7 * 86_400_000 } as c
 type Range = keyof typeof RANGES;
 
 /** The members of an address that filter the list of events. */
-export const FILTER_NAMES = ["status", "type", "source", "search", "error", "range", "since", "until"] as const;
+export const FILTER_NAMES = [
+  "status",
+  "type",
+  "source",
+  "route",
+  "search",
+  "error",
+  "range",
+  "since",
+  "until",
+] as const;
 
 type Query = Readonly<Record<string, string>>;
 
@@ -13,7 +23,7 @@ type Query = Readonly<Record<string, string>>;
 export function filterOf(query: Query, now: number): EventFilter {
   const { range = "", since, until } = query;
   const filter: EventFilter = {};
-  for (const name of ["status", "type", "source", "search", "error"] as const) {
+  for (const name of ["status", "type", "source", "route", "search", "error"] as const) {
     const value = query[name];
     if (value) filter[name] = value;
   }

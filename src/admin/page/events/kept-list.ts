@@ -59,9 +59,9 @@ export function forgetList(): void {
 
 const OVERLAP_MS = 60_000;
 
-/** A search through all payloads every few seconds would load the server: only new events are searched. */
-function recentOnly({ search }: EventFilter, { rows }: EventList): EventFilter {
+/** A search through all events every few seconds would load the server: only new events are searched. */
+function recentOnly({ search, route }: EventFilter, { rows }: EventList): EventFilter {
   const newest = rows.value[0];
-  if (search === undefined || newest === undefined) return {};
+  if ((search ?? route) === undefined || newest === undefined) return {};
   return { since: new Date(Date.parse(newest.receivedAt) - OVERLAP_MS).toISOString() };
 }

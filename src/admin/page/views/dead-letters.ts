@@ -15,7 +15,7 @@ import { status } from "../live.ts";
 import { hashOf } from "../place.ts";
 import { printable } from "../printable.ts";
 import { type Resource, useResource } from "../resource.ts";
-import { eventHref } from "../router.ts";
+import { eventHref, place } from "../router.ts";
 import { formats, t } from "../texts/texts.ts";
 
 type Chosen = { group: ErrorGroup; action: BulkAction } | null;
@@ -25,14 +25,16 @@ const MOST_NAMES = 5;
 
 /** The dead letters, grouped by route and error. */
 export function DeadLetters(): VNode {
-  const groups = useResource("groups", (signal) => readGroups((cursor) => readErrors(cursor, signal)), 30_000);
+  const { route } = place.value.query;
+  const read = (signal: AbortSignal) => readGroups((cursor) => readErrors(route, cursor, signal));
+  const groups = useResource(route ?? "", read, 30_000);
   const chosen = useSignal<Chosen>(null);
   const onClose = (hasChanged: boolean) => {
     chosen.value = null;
     if (hasChanged) refresh(groups);
   };
   return html`${heading(t.views.deadLetters)}
-    <p class="soft">${t.deadLetters.intro}</p>
+    <p class="soft">${t.deadLetters.intro}${route && html` <code>${route}</code> <a href=${hashOf(["dead-letters"])}>${t.events.clear}</a>`}</p>
     ${shown(groups, (all) => (all.length === 0 ? emptyState(t.deadLetters.empty, t.deadLetters.emptyHint) : list(all, chosen)), skeleton(8))}
     ${chosen.value !== null && bulkDialog({ action: chosen.value.action, selections: [{ filter: filterOf(chosen.value.group) }], detail: detail(chosen.value.group), onClose })}`;
 }
@@ -61,8 +63,8 @@ function Group({ group, chosen }: { group: ErrorGroup; chosen: Signal<Chosen> })
     ${terms([
       [t.deadLetters.firstSeen, ago(firstFailedAt)],
       [t.deadLetters.lastSeen, ago(lastFailedAt)],
-      [t.events.source, countsOf(sources)],
-      [t.events.type, countsOf(types)],
+      [t.events.source, countsOf(group, "source", sources)],
+      [t.events.type, countsOf(group, "type", types)],
       [t.deadLetters.newest, html`<a href=${eventHref(group)}>${group.eventId}</a>`],
     ])}
     ${lazyDetails(t.deadLetters.examples, () => element(Examples, { group }))}
@@ -71,7 +73,7 @@ function Group({ group, chosen }: { group: ErrorGroup; chosen: Signal<Chosen> })
         error !== "" &&
         html`<button type="button" onClick=${choose("replay")}>${t.deadLetters.replay}</button>
         <button type="button" class="quiet" onClick=${choose("discard")}>${t.deadLetters.discard}</button>
-        <a class="button" href=${hashOf(["events"], { status: "failed", error })}>${t.deadLetters.showEvents}</a>`
+        <a class="button" href=${hashOf(["events"], filterOf(group))}>${t.deadLetters.showEvents}</a>`
       }
     </div>
   </li>`;
@@ -80,12 +82,14 @@ function Group({ group, chosen }: { group: ErrorGroup; chosen: Signal<Chosen> })
 const sumOf = (counts: readonly number[]) => counts.reduce((sum, count) => sum + count, 0);
 
 /** E.g. `order.paid (12), order.sent (3)`, the most frequent first. */
-const countsOf = (counts: Record<string, number>) =>
+const countsOf = (group: ErrorGroup, kind: "source" | "type", counts: Record<string, number>) =>
   Object.entries(counts)
     .sort(([, a], [, b]) => b - a)
     .slice(0, MOST_NAMES)
-    .map(([name, count]) => `${printable(name)} (${formats.count(count)})`)
-    .join(", ");
+    .map(
+      ([name, count], index) =>
+        html`${index > 0 && ", "}${printable(name)} (<a href=${hashOf(["events"], { ...filterOf(group), [kind]: name })}>${formats.count(count)}</a>)`,
+    );
 
 /** A few events of a group. */
 function Examples({ group: { route, error } }: { group: ErrorGroup }): VNode {

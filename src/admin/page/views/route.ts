@@ -55,10 +55,8 @@ const targetText = ({ handler, target }: RouteItem): VNode | null =>
 
 /** The newest dead letter of a route. */
 function LastError({ name }: { name: string }): VNode | null {
-  const groups = useResource(`errors ${name}`, (signal) => readGroups((cursor) => readErrors(cursor, signal)));
-  const [newest] = (groups.data.value ?? [])
-    .filter(({ route }) => route === name)
-    .sort((a, b) => (a.lastFailedAt < b.lastFailedAt ? 1 : -1));
+  const groups = useResource(`errors ${name}`, (signal) => readGroups((cursor) => readErrors(name, cursor, signal)));
+  const [newest] = (groups.data.value ?? []).toSorted((a, b) => (a.lastFailedAt < b.lastFailedAt ? 1 : -1));
   if (!newest) return null;
   return html`<section><h2>${t.routes.lastError}</h2><p class="error-text">${printable(t.serverText(newest.error))}</p>
     <p class="small"><a href=${eventHref(newest)}>${printable(newest.eventId)}</a> <span class="soft">${ago(newest.lastFailedAt)}</span></p></section>`;
@@ -72,8 +70,8 @@ function counts({ name, queued, failed, processed, discarded }: RouteItem): VNod
   return terms([
     [t.routes.queued, link("queued", queued)],
     [t.routes.failed, link("failed", failed)],
-    [t.routes.processed, endedCount("processed", processed)],
-    [t.routes.discarded, endedCount("discarded", discarded)],
+    [t.routes.processed, endedCount(name, "processed", processed)],
+    [t.routes.discarded, endedCount(name, "discarded", discarded)],
   ]);
 }
 

@@ -47,7 +47,11 @@ const list = (routes: readonly RouteItem[], choose: (route: RouteItem) => () => 
         cell: ({ name, queued }) =>
           html`<a href=${hashOf(["routes", name], { list: "queued" })}>${formats.count(queued)}</a>`,
       },
-      { label: t.routes.processed, kind: "number", cell: ({ processed }) => endedCount("processed", processed) },
+      {
+        label: t.routes.processed,
+        kind: "number",
+        cell: ({ name, processed }) => endedCount(name, "processed", processed),
+      },
       {
         label: t.routes.failed,
         kind: "number",
@@ -61,13 +65,9 @@ const list = (routes: readonly RouteItem[], choose: (route: RouteItem) => () => 
 const nameOf = ({ name, handler, target }: RouteItem): ComponentChildren =>
   html`<a href=${hashOf(["routes", name])}>${name}</a>${handler !== null && html`<span class="target"><span class="soft">${t.routes.handlers[handler]}</span> <code>${target}</code></span>`}`;
 
-/** A count of ended jobs. The events of the only route are a list; those of one among several are none. */
-export function endedCount(ended: "processed" | "discarded", count: number): ComponentChildren {
-  const text = formats.count(count);
-  return status.data.value?.routes.length === 1
-    ? html`<a href=${hashOf(["events"], { status: ended })}>${text}</a>`
-    : text;
-}
+/** A count of ended jobs, with the list of their events. */
+export const endedCount = (route: string, ended: "processed" | "discarded", count: number): ComponentChildren =>
+  html`<a href=${hashOf(["events"], { status: ended, route })}>${formats.count(count)}</a>`;
 
 /** Whether a route runs. */
 export function stateOf({ name, configured, pausedAt, pausedUntil, available, nextProbeAt }: RouteItem): VNode {
