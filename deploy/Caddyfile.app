@@ -1,4 +1,4 @@
-# An app that only the logged-in user reaches. Set the names and the app's address.
+# An app that only the logged-in user reaches. Append this to /etc/caddy/Caddyfile. Set the names and the app's address.
 # authserve needs PUBLIC_URL=https://auth.example.com, COOKIE_DOMAIN=example.com and TRUSTED_PROXIES=127.0.0.1,::1. Its own host
 # is in Caddyfile.
 app.example.com {

@@ -39,6 +39,20 @@ async function startEvents(context: Cleanup): Promise<{ port: number }> {
   return { port: (server.address() as AddressInfo).port };
 }
 
+/** An app that answers with the first part of a body as soon as it has arrived. */
+async function startUploads(context: Cleanup): Promise<{ port: number }> {
+  const server = createServer((request, response) => {
+    if (request.method === "GET") return void response.end("{}");
+    request.once("data", (part: Buffer) => response.writeHead(200).write(part));
+  });
+  await once(server.listen(0, "127.0.0.1"), "listening");
+  context.after(() => {
+    server.close();
+    server.closeAllConnections();
+  });
+  return { port: (server.address() as AddressInfo).port };
+}
+
 // What users of other programs that protect apps have reported, tried here.
 suite("what others reported of a login before an app", { concurrency: PROXIES.length }, () => {
   for (const [name, needsProxy] of PROXIES) {
@@ -110,6 +124,13 @@ suite("what others reported of a login before an app", { concurrency: PROXIES.le
         await using site = await startBefore((await startEvents(t)).port, name);
         const visitor = await loggedIn(site);
         assert.equal(await visitor.firstPart(`${APP}/events`), EVENT);
+      });
+
+      // https://github.com/immich-app/immich/pull/24351: nginx kept the upload on its own disk first
+      test("an upload reaches the app while it goes on", async (t) => {
+        await using site = await startBefore((await startUploads(t)).port, name);
+        const visitor = await loggedIn(site);
+        assert.equal(await visitor.firstPart(`${APP}/`, "one"), "one");
       });
     });
   }

@@ -55,9 +55,12 @@ export class Visitor {
     return { url, status: response.statusCode ?? 0, headers: response.headers, text };
   }
 
-  /** Sends a request and reads the first part of the body. */
-  async firstPart(url: string): Promise<string> {
-    const outgoing = this.#outgoing(url, { headers: { accept: "*/*" } }).end();
+  /** Sends a request, or the first part of an upload without its end. Reads the first part of the answer. */
+  async firstPart(url: string, upload?: string): Promise<string> {
+    const headers = { accept: "*/*" };
+    const outgoing = this.#outgoing(url, { headers, ...(upload && { method: "POST", isChunked: true }) });
+    if (upload === undefined) outgoing.end();
+    else outgoing.write(upload);
     const [response] = (await once(outgoing, "response")) as [IncomingMessage];
     const [part] = await once(response, "data");
     outgoing.on("error", () => {}).destroy();
