@@ -1,8 +1,9 @@
 import assert from "node:assert/strict";
-import { spawn } from "node:child_process";
+import { execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
+import { connect, createServer as createHttp2Server, type ServerHttp2Stream } from "node:http2";
 import type { AddressInfo, Socket } from "node:net";
 import { join } from "node:path";
 import type { Duplex } from "node:stream";
@@ -45,6 +46,38 @@ const DESTINATION: Record<ProxyName, () => Edit> = {
   haproxy: () => (text) =>
     text.replace("    server app ", () => `${indented(snippet("A WebDAV server", "haproxy"), "    ")}    server app `),
 };
+
+const GRPC: Record<ProxyName, () => Edit> = {
+  nginx: () => (text) => {
+    const dir = workingDir();
+    writeFileSync(join(dir, "nginx-app.conf"), text);
+    execFileSync("sh", ["-c", snippet("A gRPC server", "sh")], { cwd: dir });
+    return readFileSync(join(dir, "nginx-grpc.conf"), "utf8");
+  },
+  caddy: () => (text) => text.replace("reverse_proxy 127.0.0.1:8080", snippet("A gRPC server", "caddy").trim()),
+  haproxy: () => (text) => text.replace("server app 127.0.0.1:8080", snippet("A gRPC server", "haproxy").trim()),
+};
+
+/** A server that sends back each message of a gRPC stream, and at its end who sent them. */
+async function startGrpc(context: Cleanup): Promise<{ port: number; received: number }> {
+  const parts = { port: 0, received: 0 };
+  const server = createHttp2Server();
+  server.on(
+    "stream",
+    (stream: ServerHttp2Stream, { "remote-user": user, "remote-token": token, authorization = "none" }) => {
+      parts.received++;
+      stream.respond({ ":status": 200, "content-type": "application/grpc" }, { waitForTrailers: true });
+      stream.on("wantTrailers", () =>
+        stream.sendTrailers({ "grpc-status": "0", "grpc-message": `${user} ${token} ${authorization}` }),
+      );
+      stream.on("error", () => {}).pipe(stream);
+    },
+  );
+  await once(server.listen(0, "127.0.0.1"), "listening");
+  context.after(() => void server.close());
+  parts.port = (server.address() as AddressInfo).port;
+  return parts;
+}
 
 async function startDav(context: Cleanup): Promise<{ port: number; dir: string }> {
   const dir = workingDir(0o777);
@@ -254,6 +287,31 @@ suite("apps behind a proxy", { concurrency: PROXIES.length }, () => {
         assert.equal(pushed.code, 0, pushed.stderr);
         assert.equal((await run(dir, "clone", "-q", repository, "copy")).code, 0);
         assert.notEqual((await run("/nonexistent", "clone", "-q", repository, "other")).code, 0);
+      });
+
+      // https://github.com/kubernetes/ingress-nginx/issues/3914: a client could name the user
+      test("gRPC passes with a token, in both directions, and names no user of the client", needsProxy(), async (t) => {
+        const app = await startGrpc(t);
+        await using site = await startBefore(app.port, name, {}, GRPC[name]());
+        const { stdout } = await site.server.run(["tokens", "create", "grpc", "--scope", "verify"]);
+        const ca = { rejectUnauthorized: false, servername: "app.example.com" };
+        const session = connect(APP, { port: site.proxy.port, host: "127.0.0.1", ...ca });
+        t.after(() => session.destroy());
+        const call = (headers: Record<string, string>) => {
+          const own = { "content-type": "application/grpc", te: "trailers", "remote-user": "mallory" };
+          const path = { ":method": "POST", ":path": "/test.Echo/Both", ":authority": "app.example.com" };
+          return session.request({ ...path, ...own, ...headers });
+        };
+        const stream = call({ authorization: `Bearer ${stdout.trim()}` });
+        for (const message of ["one", "two"]) {
+          stream.write(message);
+          assert.equal(String((await once(stream, "data"))[0]), message);
+        }
+        stream.end();
+        const [trailers] = await once(stream, "trailers");
+        assert.deepEqual([trailers["grpc-status"], trailers["grpc-message"]], ["0", "1 grpc none"]);
+        const [refused] = await once(call({}).end("one"), "response");
+        assert.deepEqual([refused[":status"], app.received], [401, 1]);
       });
 
       test("an open websocket outlives the session, unless the app asks", needsProxy(), async (t) => {
