@@ -151,12 +151,12 @@ export const LOG_EVENTS = {
   catch_up_done: {
     level: "info",
     meaning: "A source has looked at what its provider has, and got what was missed, in numbers of events.",
-    fields: ["source", "listed", "seen", "redelivered", "captured", "failed", "left"],
+    fields: ["source", "listed", "seen", "redelivered", "captured", "failed", "left", "refusal"],
   },
   catch_up_error: {
     level: "warn",
     meaning: "The catch-up of a source, or of all, was broken off. The next run goes on.",
-    fields: ["source", "listed", "seen", "redelivered", "captured", "failed", "left", "error"],
+    fields: ["source", "listed", "seen", "redelivered", "captured", "failed", "left", "refusal", "error"],
   },
   subscription_renewed: {
     level: "info",

@@ -54,13 +54,13 @@ export async function runSourcesCatchUp(name: string, options: CatchUpOptions): 
 }
 
 function printResult(
-  { listed, seen, redelivered, captured, failed, left, error }: CatchUpResult,
+  { listed, seen, redelivered, captured, failed, left, refusal, error }: CatchUpResult,
   isDry: boolean,
 ): void {
   const would = isDry ? "would be " : "";
   printData(`${counted(listed, "event")} at the provider, ${seen} of them stored or delivered`);
   printData(`${redelivered} ${would}asked for, ${captured} ${would}stored from the API`);
-  if (failed > 0) printData(`${failed} do not come: see the provider's log for why`);
+  if (failed > 0) printData(`${failed} do not come: ${refusal ?? "see the provider's log for why"}`);
   if (left > 0) printData(`${left} left to a later run, or to the provider's own repeats`);
   if (error !== null) say(`The run was broken off: ${error}. The next one goes on.`);
 }

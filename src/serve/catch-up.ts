@@ -114,8 +114,8 @@ export function openCatchUps({ settings, config, stores, log }: Wiring, isOnDuty
     if (run === null) return;
     const result = await runCatchUp({ ...run, goesOn: async () => !stopping.signal.aborted && (await goesOn()) });
     results.set(source.name, result);
-    const { error, ...counts } = result;
-    const line = { source: source.name, ...counts };
+    const { error, refusal, ...counts } = result;
+    const line = { source: source.name, ...counts, ...(refusal !== null && { refusal }) };
     if (error === null) log.info({ event: "catch_up_done", ...line }, `${source.name} has caught up`);
     else if (!stopping.signal.aborted)
       log.warn({ event: "catch_up_error", ...line, error }, `${source.name} has not caught up; it goes on later`);

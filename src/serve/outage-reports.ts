@@ -9,7 +9,7 @@ import type { Wiring } from "./configuration.ts";
 
 function countsOf(result: CatchUpResult | null) {
   if (result === null) return null;
-  const { error: _, ...counts } = result;
+  const { error: _, refusal: __, ...counts } = result;
   return counts;
 }
 

@@ -71,7 +71,7 @@ test("what came while the server was away is stored after a catch-up by command,
   assert.deepEqual([dry.code, JSON.parse(dry.stdout).redelivered], [0, 2]);
   const { code, stdout, stderr } = await server.run(["sources", "catch-up", "code", "--json"]);
   assert.equal(code, 0, stderr);
-  const nothing = { captured: 0, failed: 0, left: 0, error: null };
+  const nothing = { captured: 0, failed: 0, left: 0, refusal: null, error: null };
   assert.deepEqual(JSON.parse(stdout), { listed: 3, seen: 1, redelivered: 2, ...nothing });
   assert.deepEqual((await list(server)).map(({ eventId }) => eventId).sort(), ["guid-1", "guid-2", "guid-3"]);
 

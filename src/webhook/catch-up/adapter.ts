@@ -83,6 +83,8 @@ export interface CatchUpSession {
   readPage(answer: ApiAnswer): ListedPage;
   /** Asks the provider to deliver again. Undefined if it cannot. */
   redeliver?(listed: ListedAttempt): ApiRequest;
+  /** Asks the provider to deliver what it has not tried to deliver since a time (Unix milliseconds). */
+  deliverUntried?(from: number): ApiRequest;
   /** Reads an event from the API, where the provider cannot deliver again. */
   capture?: {
     request(listed: ListedAttempt): ApiRequest;

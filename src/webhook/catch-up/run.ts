@@ -1,10 +1,11 @@
 import { describeError } from "../../errors.ts";
 import { CAPTURED_PREFIX } from "../../events/captured.ts";
 import type { EventStore, NewEvent } from "../../events/store.ts";
-import { MINUTE_MS } from "../../lib/durations.ts";
+import { DAY_MS, MINUTE_MS } from "../../lib/durations.ts";
 import { requireRedacted } from "../intake/redact.ts";
 import type { Source } from "../source.ts";
 import type {
+  ApiRequest,
   CapturedEvent,
   CatchUpAdapter,
   CatchUpSession,
@@ -30,6 +31,8 @@ export interface CatchUpResult {
   failed: number;
   /** Those that are left to a later run, or to the provider. */
   left: number;
+  /** Why the last of `failed` was refused; null if none was. */
+  refusal: string | null;
   /** Why the run was broken off; null if it was not. */
   error: string | null;
 }
@@ -58,6 +61,8 @@ export interface CatchUpRun {
 
 // Windows overlap, because a delivery may be listed after those that began later.
 const OVERLAP_MS = 10 * MINUTE_MS;
+// A provider that has ended its attempts has failed for days.
+const LONG_MS = DAY_MS;
 // Limits the memory: 100 attempts are on a page.
 const MAX_PAGES = 2000;
 
@@ -66,7 +71,7 @@ class BrokenOff extends Error {}
 /** Gets what a source has missed. Never throws because of the provider: the result says what has failed. */
 export async function runCatchUp(run: CatchUpRun): Promise<CatchUpResult> {
   const { source, store, now } = run;
-  const result: CatchUpResult = { listed: 0, seen: 0, redelivered: 0, captured: 0, failed: 0, left: 0, error: null };
+  const result: CatchUpResult = { ...NOTHING_DONE };
   const startedAt = now();
   const before = await store.state(source);
   const usual = windowStart(run, before, startedAt);
@@ -98,6 +103,11 @@ function problemText(error: unknown, { stops = [], token }: CatchUpAdapter): str
   return error.status === 404 ? `${text}: catchUp.hook must be a webhook, and catchUp.token ${token}` : text;
 }
 
+const NOTHING_DONE: CatchUpResult = {
+  ...{ listed: 0, seen: 0, redelivered: 0, captured: 0, failed: 0, left: 0 },
+  ...{ refusal: null, error: null },
+};
+
 const NOTHING_COVERED = { coveredUntil: null, oldestOpen: null };
 
 function refuseBefore(notBefore: number | null, now: number): void {
@@ -120,7 +130,17 @@ async function catchUp(
     const isOpen = await settle(run, session, event, known.get(event.item), result);
     if (isOpen) oldestOpen = Math.min(oldestOpen ?? Number.POSITIVE_INFINITY, event.at ?? from);
   }
+  if (session.deliverUntried && to - from >= LONG_MS && !run.isDryRun) await askFor(run, session.deliverUntried(from));
   return oldestOpen;
+}
+
+/** Sends a request that not every server of the provider knows. */
+async function askFor(run: CatchUpRun, request: ApiRequest): Promise<void> {
+  try {
+    await limited(run)(request);
+  } catch (error) {
+    if (!(error instanceof ApiError) || ![404, 405].includes(error.status ?? 0)) throw error;
+  }
 }
 
 /** The beginning of what is looked at, so that nothing is left out since the last whole run that the provider has. */
@@ -174,10 +194,7 @@ async function settle(
     if (known && !known.isDone && !run.isDryRun) await store.finish(source, event.item, now());
     return false;
   }
-  if (decision === "give_up") {
-    result.failed++;
-    return false;
-  }
+  if (decision === "give_up") return giveUp(event, result);
   if (decision === "wait" || result.redelivered + result.captured >= settings.maxPerRun) {
     result.left++;
     return true;
@@ -195,11 +212,18 @@ async function settle(
   } catch (error) {
     if (isRefused(error, run.adapter)) {
       result.failed++;
+      result.refusal = describeError(error);
       return true;
     }
     await store.release(source, event.item);
     throw error;
   }
+}
+
+function giveUp(event: MissingCandidate, result: CatchUpResult): false {
+  result.failed++;
+  if (event.isGone) result.refusal = "the provider has not kept what it would deliver";
+  return false;
 }
 
 /** Whether the provider refuses this event. Other errors, and limits, end the run. */

@@ -7,7 +7,8 @@ const OUTCOMES: readonly ListedAttempt["outcome"][] = ["delivered", "pending", "
 
 /**
  * Svix lists every attempt of an endpoint, and repeats a message to it when asked. The id of a message is that of its
- * deliveries. Servers of one's own have the same API.
+ * deliveries. While an endpoint is disabled, as after failures for five days, Svix attempts nothing: such messages are
+ * delivered when asked for together. Servers of one's own have the same API without that.
  */
 export const svix: CatchUpAdapter = {
   hosts: [
@@ -25,8 +26,10 @@ export const svix: CatchUpAdapter = {
   token: "a token of the Svix API for the application",
   keepsMs: 90 * DAY_MS,
   docs: "https://api.svix.com/docs#tag/Message-Attempt",
-  async open({ hook, token }) {
+  async open({ hook, token }, send) {
     const headers = { authorization: `Bearer ${token}` };
+    const isDisabled = memberOf((await send({ url: hook ?? "", headers })).json, "disabled") === true;
+    if (isDisabled) throw new Error("the endpoint is disabled at Svix: enable it there, and catch up again");
     const [app = "", endpoint = ""] = (hook ?? "").split("/endpoint/");
     let listUrl = "";
     return {
@@ -44,6 +47,11 @@ export const svix: CatchUpAdapter = {
         };
       },
       redeliver: ({ id }) => ({ url: `${app}/msg/${id}/endpoint/${endpoint}/resend`, method: "POST", headers }),
+      deliverUntried: (from) => ({
+        url: `${hook}/replay-missing`,
+        headers,
+        body: JSON.stringify({ since: new Date(from).toISOString() }),
+      }),
     };
   },
 };

@@ -200,12 +200,13 @@ export const paypalEvent = (id: string, at: number, type = "PAYMENT.CAPTURE.COMP
     links: [],
   });
 
-/** Svix's attempts of an endpoint (https://api.svix.com/docs). */
-export function svixApi(log: DeliveryLog, hook: string): Api {
+/** Svix's attempts of an endpoint, which may be disabled (https://api.svix.com/docs). */
+export function svixApi(log: DeliveryLog, hook: string, isDisabled = () => false): Api {
   return async (request) => {
     const url = new URL(request.url);
     const [app = "", endpoint = ""] = new URL(hook).pathname.split("/endpoint/");
     if (!hasHeader(request, "authorization", `Bearer ${TOKEN}`)) return UNAUTHORIZED;
+    if (request.url.startsWith(hook)) return svixEndpoint(log, request, isDisabled());
     if (!isPost(request) && url.pathname === `${app}/attempt/endpoint/${endpoint}`) {
       const after = Date.parse(url.searchParams.get("after") ?? "");
       const start = Number(url.searchParams.get("iterator")?.replace("atmpt_", "") ?? 0);
@@ -222,6 +223,29 @@ export function svixApi(log: DeliveryLog, hook: string): Api {
     return answerJson({}, 202);
   };
 }
+
+async function svixEndpoint(log: DeliveryLog, request: ApiRequest, disabled: boolean): Promise<StandInAnswer> {
+  if (!isPost(request)) return answerJson({ ...SVIX_ENDPOINT, disabled });
+  const since = Date.parse(JSON.parse(request.body ?? "").since);
+  for (const event of log.untried()) if (event.at >= since) await log.redeliver(event);
+  return answerJson(SVIX_TASK, 202);
+}
+
+const SVIX_ENDPOINT = {
+  id: "ep_1srOrx2ZWZBpBUvZwXKQmoEYga2",
+  url: "https://hooks.example/webhook/svix",
+  description: "",
+  metadata: {},
+  createdAt: "2026-01-01T00:00:00Z",
+  updatedAt: "2026-01-01T00:00:00Z",
+};
+
+const SVIX_TASK = {
+  id: "qtask_1srOrx2ZWZBpBUvZwXKQmoEYga2",
+  status: "running",
+  task: "endpoint.replay",
+  updatedAt: "2026-01-01T00:00:00Z",
+};
 
 const attemptId = (number: number) => `atmpt_${String(number).padStart(27, "0")}`;
 

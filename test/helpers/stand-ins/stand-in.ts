@@ -58,6 +58,9 @@ export function createDeliveryLog({ deliver, now, repeatsAfterMs = [] }: StandIn
       events.push(event);
       await attemptStep(event, 0);
     },
+    /** Has an event that it does not try to deliver. */
+    hold: (event: ProviderEvent) => void events.push(event),
+    untried: () => events.filter((event) => !attempts.some((one) => one.event === event)),
     /** Repeats what is due by now. */
     async tick(): Promise<void> {
       for (const one of due.filter(({ at }) => at <= now())) {

@@ -1,7 +1,11 @@
 import assert from "node:assert/strict";
 import { suite, type TestContext, test } from "node:test";
 import { originOf } from "../../../src/events/captured.ts";
+import type { ApiRequest } from "../../../src/webhook/catch-up/adapter.ts";
 import { ApiError } from "../../../src/webhook/catch-up/api.ts";
+import { newEvent } from "../../helpers/events.ts";
+import { svixApi } from "../../helpers/stand-ins/providers.ts";
+import { type DeliveryLog, NOT_FOUND } from "../../helpers/stand-ins/stand-in.ts";
 import { HOUR, openReceiver, START } from "./day.ts";
 import { SENDERS } from "./senders.ts";
 
@@ -25,7 +29,7 @@ async function openAfterOutage(t: TestContext, name: keyof typeof SENDERS, chang
   return { receiver, sender };
 }
 
-const NOTHING = { listed: 0, seen: 0, redelivered: 0, captured: 0, failed: 0, left: 0, error: null };
+const NOTHING = { listed: 0, seen: 0, redelivered: 0, captured: 0, failed: 0, left: 0, refusal: null, error: null };
 
 suite("a catch-up gets what was missed, each once:", () => {
   for (const name of ["github", "gitlab", "svix", "paypal"] as const) {
@@ -68,9 +72,13 @@ suite("a catch-up gets what was missed, each once:", () => {
     assert.equal(JSON.parse(Buffer.from(event?.payload ?? []).toString()).data, "[redacted]");
   });
 
-  test("with routes, what stripe lists is stored at once", async (t) => {
-    const { sender } = await openAfterOutage(t, "stripe", { settings: { routes: true, windowMs: 72 * HOUR } });
+  test("with routes, what stripe lists is stored at once, and its late delivery kept beside it", async (t) => {
+    const { receiver, sender } = await openAfterOutage(t, "stripe", {
+      settings: { routes: true, windowMs: 72 * HOUR },
+    });
     assert.equal((await sender.run()).captured, 4);
+    const late = { source: "stripe", eventId: "stripe_0003", payload: Buffer.from("its signed body") };
+    assert.deepEqual(await receiver.events.append([newEvent(late)]), [{ duplicate: true, conflict: true }]);
   });
 });
 
@@ -213,7 +221,9 @@ suite("a catch-up", () => {
   // An event that was too large has this instead of its payload: app/models/hooks/web_hook_log.rb of gitlabhq/gitlabhq.
   test("never asks for an event whose payload the provider has not kept", async (t) => {
     const { sender } = await openAfterOutage(t, "gitlab", { bodyOf: () => '{"oversize":true}' });
-    assert.deepEqual(await sender.run(), { ...NOTHING, listed: 7, seen: 3, failed: 4 });
+    const { refusal, ...counts } = await sender.run();
+    assert.deepEqual({ ...counts, refusal: null }, { ...NOTHING, listed: 7, seen: 3, failed: 4 });
+    assert.match(String(refusal), /^the provider has not kept/);
   });
 
   test("ends without a try when the provider delivers nothing, and says what to do", async (t) => {
@@ -235,10 +245,42 @@ suite("a catch-up", () => {
     );
   });
 
+  // https://github.com/joemccann/radon/pull/282
+  test("with Svix gets what was not attempted while the endpoint was disabled", async (t) => {
+    let isDisabled = false;
+    const api = (log: DeliveryLog) => svixApi(log, SENDERS.svix.hook, () => isDisabled);
+    const { receiver, sender } = await openAfterOutage(t, "svix", { api });
+    await sender.run();
+    isDisabled = true;
+    const id = SENDERS.svix.idOf("9999");
+    sender.log.hold({ id, at: receiver.clock.now, type: "push", body: "{}" });
+    receiver.clock.now += 6 * 24 * HOUR;
+    assert.match(String((await sender.run()).error), /^the endpoint is disabled at Svix: enable it there/);
+    isDisabled = false;
+    assert.equal((await sender.run({ isDryRun: true })).error, null);
+    assert.equal((await receiver.events.get(id, "svix")).length, 0);
+    assert.equal((await sender.run()).error, null);
+    assert.equal((await receiver.events.get(id, "svix")).length, 1);
+    receiver.clock.now += HOUR;
+    sender.requests.length = 0;
+    await sender.run();
+    assert.ok(sender.requests.every(({ url }) => !url.endsWith("/replay-missing")));
+  });
+
+  test("with a Svix server that cannot deliver what was not attempted ends well", async (t) => {
+    const api = (log: DeliveryLog) => {
+      const answer = svixApi(log, SENDERS.svix.hook);
+      return async (request: ApiRequest) => (request.url.endsWith("/replay-missing") ? NOT_FOUND : answer(request));
+    };
+    const { sender } = await openAfterOutage(t, "svix", { api });
+    assert.deepEqual(await sender.run(), { ...NOTHING, listed: 7, seen: 3, redelivered: 4 });
+  });
+
   test("leaves out an event that the provider refuses to repeat, and goes on with the others", async (t) => {
     const { sender } = await openAfterOutage(t, "svix");
     sender.log.events.splice(2, 1);
-    const { failed, redelivered, error } = await sender.run();
+    const { failed, redelivered, refusal, error } = await sender.run();
     assert.deepEqual([failed, redelivered, error], [1, 3, null]);
+    assert.match(String(refusal), /^POST \S+\/resend: the answer was 404 \(Not Found\)$/);
   });
 });
