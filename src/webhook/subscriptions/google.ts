@@ -18,7 +18,7 @@ export async function renewGoogle(renewal: Renewal): Promise<Subscription> {
   const headers = { authorization: `Bearer ${await accessToken(renewal)}`, "content-type": "application/json" };
   const expiresAt = now + settings.lifeMs;
   const watch = new URL(settings.watch ?? "");
-  const channel = { id: renewal.newId(), type: "web_hook", address, token, expiration: expiresAt };
+  const channel = { id: renewal.newId(), type: "web_hook", address, token, expiration: String(expiresAt) };
   const { json } = await send({ url: watch.href, headers, body: JSON.stringify(channel) });
   const next = {
     id: textAt(json, "id") ?? channel.id,

@@ -9,6 +9,7 @@ import { GRAPH_ORIGINS } from "../../../src/webhook/subscriptions/ms-graph.ts";
 import { renewIfDue } from "../../../src/webhook/subscriptions/renew.ts";
 import type { RenewSettings } from "../../../src/webhook/subscriptions/renewal.ts";
 import { tempDatabase } from "../../helpers/database.ts";
+import { apiDescription, createComparison } from "../../helpers/stand-ins/described.ts";
 import { answerJson, NOT_FOUND, type StandInAnswer } from "../../helpers/stand-ins/stand-in.ts";
 
 const START = 1_800_000_000_000;
@@ -20,12 +21,16 @@ function open(t: TestContext, settings: RenewSettings, answer: (request: ApiRequ
   const clock = { now: START };
   const requests: { method: string; path: string; body: string }[] = [];
   let ids = 0;
+  const { check, differences } = createComparison(apiDescription(settings.kind));
+  t.after(() => assert.deepEqual(differences, []));
   const send = createApi({
     origins: [settings.origins.auth, settings.origins.api],
     async send(request) {
       const { pathname } = new URL(request.url);
       requests.push({ method: request.method ?? "POST", path: pathname, body: request.body ?? "" });
-      return { ...answer(request, clock.now), isCut: false };
+      const answered = answer(request, clock.now);
+      check(request, answered);
+      return { ...answered, isCut: false };
     },
     wait: async () => {},
     now: () => clock.now,
@@ -144,7 +149,7 @@ test("a channel of Google is opened anew before the one before is ended", async 
     if (pathname === "/token") return answerJson({ access_token: "at", expires_in: 3599 });
     if (pathname.endsWith("/channels/stop")) return { status: 204, headers: {}, text: "" };
     const { id, expiration } = JSON.parse(body);
-    return answerJson({ kind: "api#channel", id, resourceId: `resource-of-${id}`, expiration: String(expiration) });
+    return answerJson({ kind: "api#channel", id, resourceId: `resource-of-${id}`, expiration });
   });
   assert.deepEqual((await renew())?.expiresAt, START + 24 * HOUR);
   assert.deepEqual(JSON.parse(requests[1]?.body ?? ""), {
@@ -152,7 +157,7 @@ test("a channel of Google is opened anew before the one before is ended", async 
     type: "web_hook",
     address: "https://hooks.example/webhook/s",
     token: "a-client-state",
-    expiration: START + 24 * HOUR,
+    expiration: String(START + 24 * HOUR),
   });
   requests.length = 0;
   clock.now += 8 * HOUR;
