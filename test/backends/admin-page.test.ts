@@ -301,6 +301,41 @@ suite("the admin page in Chromium", needsChromium(), () => {
     await page.getByText("jobs are in the dead letters").first().waitFor();
   });
 
+  test("a route shows how the answers of its shadow compare, and its counts lead to their events", async (t) => {
+    const [present, next] = [await startTarget(), await startTarget()];
+    for (const [target, total] of [
+      [present, 1],
+      [next, 2],
+    ] as const) {
+      t.after(() => target[Symbol.asyncDispose]());
+      target.answer((_, response) => void response.writeHead(200).end(JSON.stringify({ total })));
+    }
+    const dir = workingDir();
+    const routes = [
+      `{ name: billing, types: [order.paid], to: ${present.url} }`,
+      "{ name: audit, log: {} }",
+      `{ name: billing-next, to: ${next.url}, shadow: { of: billing } }`,
+    ];
+    writeFileSync(join(dir, "authserve.yaml"), `routes:\n${routes.map((route) => `  - ${route}\n`).join("")}`);
+    const server = await startServer({ dir, env: { FORWARD_URL: undefined } });
+    t.after(() => server[Symbol.asyncDispose]());
+    for (const type of ["order.paid", "order.sent"]) await deliver(server, { id: `evt_${type}`, type });
+    await using profile = await openProfile(browser);
+    const complaints = await complaintsOf(profile);
+    const page = await openPage(profile, server.url);
+    await openView(page, server.url, "#/routes/billing");
+    const shadow = page.locator("section").filter({ has: page.getByRole("heading", { name: "Shadow billing-next" }) });
+    await shadow.getByRole("link", { name: "evt_order.paid" }).waitFor();
+    await shadow.getByText("body total").waitFor();
+    assert.deepEqual(await violationsOf(page), []);
+    const processed = page.locator("dl div").filter({ hasText: /^Processed/ });
+    await processed.getByRole("link", { name: "1", exact: true }).click();
+    await page.getByRole("link", { name: "evt_order.paid" }).waitFor();
+    assert.equal(await page.locator("select[name=route]").inputValue(), "billing");
+    assert.deepEqual(await page.locator("a.row").allTextContents(), ["evt_order.paid"]);
+    assert.deepEqual(complaints, []);
+  });
+
   test("an outage is shown with what its sender does, and a catch-up begun", async (t) => {
     const provider = createServer((request, response) => {
       asked.push(`${request.method} ${request.url}`);

@@ -24,6 +24,8 @@ import type {
   Selection,
   Sent,
   Session,
+  Shadow,
+  ShadowDifference,
   ShownSecret,
   Source,
   Stats,
@@ -96,6 +98,9 @@ export const discard = (selection: Selection, reason: string, cursor: string | u
   post<Taken>("events/discard", { ...selection, reason, cursor }, signal);
 
 export const readRoute = (name: string, signal?: AbortSignal) => get<Route>("routes/one", { name }, signal);
+export const readShadows = (signal?: AbortSignal) => get<{ items: Shadow[] }>("shadows", {}, signal);
+export const readDifferences = (name: string, signal?: AbortSignal) =>
+  get<{ items: ShadowDifference[] }>("shadows/differences", { name }, signal);
 export const tryRoute = (route: string) => post<{ changed: boolean }>("routes/try", { route });
 export const pauseRoute = (route: string, forMs: number | undefined) =>
   post<{ changed: boolean }>("routes/pause", { route, forMs });

@@ -3,12 +3,11 @@ import type { VNode } from "preact";
 import type { BulkAction, ErrorGroup } from "../answers.ts";
 import { bulkDialog } from "../components/bulk-dialog.ts";
 import { heading } from "../components/heading.ts";
-import { lazyDetails } from "../components/lazy-details.ts";
 import { emptyState, shown, skeleton } from "../components/states.ts";
 import { terms } from "../components/table.ts";
 import { ago } from "../components/time.ts";
 import { trend } from "../components/trend.ts";
-import { listJobs, readErrors } from "../endpoints.ts";
+import { readErrors } from "../endpoints.ts";
 import { groupKey, readGroups } from "../error-groups.ts";
 import { element, html } from "../html.ts";
 import { status } from "../live.ts";
@@ -20,7 +19,6 @@ import { formats, t } from "../texts/texts.ts";
 
 type Chosen = { group: ErrorGroup; action: BulkAction } | null;
 
-const EXAMPLES = 5;
 const MOST_NAMES = 5;
 
 /** The dead letters, grouped by route and error. */
@@ -67,14 +65,13 @@ function Group({ group, chosen }: { group: ErrorGroup; chosen: Signal<Chosen> })
       [t.events.type, countsOf(group, "type", types)],
       [t.deadLetters.newest, html`<a href=${eventHref(group)}>${group.eventId}</a>`],
     ])}
-    ${lazyDetails(t.deadLetters.examples, () => element(Examples, { group }))}
     <div class="actions">
       ${
         error !== "" &&
         html`<button type="button" onClick=${choose("replay")}>${t.deadLetters.replay}</button>
-        <button type="button" class="quiet" onClick=${choose("discard")}>${t.deadLetters.discard}</button>
-        <a class="button" href=${hashOf(["events"], filterOf(group))}>${t.deadLetters.showEvents}</a>`
+        <button type="button" class="quiet" onClick=${choose("discard")}>${t.deadLetters.discard}</button>`
       }
+      <a class="button" href=${hashOf(["events"], filterOf(group))}>${t.deadLetters.showEvents}</a>
     </div>
   </li>`;
 }
@@ -90,20 +87,6 @@ const countsOf = (group: ErrorGroup, kind: "source" | "type", counts: Record<str
       ([name, count], index) =>
         html`${index > 0 && ", "}${printable(name)} (<a href=${hashOf(["events"], { ...filterOf(group), [kind]: name })}>${formats.count(count)}</a>)`,
     );
-
-/** A few events of a group. */
-function Examples({ group: { route, error } }: { group: ErrorGroup }): VNode {
-  const jobs = useResource("jobs", (signal) => listJobs({ route, status: "failed", error, limit: EXAMPLES }, signal));
-  return html`${shown(
-    jobs,
-    ({ items }) =>
-      html`<ul>${items.map(
-        (job) =>
-          html`<li key=${job.eventId}><a href=${eventHref(job)}>${job.eventId}</a> <span class="soft">${job.source} · ${job.type} · ${ago(job.receivedAt)}</span></li>`,
-      )}</ul>`,
-    skeleton(2),
-  )}`;
-}
 
 const detail = ({
   route,

@@ -4,6 +4,7 @@ import type { Route as RouteFacts, RouteItem } from "../answers.ts";
 import { activity } from "../components/activity.ts";
 import { heading } from "../components/heading.ts";
 import { jobList } from "../components/job-list.ts";
+import { shadowsOf } from "../components/shadows.ts";
 import { emptyState, shown, skeleton } from "../components/states.ts";
 import { terms } from "../components/table.ts";
 import { ago } from "../components/time.ts";
@@ -29,6 +30,7 @@ export function Route({ name }: { name: string }): VNode {
     <section><h2>${t.routes.does}</h2><div class="card">${targetText(route)}${route.configured && shown(facts, (data) => terms(words(data)), skeleton(4))}${counts(route)}</div></section>
     ${lastError(name)}
     <section>${activity({ route: name })}</section>
+    ${shadowsOf(name)}
     <section ref=${scrollToFailed}><h2>${t.routes.failed}</h2>${jobList(name, "failed")}</section>
     <section ref=${scrollToQueued}><h2>${t.routes.queued}</h2>${jobList(name, "queued")}</section>
     ${isSwitching.value && switchDialog(route, ask(false))}`;
