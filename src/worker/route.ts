@@ -42,6 +42,14 @@ export interface HttpTarget {
   body?: BodyForm;
   /** Sends what a sender would send, instead of our own headers and signature. */
   signWith?: SenderSecret;
+  tls?: TargetTls;
+}
+
+/** Authorities that are trusted instead of all others, and a certificate of our own with its key, in PEM. */
+export interface TargetTls {
+  ca?: string;
+  cert?: string;
+  key?: string;
 }
 
 /** Signs as the sender of a preset does. The secret is a private key in PEM if the sender has a key pair. */

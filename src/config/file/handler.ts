@@ -12,6 +12,7 @@ import { readSigningKey } from "./secrets.ts";
 import { readSender } from "./sender.ts";
 import { type Known, shown } from "./shape.ts";
 import { readTargetHeaders } from "./target-headers.ts";
+import { readTargetTls, TlsSchema } from "./target-tls.ts";
 
 const timeout = key(duration(1, "30s"), "Longest time of one attempt. Default: `HANDLER_TIMEOUT`.");
 
@@ -37,6 +38,7 @@ const http = v.strictObject(
       PRESET,
       "Sends what this provider sends, with its headers, signed anew with `secret`, for software that expects the provider itself.",
     ),
+    tls: key(TlsSchema, "Certificates, for a target with an authority of its own, or one that asks for a certificate."),
     timeout,
   },
   "expected a map with url",
@@ -99,7 +101,7 @@ export function timeoutOf([name]: readonly HandlerName[], entry: HandlerEntry): 
 
 const READERS: Record<HandlerName, (entry: HandlerEntry, reading: Reading) => HandlerConfig | null> = {
   to: ({ to }) => (to === undefined ? null : { kind: "http", url: to, key: null }),
-  http({ http: { url, secret, method, headers, body, signWith: preset } = {} }, reading) {
+  http({ http: { url, secret, method, headers, body, signWith: preset, tls } = {} }, reading) {
     const signWith =
       preset === undefined ? undefined : readSender(preset, { secret, method, body }, reading.at("http"));
     const key = secret === undefined || preset ? null : readSigningKey(secret, reading.at("http", "secret"));
@@ -108,8 +110,9 @@ const READERS: Record<HandlerName, (entry: HandlerEntry, reading: Reading) => Ha
       reading
         .at("http", "body")
         .fault(`found beside ${method}, which sends no body, expected raw or cloudevents-binary`);
+    const certificates = tls && readTargetTls(tls, url, reading.at("http", "tls"));
     if (url === undefined || signWith === null) return null;
-    return { kind: "http", url, key, ...defined({ method, headers: known, body, signWith }) };
+    return { kind: "http", url, key, ...defined({ method, headers: known, body, signWith, tls: certificates }) };
   },
   exec({ exec: { command } = {} }, { context: { folder } }) {
     return command === undefined ? null : { kind: "exec", command: commandIn(folder, command), folder };

@@ -52,7 +52,7 @@ interface HttpRequest {
  * It uses `node:http`, because `fetch` times out after five minutes and refuses some ports.
  */
 export function createHttpHandler(to: Omit<HttpTarget, "kind">, signAsSender?: SignAsSender): Handler {
-  const { url, method = "POST", signWith } = to;
+  const { url, method = "POST", signWith, tls } = to;
   const target = new URL(url);
   const isTls = target.protocol === "https:";
   if (isTls) trustSystemAuthorities();
@@ -83,6 +83,7 @@ export function createHttpHandler(to: Omit<HttpTarget, "kind">, signAsSender?: S
         method,
         headers,
         signal,
+        ...tls,
         ...(isFirst ? { agent } : { agent: false }),
       };
       let isAnswered = false;

@@ -123,6 +123,16 @@ suite("a route is refused", () => {
       "59 http.body: found beside GET, which sends no body, expected raw or cloudevents-binary",
     ],
     [
+      "{ name: a, http: { url: https://h/, tls: { ca: none.pem } } }",
+      "52 http.tls.ca: found a file that cannot be read (ENOENT), expected a readable one",
+    ],
+    [
+      "{ name: a, http: { url: http://h/, tls: { cert: none.pem } } }",
+      "40 http.tls: found beside an http URL, expected an https one",
+      "45 http.tls: found only one of cert and key, expected both",
+      "53 http.tls.cert: found a file that cannot be read (ENOENT), expected a readable one",
+    ],
+    [
       "{ name: a, http: { url: http://h/, signWith: githb, secret: env:SECRET } }",
       '50 http.signWith: found "githb", expected the name of a preset (did you mean github?)',
     ],
@@ -163,7 +173,7 @@ suite("a route is refused", () => {
     ["{ name: a, http: {} }", `22 http.url: missing, ${URL_FORM}`],
     [
       "{ name: a, http: { url: http://h/, timout: 1s } }",
-      "40 http.timout: unknown key, expected one of url, method, headers, body, secret, signWith, timeout (did you mean timeout?)",
+      "40 http.timout: unknown key, expected one of url, method, headers, body, secret, signWith, tls, timeout (did you mean timeout?)",
     ],
     [
       "{ name: a, http: { url: http://h/, timeout: 10 } }",

@@ -2,16 +2,20 @@ import assert from "node:assert/strict";
 import { createHmac } from "node:crypto";
 import { subscribe, unsubscribe } from "node:diagnostics_channel";
 import { once } from "node:events";
+import { readFileSync } from "node:fs";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import { createServer as createTlsServer } from "node:https";
 import { type AddressInfo, createServer as createTcpServer, type Socket } from "node:net";
 import { suite, type TestContext, test } from "node:test";
+import type { TLSSocket } from "node:tls";
 import { describeError } from "../../../src/errors.ts";
 import type { ClaimedJob } from "../../../src/events/job.ts";
 import { findPort } from "../../../src/http/listen.ts";
 import { signAsSender } from "../../../src/webhook/samples/signed-again.ts";
 import { runEvent } from "../../../src/worker/attempts.ts";
 import { createHttpHandler } from "../../../src/worker/handlers/http.ts";
-import { HTTP_METHODS } from "../../../src/worker/route.ts";
+import { HTTP_METHODS, type TargetTls } from "../../../src/worker/route.ts";
+import { pairNamed } from "../../helpers/tls.ts";
 import { until } from "../../helpers/until.ts";
 
 const NEVER = new AbortController().signal;
@@ -31,6 +35,11 @@ function event(changes: Partial<ClaimedJob> = {}): ClaimedJob {
     attemptOfBudget: 1,
     ...changes,
   };
+}
+
+interface TlsPair {
+  cert: string;
+  key: string;
 }
 
 interface Received {
@@ -156,6 +165,30 @@ suite("forwarding an event", () => {
     const [, time, signature] = /^ts=(\d+),v1=(.+)$/.exec(String(headers["x-signature"])) ?? [];
     const manifest = `id:99;request-id:r-1;ts:${time};`;
     assert.equal(signature, createHmac("sha256", signWith.secret).update(manifest).digest("hex"));
+  });
+
+  test("trusts the authority of its target, and shows its own certificate", async (t) => {
+    const [own, others] = (["first", "second"] as const).map((name) => {
+      const { cert, key } = pairNamed(name);
+      return { cert: readFileSync(cert, "utf8"), key: readFileSync(key, "utf8") };
+    }) as [TlsPair, TlsPair];
+    const shown: boolean[] = [];
+    const server = createTlsServer(
+      { ...others, ca: own.cert, requestCert: true, rejectUnauthorized: false },
+      (request, response) => {
+        shown.push((request.socket as TLSSocket).authorized);
+        response.writeHead(204).end();
+      },
+    );
+    t.after(() => server.close().closeAllConnections());
+    await once(server.listen(0, "127.0.0.1"), "listening");
+    const url = `https://localhost:${(server.address() as AddressInfo).port}/`;
+    const run = (tls?: TargetTls) => createHttpHandler({ url, key: null, ...(tls && { tls }) }).run(event(), NEVER);
+    await assert.rejects(run(), /cannot be reached/);
+    await assert.rejects(run({ ca: own.cert }), /cannot be reached/);
+    await run({ ca: others.cert });
+    await run({ ca: others.cert, ...own });
+    assert.deepEqual(shown, [false, true]);
   });
 
   for (const status of [200, 201, 202, 204, 299]) {
