@@ -73,6 +73,9 @@ export async function runListen(options: ListenOptions): Promise<void> {
   const filter = filterOf(options);
   return withStores(async (stores) => {
     await requireFiltered(stores, { source });
+    const missing = await stores.encryption.missingKeys();
+    if (missing.length > 0)
+      say(`Events encrypted with ${missing.join(", ")} are shown as unreadable: ENCRYPTION_KEYS lacks that key.`);
     const { DATA_DIR: dataDir, DATABASE_URL: address } = stores.settings;
     const name =
       address === undefined ? resolve(dataDir) : `${address.hosts.map(({ host }) => host)}/${address.database}`;
@@ -184,15 +187,15 @@ function tooMany(maxBacklog: number): OperatorError {
   return new OperatorError({ found, remedy }, 1);
 }
 
-/** Shows an event on the page of the server. */
-function openInBrowser(page: string | null, { eventId, source }: HeardEvent): void {
-  if (page === null) return;
+/** Shows an event on the page of the server. Tells its address, since there may be no browser here. */
+function openInBrowser(page: string | null, { eventId, source }: HeardEvent): string {
+  if (page === null) return "the address of the page is not known: no server runs here";
   const url = `${page}#/events/${encodeURIComponent(eventId)}?${new URLSearchParams({ source })}`;
   const [program, ...before] = OPENERS[process.platform] ?? ["xdg-open"];
   const child = spawn(program, [...before, url], { stdio: "ignore", detached: true });
-  // There may be no browser.
   child.on("error", () => {});
   child.unref();
+  return url;
 }
 
 /** The programs that open a URL, by platform. */

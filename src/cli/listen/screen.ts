@@ -10,7 +10,8 @@ import type { TargetAnswer } from "./target.ts";
 interface Keys {
   resend(): void;
   pause(isPaused: boolean): void;
-  open(event: HeardEvent): void;
+  /** Tells where. */
+  open(event: HeardEvent): string;
   quit(): void;
 }
 
@@ -118,9 +119,10 @@ export function openScreen(title: string): Screen {
 
   function onKey(keys: Keys, key: string): void {
     const [last] = shown;
+    model.note = null;
     if (key === "q" || key === CTRL_C) keys.quit();
     else if (key === "r") keys.resend();
-    else if (key === "o" && last !== undefined) keys.open(last.event);
+    else if (key === "o" && last !== undefined) model.note = keys.open(last.event);
     else if (key === "p") {
       model.isPaused = !model.isPaused;
       keys.pause(model.isPaused);
