@@ -31,16 +31,21 @@ suite("passkeys in Chromium", needsChromium(), () => {
     complaints: string[];
   }
 
-  async function open(t: TestContext, options: BrowserContextOptions = {}): Promise<Person> {
+  async function start(t: TestContext): Promise<Person["server"]> {
     const port = await freePort();
     const origin = `http://localhost:${port}`;
     const server = await startServer({ env: { PORT: String(port), PUBLIC_URL: origin } });
     t.after(() => server[Symbol.asyncDispose]());
+    return { ...server, origin };
+  }
+
+  async function open(t: TestContext, options: BrowserContextOptions = {}): Promise<Person> {
+    const server = await start(t);
     const profile = await openProfile(browser, options);
     t.after(() => profile.close());
     const complaints = await complaintsOf(profile);
     const page = await profile.newPage();
-    return { server: { ...server, origin }, page, authenticator: await addAuthenticator(page), complaints };
+    return { server, page, authenticator: await addAuthenticator(page), complaints };
   }
 
   /** Logs in with the password, and adds a passkey. Returns the recovery codes. */
@@ -151,6 +156,49 @@ suite("passkeys in Chromium", needsChromium(), () => {
     await loginButton(page).click();
     await page.getByText("The passkey was not accepted.").waitFor();
     assert.match(String((await server.logged("passkey_refused")).reason), /counter of key has not grown/);
+  });
+
+  // https://github.com/iosazee/expo-passkey/issues/15
+  test("it stays in an authenticator that gets one for another server with the same RP ID", async (t) => {
+    const person = await open(t);
+    const { page, authenticator, server } = person;
+    const other = { ...person, server: await start(t) };
+    const { id: authenticatorId, session } = authenticator;
+    const known = async () => (await session.send("WebAuthn.getCredentials", { authenticatorId })).credentials;
+    await logInThere(page, server.origin);
+    await addPasskey(person, "key");
+    const [first] = await known();
+    await logInThere(page, other.server.origin);
+    await addPasskey(other, "key");
+    assert.deepEqual(new Set((await known()).map(({ rpId }) => rpId)), new Set(["localhost"]));
+    for (const { credentialId } of await known())
+      if (credentialId !== first?.credentialId)
+        await session.send("WebAuthn.removeCredential", { authenticatorId, credentialId });
+    await page.goto(`${server.origin}/login`);
+    await loginButton(page).click();
+    await page.waitForURL(`${server.origin}/`);
+  });
+
+  // https://github.com/keepassxreboot/keepassxc/issues/13239, https://github.com/supabase/auth/issues/2732
+  test("it still works once it is synced, or not any more", async (t) => {
+    const person = await open(t);
+    const { page, authenticator, server } = person;
+    const { id: authenticatorId, session } = authenticator;
+    await logInThere(page, server.origin);
+    await addPasskey(person, "key");
+    const { credentials } = await session.send("WebAuthn.getCredentials", { authenticatorId });
+    const credentialId = String(credentials[0]?.credentialId);
+    for (const [backupEligibility, backupState] of [
+      [true, true],
+      [true, false],
+      [false, false],
+    ] as const) {
+      await logOut(person);
+      const properties = { authenticatorId, credentialId, backupEligibility, backupState };
+      await session.send("WebAuthn.setCredentialProperties", properties);
+      await loginButton(page).click();
+      await page.waitForURL(`${server.origin}/`);
+    }
   });
 
   test("another address makes it unusable, which the log, doctor and the page say, and a code still opens", async (t) => {

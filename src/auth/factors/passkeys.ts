@@ -73,8 +73,12 @@ export function faultOfPasskeys(
 /** The RP ID of a passkey. */
 export const rpIdOf = (factor: Pick<FactorRecord, "data">) => dataOf(factor).rpId;
 
-/** The user handle of a user: it reveals nothing, as WebAuthn asks (level 3, 14.6.1). */
-const userHandleOf = (userId: string) => hash("sha256", `authserve user ${userId}`, "base64url");
+/**
+ * The user handle of a user: it reveals nothing, as WebAuthn asks (level 3, 14.6.1). Servers may share an RP ID. With
+ * the same handle, an authenticator would replace the passkey of one by that of the other (level 3, 5.4).
+ */
+const userHandleOf = (userId: string, { origin }: PasskeySite) =>
+  hash("sha256", `authserve user ${userId} at ${origin}`, "base64url");
 
 /** What a browser needs for a login with any passkey that it has for the site. */
 export function loginOptions({ rpId }: PasskeySite, challenge: string) {
@@ -83,7 +87,7 @@ export function loginOptions({ rpId }: PasskeySite, challenge: string) {
 
 /** What a browser needs for a new passkey. It refuses an authenticator that has one of these already. */
 export async function registrationOptions(
-  { rpId }: PasskeySite,
+  site: PasskeySite,
   challenge: string,
   user: { id: string; email: string },
   existing: readonly Pick<FactorRecord, "data">[],
@@ -91,9 +95,9 @@ export async function registrationOptions(
   const { generateRegistrationOptions } = await import("@simplewebauthn/server");
   return generateRegistrationOptions({
     rpName: "authserve",
-    rpID: rpId,
+    rpID: site.rpId,
     userName: user.email,
-    userID: new Uint8Array(Buffer.from(userHandleOf(user.id), "base64url")),
+    userID: new Uint8Array(Buffer.from(userHandleOf(user.id, site), "base64url")),
     challenge: new Uint8Array(Buffer.from(challenge, "base64url")),
     timeout: STEP_MS,
     attestationType: "none",
@@ -106,10 +110,11 @@ export async function registrationOptions(
 /** The new passkey in the answer of a browser, as JSON. Or why it is not genuine. */
 export async function newPasskey(
   answer: string,
-  { rpId, origin }: PasskeySite,
+  site: PasskeySite,
   challenge: string,
   userId: string,
 ): Promise<Pick<NewFactor, "id" | "data" | "counter"> | { fault: string }> {
+  const { rpId, origin } = site;
   const { verifyRegistrationResponse } = await import("@simplewebauthn/server");
   try {
     const response = JSON.parse(answer) as RegistrationResponseJSON;
@@ -129,7 +134,7 @@ export async function newPasskey(
       publicKey: Buffer.from(publicKey).toString("base64url"),
       transports: transports.filter((transport) => /^[a-z-]{1,20}$/.test(transport)),
       rpId,
-      userHandle: userHandleOf(userId),
+      userHandle: userHandleOf(userId, site),
     };
     return { id: idOfCredential(id), data: JSON.stringify(data), counter };
   } catch (error) {
