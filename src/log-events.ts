@@ -213,8 +213,9 @@ export const LOG_EVENTS = {
   },
   second_factor_failed: {
     level: "warn",
-    meaning: "The password of a login was right, and its code was wrong or used before.",
-    fields: ["requestId", "address"],
+    meaning:
+      "The password of a login was right, and its code was wrong or used before. `aheadSeconds` is how far the clock of the app is ahead.",
+    fields: ["requestId", "address", "aheadSeconds"],
   },
   recovery_code_used: {
     level: "warn",

@@ -3,6 +3,7 @@ import type { Requester } from "../open-session.ts";
 import type { Throttle } from "../throttle/rules.ts";
 import type { SecondFactors } from "./second-factors.ts";
 import type { FactorStore, LoginMethod } from "./store.ts";
+import { clockHint, STEP_SECONDS } from "./totp.ts";
 
 /**
  * Checks the code of a client that has the right password, and uses it up. Returns how it proved the login; null if it
@@ -18,6 +19,12 @@ interface CodeCheckParts {
   log: Log;
 }
 
+/** Why a code was refused. An app whose clock is right has shown a code that was used before. */
+function whyRefused(aheadSeconds: number | null): string {
+  if (aheadSeconds === null) return "wrong or used code";
+  return Math.abs(aheadSeconds) <= STEP_SECONDS ? "used code" : `wrong code: ${clockHint(aheadSeconds)}`;
+}
+
 /** Creates the check of codes, which limits and logs wrong ones. */
 export function createCodeCheck({ factors, store, throttle, log }: CodeCheckParts): CodeCheck {
   return async (code, { address, requestId, browser = null }) => {
@@ -30,8 +37,11 @@ export function createCodeCheck({ factors, store, throttle, log }: CodeCheckPart
       },
       browser,
     );
-    if (method === null)
-      log.warn({ event: "second_factor_failed", requestId, address }, "login failed: wrong or used code");
+    if (method === null) {
+      const aheadSeconds = await factors.aheadOf(code);
+      const line = { event: "second_factor_failed" as const, requestId, address, aheadSeconds };
+      log.warn(line, `login failed: ${whyRefused(aheadSeconds)}`);
+    }
     if (method === "recovery_code") {
       const left = await store.recoveryCodesLeft();
       log.warn({ event: "recovery_code_used", requestId, address, left }, `a recovery code was used: ${left} are left`);

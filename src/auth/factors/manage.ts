@@ -1,4 +1,4 @@
-import { randomBytes } from "node:crypto";
+import { hash } from "node:crypto";
 import { trimSpace } from "../../lib/header-value.ts";
 import { isoTime } from "../../lib/iso-time.ts";
 import { digestOfRecoveryCode, newRecoveryCodes } from "./recovery-codes.ts";
@@ -32,9 +32,9 @@ export async function addFactor(store: FactorStore, factor: NewFactor): Promise<
   return { factor, recoveryCodes: hasCodes ? null : await renewRecoveryCodes(store) };
 }
 
-/** The factor of a new secret of TOTP. */
+/** The factor of a new secret of TOTP. Its id is that of the secret: a form that is sent twice adds one factor. */
 export function totpFactor(secret: string, name: string, now: number): NewFactor {
-  const id = randomBytes(8).toString("hex");
+  const id = hash("sha256", `TOTP ${secret}`).slice(0, 16);
   return { id, kind: "totp", name, data: totpDataOf(secret), counter: 0, createdAt: now };
 }
 

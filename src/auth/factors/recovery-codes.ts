@@ -24,5 +24,5 @@ export function digestOfRecoveryCode(text: string): string | null {
   return FORM.test(code) ? hash("sha256", `recovery code ${code}`) : null;
 }
 
-/** A code without the spaces and hyphens that people type. */
-export const plainCode = (text: string) => text.replaceAll(/[\s-]+/g, "");
+/** A code without the spaces, hyphens and dashes that people type, or that an editor made of hyphens. */
+export const plainCode = (text: string) => text.replaceAll(/[\s\p{Dash}]+/gu, "");

@@ -1,6 +1,6 @@
 import { digestOfRecoveryCode, plainCode } from "./recovery-codes.ts";
 import type { FactorStore, LoginMethod } from "./store.ts";
-import { loadTotp, totpSecretOf } from "./totp.ts";
+import { isTotpCode, loadTotp, totpSecretOf } from "./totp.ts";
 
 /** How a code proved a login. */
 type CodeMethod = Extract<LoginMethod, "totp" | "recovery_code">;
@@ -11,9 +11,9 @@ export interface SecondFactors {
   areNeeded(): Promise<boolean>;
   /** Uses a code up. Null if it is wrong, or was used before. */
   useCode(code: string): Promise<CodeMethod | null>;
+  /** By how many seconds the app that showed a refused code is ahead. Null if none did within 20 minutes. */
+  aheadOf(code: string): Promise<number | null>;
 }
-
-const TOTP_CODE = /^[0-9]{6}$/;
 
 // A code is accepted for 90 seconds. A clock that is set back must not make it good again.
 const USED_CODE_MS = 86_400_000;
@@ -38,9 +38,17 @@ export function createSecondFactors(store: FactorStore, now: () => number): Seco
     areNeeded: async () => (await store.list()).length > 0,
     async useCode(text) {
       const code = plainCode(text);
-      if (TOTP_CODE.test(code)) return useTotp(code);
+      if (isTotpCode(code)) return useTotp(code);
       const digest = digestOfRecoveryCode(code);
       return digest !== null && (await store.spendRecoveryCode(digest)) ? "recovery_code" : null;
+    },
+    async aheadOf(text) {
+      const code = plainCode(text);
+      if (!isTotpCode(code)) return null;
+      const { aheadOf } = await loadTotp();
+      const apps = (await store.list()).filter(({ kind }) => kind === "totp");
+      const found = apps.map(({ data }) => aheadOf(totpSecretOf(data), code, now()));
+      return found.find((ahead) => ahead !== null) ?? null;
     },
   };
 }

@@ -9,9 +9,19 @@ interface Totp {
    * is in Unix milliseconds.
    */
   stepOf(secret: string, code: string, now: number): number | null;
+  /**
+   * By how many seconds the clock of the app that showed a code is ahead of `now`, in whole steps. Null if the code is
+   * of no step within 20 minutes.
+   */
+  aheadOf(secret: string, code: string, now: number): number | null;
 }
 
-const STEP_SECONDS = 30;
+/** For how long an app shows a code. */
+export const STEP_SECONDS = 30;
+const CLOCK_SECONDS = 20 * 60;
+
+/** A code as apps show it, without spaces. */
+export const isTotpCode = (text: string) => /^[0-9]{6}$/.test(text);
 
 /** A secret as {@link Totp} makes it. */
 export const isTotpSecret = (text: string) => /^[A-Z2-7]{32}$/.test(text);
@@ -19,15 +29,28 @@ export const isTotpSecret = (text: string) => /^[A-Z2-7]{32}$/.test(text);
 /** Loads TOTP (RFC 6238) with 6 digits, steps of 30 seconds and SHA-1, which all apps have. */
 export async function loadTotp(): Promise<Totp> {
   const { generateSecret, generateURI, verifySync } = await import("otplib");
+
+  function find(secret: string, token: string, now: number, epochTolerance: number) {
+    const found = verifySync({ secret, token, epoch: Math.floor(now / 1000), epochTolerance });
+    return found.valid && "timeStep" in found ? found : null;
+  }
+
   return {
     newSecret: () => generateSecret({ length: 20 }),
     uriOf: (secret, issuer, account) => generateURI({ secret, issuer, label: account }),
-    stepOf(secret, code, now) {
-      const epoch = Math.floor(now / 1000);
-      const found = verifySync({ secret, token: code, epoch, epochTolerance: STEP_SECONDS });
-      return found.valid && "timeStep" in found ? found.timeStep : null;
+    stepOf: (secret, code, now) => find(secret, code, now, STEP_SECONDS)?.timeStep ?? null,
+    aheadOf(secret, code, now) {
+      const found = find(secret, code, now, CLOCK_SECONDS);
+      return found && found.delta * STEP_SECONDS;
     },
   };
+}
+
+/** What a code tells of the clocks, as the end of a sentence. `ahead` is what {@link Totp.aheadOf} returns. */
+export function clockHint(ahead: number): string {
+  const minutes = Math.round(Math.abs(ahead) / 6) / 10;
+  const how = ahead > 0 ? "ahead of" : "behind";
+  return `the clock of the app is about ${minutes} min ${how} that of this machine`;
 }
 
 /** What TOTP keeps of a factor, as JSON. */

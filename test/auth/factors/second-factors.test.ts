@@ -3,6 +3,7 @@ import { suite, type TestContext, test } from "node:test";
 import { addFactor, factorName, renewRecoveryCodes, totpFactor } from "../../../src/auth/factors/manage.ts";
 import { digestOfRecoveryCode, newRecoveryCodes, RECOVERY_CODES } from "../../../src/auth/factors/recovery-codes.ts";
 import { createSecondFactors } from "../../../src/auth/factors/second-factors.ts";
+import { clockHint } from "../../../src/auth/factors/totp.ts";
 import { localStores } from "../../../src/sqlite/stores.ts";
 import { tempDatabase } from "../../helpers/database.ts";
 import { totpCode } from "../../helpers/totp.ts";
@@ -71,6 +72,28 @@ suite("second factors", () => {
       assert.equal(await factors.useCode(wrong), null, wrong);
   });
 
+  // https://github.com/authelia/authelia/issues/2066, https://github.com/dani-garcia/vaultwarden/issues/2065
+  test("a refused code tells how far the clocks are apart, up to 20 minutes", async (t) => {
+    const { store, factors } = open(t);
+    await store.add(totpFactor(SECRET, "phone", NOW));
+    const aheadOf = (at: number) => factors.aheadOf(totpCode(SECRET, at));
+    assert.equal(await aheadOf(NOW + 20 * 60_000), 1200);
+    assert.equal(await aheadOf(NOW - 90_000), -90);
+    assert.equal(await aheadOf(NOW), 0);
+    assert.equal(await aheadOf(NOW + 21 * 60_000), null);
+    for (const text of ["", "abcd-efgh-jkmn-pqrs", "12345"]) assert.equal(await factors.aheadOf(text), null);
+    assert.equal(clockHint(-90), "the clock of the app is about 1.5 min behind that of this machine");
+  });
+
+  // https://github.com/keycloak/keycloak/issues/36012
+  test("an app whose form is sent twice is added once, and its first recovery codes stay", async (t) => {
+    const { store, factors } = open(t);
+    const [first, second] = await Promise.all([1, 2].map(() => addFactor(store, totpFactor(SECRET, "phone", NOW))));
+    assert.equal((await store.list()).length, 1);
+    assert.equal(second, null);
+    assert.equal(await factors.useCode(first?.recoveryCodes?.[0] ?? ""), "recovery_code");
+  });
+
   test("a removed factor has no codes", async (t) => {
     const { store, factors } = open(t);
     const factor = totpFactor(SECRET, "phone", NOW);
@@ -86,11 +109,12 @@ suite("second factors", () => {
     const codes = added?.recoveryCodes ?? [];
     assert.equal(codes.length, RECOVERY_CODES);
     assert.equal((await addFactor(store, totpFactor(OTHER, "tablet", NOW)))?.recoveryCodes, null);
-    const [first = "", second = ""] = codes;
+    const [first = "", second = "", third = ""] = codes;
     assert.equal(await factors.useCode(first), "recovery_code");
     assert.equal(await factors.useCode(first), null);
     assert.equal(await factors.useCode(second.toUpperCase().replaceAll("-", " ")), "recovery_code");
-    assert.equal(await store.recoveryCodesLeft(), RECOVERY_CODES - 2);
+    assert.equal(await factors.useCode(third.replaceAll("-", "\u2013")), "recovery_code", "as an editor makes dashes");
+    assert.equal(await store.recoveryCodesLeft(), RECOVERY_CODES - 3);
   });
 
   test("once all recovery codes are used up, none works, and new ones do", async (t) => {
