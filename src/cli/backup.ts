@@ -66,6 +66,9 @@ function yieldToServer(): void {
   } catch {}
 }
 
+const FACTORS_OF_BACKUP =
+  "Second factors are those of the backup: remove a lost one with authserve factors remove. Recovery codes are gone: make new ones with authserve factors recovery-codes.";
+
 /** Replaces the database with a backup. Throws {@link OperatorError} while a server runs, or if `file` is no backup. */
 export async function runRestore(file: string, { json }: { json?: boolean }): Promise<void> {
   const environment = readEnvironment();
@@ -81,7 +84,7 @@ export async function runRestore(file: string, { json }: { json?: boolean }): Pr
   const progress = createProgressBar(megabytesPerSecond);
   try {
     const entry = entryOf(Date.now(), "store.restore", { file: basename(file) });
-    const { kept } = restore(resolve(file), resolve(DATA_DIR), entry, progress.update);
+    const { kept, factors } = restore(resolve(file), resolve(DATA_DIR), entry, progress.update);
     progress.end();
     if (json) return printJson({ restored: resolve(file), kept });
     const sessions = usesRedis(environment)
@@ -89,6 +92,7 @@ export async function runRestore(file: string, { json }: { json?: boolean }): Pr
       : "All sessions have ended.";
     const tokens = "Tokens of programs are gone: create them anew.";
     say(`Restored ${file}. Events have the status that they had in the backup. ${sessions} ${tokens}`);
+    if (factors > 0) say(FACTORS_OF_BACKUP);
     if (kept !== null) say(`The old database is now ${kept}.`);
   } finally {
     release();

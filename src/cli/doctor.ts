@@ -10,10 +10,10 @@ import { OperatorError } from "../errors.ts";
 import { checkPostgres } from "./checks/database.ts";
 import { checkDatabase, checkFsync, checkSpace } from "./checks/disk.ts";
 import { checkEncryption } from "./checks/encryption.ts";
+import { checkFactors } from "./checks/factors.ts";
 import { type Finding, printFindings, warning, wrong, wrongSettings } from "./checks/finding.ts";
 import { checkRedis, checkServer, checkTls } from "./checks/network.ts";
 import { checkOutages } from "./checks/outages.ts";
-import { checkPasskeys } from "./checks/passkeys.ts";
 import { checkAddons, checkClock, checkModes, checkSettings } from "./checks/settings.ts";
 import { checkSources } from "./checks/sources.ts";
 import { checkTokens } from "./checks/tokens.ts";
@@ -65,7 +65,7 @@ export async function runDoctor({ json }: { json?: boolean }): Promise<void> {
     findings.push(...(await checkOutages(environment)), ...(await checkTokens(environment, Date.now())));
   if (canRead && postgres && redis) findings.push(...notReported(findings, await checkEncryption(environment)));
   const site = readUsable(environment, ["PUBLIC_URL", "COOKIE_DOMAIN"]);
-  if (canRead && postgres && redis && site) findings.push(...checkPasskeys(await factorRecords(environment), site));
+  if (canRead && postgres && redis && site) findings.push(...checkFactors(await factorRecords(environment), site));
   const address = readUsable(environment, ["DATA_DIR", "DATABASE_URL", "PORT", "HOST", "TLS_CERT_FILE"]);
   if (address) findings.push(...(await checkServer(address)));
 

@@ -112,13 +112,15 @@ export async function missingKeys(environment: Environment): Promise<string[]> {
   return missing;
 }
 
-/** The second factors; none before the first start of a server. */
-export async function factorRecords(environment: Environment): Promise<FactorRecord[]> {
-  let records: FactorRecord[] = [];
+/** The second factors, and how many recovery codes are left; none before the first start of a server. */
+export async function factorRecords(
+  environment: Environment,
+): Promise<{ factors: FactorRecord[]; recoveryCodesLeft: number }> {
+  let found = { factors: [] as FactorRecord[], recoveryCodesLeft: 0 };
   await withStoresIfAny(environment, async ({ factors }) => {
-    records = await factors.list();
+    found = { factors: await factors.list(), recoveryCodesLeft: await factors.recoveryCodesLeft() };
   });
-  return records;
+  return found;
 }
 
 /** Runs a command on the store of sources; on an empty one, without stores, before the first start of a server. */

@@ -24,6 +24,8 @@ import { hasOnlyWal, inspectDatabase } from "./inspect.ts";
 interface Restored {
   /** The new path of the replaced database, if there was one. */
   kept: string | null;
+  /** How many second factors the backup has. */
+  factors: number;
 }
 
 /** Throws {@link OperatorError} when the backup cannot be read. Call before locking, which creates DATA_DIR. */
@@ -64,7 +66,7 @@ export function restore(backup: string, dataDir: string, entry: AuditEntry, onPr
   let outcome = "nothing was changed";
   try {
     discard(partial);
-    copyChecked(backup, partial, entry, onProgress);
+    const factors = copyChecked(backup, partial, entry, onProgress);
     const isReplaced = existsSync(target);
     const time = new Date(entry.at).toISOString().replace(/[:.]/g, "-");
     const replacing = target + REPLACING_SUFFIX + time;
@@ -82,7 +84,7 @@ export function restore(backup: string, dataDir: string, entry: AuditEntry, onPr
     replace(target);
     outcome = "the backup is in place";
     nameReplaced(target);
-    return { kept: isReplaced ? target + REPLACED_SUFFIX + time : null };
+    return { kept: isReplaced ? target + REPLACED_SUFFIX + time : null, factors };
   } catch (error) {
     tryToRecover(dataDir);
     if (error instanceof OperatorError) throw error;
@@ -152,7 +154,8 @@ function nameReplaced(target: string): void {
   if (replacing.length > 0) flush(dirname(target));
 }
 
-function copyChecked(backup: string, partial: string, entry: AuditEntry, onProgress: Progress): void {
+/** Copies the backup, ends its sessions, and returns how many second factors it has. */
+function copyChecked(backup: string, partial: string, entry: AuditEntry, onProgress: Progress): number {
   // A database that was not closed, e.g. one that an earlier restore kept, has its newest events in the WAL.
   const file = realpathSync(backup);
   const hasWal = existsSync(`${file}-wal`);
@@ -161,9 +164,10 @@ function copyChecked(backup: string, partial: string, entry: AuditEntry, onProgr
   chmodSync(partial, 0o600);
   if (hasWal) checkpointCopy(partial, backup);
   assertRestorable(partial, backup);
-  endSessions(partial);
+  const factors = endSessions(partial);
   noteRestore(partial, entry);
   flush(partial);
+  return factors;
 }
 
 /**
@@ -204,14 +208,22 @@ function assertRestorable(file: string, name: string): void {
   throw new OperatorError(`${name} ${fault.found}: ${remedy}; nothing was changed`, 1);
 }
 
-/** Ends all sessions and tokens: what was logged out or revoked after the backup must stay invalid. */
-function endSessions(file: string): void {
+/**
+ * Ends all sessions, tokens and recovery codes: what was ended, revoked or used after the backup must stay invalid.
+ * Returns how many second factors there are.
+ */
+function endSessions(file: string): number {
+  let factors = 0;
   change(file, (database) => {
-    database.exec("DELETE FROM sessions");
-    // A backup of an older version has none.
-    const hasTokens = database.prepare("SELECT 1 FROM sqlite_schema WHERE name = 'machine_tokens'").get() !== undefined;
-    if (hasTokens) database.exec("DELETE FROM machine_tokens");
+    // A backup of an older version lacks some tables.
+    const has = (table: string) =>
+      database.prepare("SELECT 1 FROM sqlite_schema WHERE name = ?").get(table) !== undefined;
+    for (const table of ["sessions", "machine_tokens", "recovery_codes"])
+      if (has(table)) database.exec(`DELETE FROM ${table}`);
+    if (has("login_factors"))
+      factors = database.prepare<[], number>("SELECT count(*) FROM login_factors").pluck().get() ?? 0;
   });
+  return factors;
 }
 
 function noteRestore(file: string, entry: AuditEntry): void {

@@ -3,10 +3,12 @@ import fs, { mkdirSync, readdirSync } from "node:fs";
 import { syncBuiltinESMExports } from "node:module";
 import { join } from "node:path";
 import { mock, test } from "node:test";
+import { addFactor, totpFactor } from "../../../src/auth/factors/manage.ts";
 import { OperatorError } from "../../../src/errors.ts";
 import { openDatabase } from "../../../src/sqlite/database.ts";
 import { backUp } from "../../../src/sqlite/maintenance/backup.ts";
 import { restore } from "../../../src/sqlite/maintenance/restore.ts";
+import { localStores } from "../../../src/sqlite/stores.ts";
 import { auditEntry } from "../../contract/audit-store.ts";
 import { type Cleanup, tempDir } from "../../helpers/temp-dir.ts";
 
@@ -74,12 +76,34 @@ test("without hard links, the replaced database is kept as a copy", async (t) =>
   for (const code of ["EPERM", "ENOTSUP", "EOPNOTSUPP", "ENOSYS", "EMLINK"]) {
     const { dataDir, backup } = await withBackup(t);
     whileFailing("linkSync", code, () => {
-      assert.deepEqual(restore(backup, dataDir, NOW), { kept: join(dataDir, KEPT) });
+      assert.deepEqual(restore(backup, dataDir, NOW), { kept: join(dataDir, KEPT), factors: 0 });
     });
     assert.equal(noteOf(dataDir), "old");
     restore(join(dataDir, KEPT), dataDir, auditEntry(0));
     assert.equal(noteOf(dataDir), "new");
   }
+});
+
+test("recovery codes end, since some may have been used after the backup, and second factors stay", async (t) => {
+  const dir = tempDir(t);
+  const dataDir = join(dir, "data");
+  const backup = join(dir, "backup.db");
+  const database = openDatabase(dataDir);
+  const { factors } = localStores(database);
+  const factor = totpFactor("A".repeat(32), "phone", 1);
+  await addFactor(factors, factor);
+  await backUp(database, backup, { mayReplace: false, onProgress: () => {} });
+  await factors.remove([factor.id]);
+  database.close();
+  assert.equal(restore(backup, dataDir, NOW).factors, 1);
+  const restored = openDatabase(dataDir);
+  t.after(() => restored.close());
+  const { factors: store } = localStores(restored);
+  assert.equal(await store.recoveryCodesLeft(), 0);
+  assert.deepEqual(
+    (await store.list()).map(({ id }) => id),
+    [factor.id],
+  );
 });
 
 test("a database that cannot be kept is not replaced, and the folder is unchanged", async (t) => {
