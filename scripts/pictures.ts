@@ -127,7 +127,7 @@ async function addPasskey(page: Page, url: string): Promise<void> {
 const account: Picture["show"] = async (page, server) => {
   await server.run(["factors", "remove", "--all"]);
   await addPasskey(page, server.env.PUBLIC_URL ?? "");
-  await server.run(["factors", "add-totp", "--name", "my phone"]);
+  await server.run(["factors", "add-totp", "--unconfirmed", "--name", "my phone"]);
   await page.goto(`${server.env.PUBLIC_URL}/account`);
 };
 

@@ -153,7 +153,13 @@ export const EXAMPLES: Record<string, readonly (readonly [commandLine: string, w
     ["authserve factors remove --all", "Everything was lost: log in with the password alone"],
   ],
   "factors recovery-codes": [["authserve factors recovery-codes", "Make ten new codes, after most were used"]],
-  "factors add-totp": [["authserve factors add-totp --name phone", "Ask for the codes of an app from now on"]],
+  "factors add-totp": [
+    ["authserve factors add-totp --name phone", "Ask for the codes of an app from now on"],
+    [
+      "authserve factors add-totp --unconfirmed --json >totp.json",
+      "Add the app of a script, which tries the code later",
+    ],
+  ],
   "tokens create": [
     ["authserve tokens create backup --scope verify:dav.example.com >token.txt", "Let a program pass to one host"],
     ["authserve tokens create grafana --scope events:read metrics --expires never", "Let a program read"],

@@ -7,10 +7,14 @@ import {
   totpFactor,
 } from "../auth/factors/manage.ts";
 import { qrText } from "../auth/factors/qr-code.ts";
-import { loadTotp } from "../auth/factors/totp.ts";
+import { plainCode } from "../auth/factors/recovery-codes.ts";
+import { spendTotp } from "../auth/factors/second-factors.ts";
+import { clockHint, isTotpCode, loadTotp } from "../auth/factors/totp.ts";
 import { OperatorError } from "../errors.ts";
+import { isoTime } from "../lib/iso-time.ts";
 import { makeChange } from "./make-change.ts";
 import { counted, printData, printJson, say, sayOrLog } from "./output.ts";
+import { ask } from "./prompt.ts";
 import { withStores } from "./stores.ts";
 import { printTable } from "./table.ts";
 import { timeFormat } from "./time.ts";
@@ -87,33 +91,74 @@ const printCodes = (codes: readonly string[]) => {
   for (const code of codes) printData(code);
 };
 
-/** Adds an authenticator app, and prints its QR code, its URI and the recovery codes this once. */
-export function runFactorsAddTotp({ name = "", json }: { name?: string; json?: boolean }): Promise<void> {
+interface AddTotpOptions {
+  name?: string;
+  unconfirmed?: boolean;
+  json?: boolean;
+}
+
+/** Prints the QR code of a new authenticator app, and adds the app once it has shown a right code. */
+export function runFactorsAddTotp({ name = "", unconfirmed, json }: AddTotpOptions): Promise<void> {
+  if (json && !unconfirmed) {
+    const found = "--json prints the secret and the factor at once, before the app can show a code";
+    throw new OperatorError({ found, remedy: "add --unconfirmed, or leave --json out" });
+  }
   const more = ["DEMO_EMAIL", "PUBLIC_URL"] as const;
   return withStores(async (stores) => {
     const { factors: store, settings, now } = stores;
     const { newSecret, uriOf } = await loadTotp();
     const secret = newSecret();
-    const totp = totpFactor(secret, factorName(name, "authenticator app"), now());
+    const issuer = settings.PUBLIC_URL === undefined ? "authserve" : new URL(settings.PUBLIC_URL).hostname;
+    const uri = uriOf(secret, issuer, settings.DEMO_EMAIL);
+    if (!json && process.stdout.isTTY) printData(await qrText(uri));
+    if (!json) printData(uri);
+    const factor = totpFactor(secret, factorName(name, "authenticator app"), now());
+    // The code that is typed here proves no login.
+    if (!unconfirmed) await spendTotp(store, factor.id, await stepOfShownCode(secret, now), now());
+    const { id, kind } = factor;
     const added = await makeChange(stores, {
       action: "factor.add",
-      asked: { id: totp.id, kind: totp.kind, name: totp.name },
-      make: () => addFactor(store, totp),
+      asked: { id, kind, name: factor.name },
+      make: () => addFactor(store, factor),
       outcome: (made) => (made === null ? null : {}),
     });
     if (added === null) throw new OperatorError(`No factor was added: ${TOO_MANY_FACTORS}`, 1);
-    const { factor, recoveryCodes } = added;
-    const { id, kind } = factor;
-    const issuer = settings.PUBLIC_URL === undefined ? "authserve" : new URL(settings.PUBLIC_URL).hostname;
-    const uri = uriOf(secret, issuer, settings.DEMO_EMAIL);
+    const { recoveryCodes } = added;
     if (json) printJson({ id, name: factor.name, uri, recoveryCodes });
-    else {
-      if (process.stdout.isTTY) printData(await qrText(uri));
-      printData(uri);
-      if (recoveryCodes !== null) printCodes(recoveryCodes);
-    }
+    else printCodes(recoveryCodes ?? []);
     const codes = recoveryCodes === null ? "" : " Keep the recovery codes: each works once in place of a code.";
-    const words = `Read the QR code or the URI with the app. It is shown this once.${codes} If the app shows no code, run authserve factors remove ${id}.`;
+    const hint = unconfirmed ? ` If the app shows no code, run authserve factors remove ${id}.` : "";
+    const words = `The authenticator app is added. Its secret and new recovery codes are shown this once.${codes}${hint}`;
     sayOrLog({ event: "factor_added", factor: id, kind, name: factor.name }, words);
   }, more);
+}
+
+/** Asks for the code of the app. Throws {@link OperatorError} if none comes. */
+function askForCode(): Promise<string> {
+  const { isTTY } = process.stdin;
+  const question = "Read the QR code or the URI with the app. The code that it shows: ";
+  return ask(isTTY ? question : `${question}\n`).catch((error: unknown) => {
+    if (isTTY) throw error;
+    const found = "Standard input has no code of the app, so no factor was added";
+    throw new OperatorError({ found, remedy: "give the code as one line, or add --unconfirmed" }, 1);
+  });
+}
+
+/**
+ * The time step of the code that the app shows. On a terminal it asks until the code is right. Otherwise it reads one
+ * line. Throws {@link OperatorError} if that is wrong, or if there is none.
+ */
+async function stepOfShownCode(secret: string, now: () => number): Promise<number> {
+  const { stepOf, aheadOf } = await loadTotp();
+  for (;;) {
+    const code = plainCode(await askForCode());
+    const at = now();
+    const step = isTotpCode(code) ? stepOf(secret, code, at) : null;
+    if (step !== null) return step;
+    const ahead = isTotpCode(code) ? aheadOf(secret, code, at) : null;
+    const clocks = ahead === null ? `the clock of this machine says ${isoTime(at)}` : clockHint(ahead);
+    const found = `The code is wrong: ${clocks}`;
+    if (!process.stdin.isTTY) throw new OperatorError({ found, remedy: "run it again: no factor was added" }, 1);
+    say(`${found}. Type the code that the app shows now.`);
+  }
 }

@@ -13,7 +13,7 @@ let endedByCr = false;
 // Node itself restores the terminal when SIGINT or SIGTERM ends the process.
 const FATAL_SIGNALS = ["SIGHUP", "SIGQUIT"] as const;
 
-/** Asks on the terminal for a line, with echo. Throws {@link OperatorError} if input ends. */
+/** Asks for a line, on the terminal with echo. Throws {@link OperatorError} if input ends. */
 export function ask(question: string): Promise<string> {
   const { stdin, stderr } = process;
   stdin.setEncoding("utf8");
@@ -32,10 +32,13 @@ export function ask(question: string): Promise<string> {
       stdin.off("data", onData);
       stdin.off("end", onEnd);
       stdin.pause();
+      // A pipe that stays open would keep the process alive. A file has no such method.
+      stdin.unref?.();
       end();
     }
     stdin.on("data", onData);
     stdin.on("end", onEnd);
+    stdin.ref?.();
     stdin.resume();
   });
 }

@@ -105,8 +105,9 @@ export function addLoginCommands(program: Command): void {
     .action(async (options) => (await import("../factors.ts")).runFactorsRecoveryCodes(options));
   factors
     .command("add-totp")
-    .description("Add an authenticator app, and print its QR code this once")
+    .description("Add an authenticator app, once it has shown a right code")
     .option("--name <name>", "What to call it")
+    .option("--unconfirmed", "Add it without a code from the app")
     .option("--json", "Print a JSON object")
     .action(async (options) => (await import("../factors.ts")).runFactorsAddTotp(options));
 }
