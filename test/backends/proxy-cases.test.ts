@@ -1,9 +1,12 @@
 import assert from "node:assert/strict";
 import { once } from "node:events";
+import { readFileSync } from "node:fs";
 import { request } from "node:http";
 import { type ClientHttp2Stream, connect, constants } from "node:http2";
+import { join } from "node:path";
 import { text as readText } from "node:stream/consumers";
 import { suite, test } from "node:test";
+import { EMAIL, PASSWORD } from "../helpers/credentials.ts";
 import { type Echo, sha256 } from "../helpers/echo-app.ts";
 import {
   APP,
@@ -18,7 +21,7 @@ import {
   userHeaders,
 } from "../helpers/protected-app.ts";
 import type { Edit, ProxyName } from "../helpers/proxy.ts";
-import { Visitor } from "../helpers/visitor.ts";
+import { PAGE, Visitor } from "../helpers/visitor.ts";
 
 // Other apps of the domain have set 20 KB of cookies.
 const CRUMBS = Array.from({ length: 10 }, (_, index) => `crumb-${index}=${"x".repeat(2000)}`);
@@ -47,6 +50,27 @@ const OTHER_HOST: Record<ProxyName, Edit> = {
   nginx: (text) => text.replace("proxy_set_header Host $host$asked_port;", "proxy_set_header Host internal.test;"),
   caddy: (text) => text.replace("header_up Remote-User {header.Remote-User}", "header_up Host internal.test\n$&"),
   haproxy: (text) => text.replace("    server app ", "    http-request set-header Host internal.test\n$&"),
+};
+
+const BLOCKS = /^## One host for all\n([\s\S]*?)^With Traefik/m.exec(
+  readFileSync(join(import.meta.dirname, "../../docs/protect-an-app.md"), "utf8"),
+)?.[1];
+
+/** The blocks of docs/protect-an-app.md that give authserve a path of the app's host. */
+const oneHost = (language: string): string[] =>
+  [...(BLOCKS ?? "").matchAll(new RegExp(`^\`\`\`${language}\\n([\\s\\S]*?)^\`\`\`$`, "gm"))].map(
+    ([, block]) => block ?? "",
+  );
+
+const ONE_HOST: Record<ProxyName, Edit> = {
+  nginx: (text) => text.replace("    location / {\n", (found) => `${oneHost("nginx")[0]}${found}`),
+  caddy: (text) => text.replace("\troute {\n", (found) => `${oneHost("caddy")[0]}${found}`),
+  haproxy: (text) => {
+    const [frontend, backend] = oneHost("haproxy");
+    return text
+      .replace(/^ *use_backend authserve .*\n/m, () => String(frontend))
+      .replace(/^backend authserve\n.*\n/m, () => String(backend));
+  },
 };
 
 const hostOf = ({ headers }: Echo) => headers.find(([name]) => /^host$/i.test(name))?.[1];
@@ -146,6 +170,25 @@ suite("what apps meet behind a proxy", { concurrency: PROXIES.length }, () => {
         const visitor = await loggedIn(site);
         const echo = echoOf(await visitor.request(`${APP}/`));
         assert.deepEqual([hostOf(echo), userHeaders(echo)], ["internal.test", GENUINE]);
+      });
+
+      test("authserve has a path of the app's host, and no client chooses its address there", async () => {
+        const auth = `${APP}/sso`;
+        await using site = await startSite(name, { PUBLIC_URL: auth, COOKIE_DOMAIN: "" }, ONE_HOST[name]);
+        const visitor = new Visitor(site.proxy.port);
+        const page = await visitor.open(`${APP}/deep?a=1`);
+        assert.match(page.url, /^https:\/\/app\.example\.com\/sso\/login\?rd=/);
+        const { headers } = await visitor.request(`${auth}/login`, {
+          method: "POST",
+          headers: { ...PAGE, "content-type": "application/x-www-form-urlencoded", origin: APP },
+          lines: ["X-Forwarded-For", "192.0.2.99", "X-Forwarded-Prefix", "/elsewhere"],
+          body: new URLSearchParams({ rd: `${APP}/deep?a=1`, email: EMAIL, password: PASSWORD }).toString(),
+        });
+        assert.equal(headers.location, `${APP}/deep?a=1`);
+        assert.deepEqual(userHeaders(echoOf(await visitor.request(`${APP}/deep`))), GENUINE);
+        // nginx adds the port that it listens on.
+        assert.equal(new URL((await visitor.open(auth)).url).pathname, "/sso/");
+        assert.doesNotMatch(site.server.stdout() + site.server.stderr(), /192\.0\.2\.99/);
       });
 
       suite("with a public path and preflights", () => {
