@@ -26,7 +26,7 @@ export const PROBLEMS = {
   invalid_payload: {
     status: 400,
     detail: "The event payload is not valid",
-    when: "A signed JSON delivery is not strict JSON as for `malformed_json`. Or a delivery cannot be decoded from its `Content-Encoding`. Or, at the source `default`, it is no object, or its Stripe or OpenAI envelope is incomplete. Or its id exceeds 512 characters, or its type 256. Or its source has `redact`, and the body is not JSON.",
+    when: "A signed JSON delivery is not strict JSON as for `malformed_json`. Or a delivery cannot be decoded from its `Content-Encoding`. Or, at the source `default`, it is no object, or its Stripe or OpenAI envelope is incomplete. Or its id exceeds 512 characters, or its type 256. Or its source has `redact`, and the body is neither JSON nor an urlencoded form.",
   },
   invalid_credentials: {
     status: 401,

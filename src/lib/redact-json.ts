@@ -19,8 +19,8 @@ export function isRedacted(paths: RedactedPaths, member: string): boolean {
   return false;
 }
 
-/** A text of JSON without some members, and the texts and numbers that were in them. */
-interface RedactedJson {
+/** A text without some members, and the texts and numbers that were in them. */
+export interface RedactedText {
   text: string;
   removed: string[];
 }
@@ -30,11 +30,16 @@ interface RedactedJson {
  * have the path of the list, and also their own with their number. A name with dots is several names. Returns null if
  * the text is no JSON.
  */
-export function redactJson(text: string, paths: RedactedPaths, isLines = false): RedactedJson | null {
-  if (!isLines) return isJsonText(text) ? redactValues(text, paths) : null;
+export function redactJson(text: string, paths: RedactedPaths, isLines = false): RedactedText | null {
+  const root = rootOf(paths);
+  if (!isLines) return redactJsonAt(text, root);
   const lines = text.split("\n");
-  return lines.every((line) => line.trim() === "" || isJsonText(line)) ? redactValues(text, paths) : null;
+  return lines.every((line) => line.trim() === "" || isJsonText(line)) ? redactValues(text, root) : null;
 }
+
+/** As {@link redactJson}, for JSON that is itself at a place. */
+export const redactJsonAt = (text: string, place: Place): RedactedText | null =>
+  isJsonText(text) ? redactValues(text, place) : null;
 
 function isJsonText(text: string): boolean {
   try {
@@ -46,8 +51,10 @@ function isJsonText(text: string): boolean {
 }
 
 /** A place in JSON: how far each path has been followed there. Equal places are the same object. */
-interface Place {
+export interface Place {
   isRedacted: boolean;
+  /** Whether a path leads to something in it. */
+  isOnPath: boolean;
   /** The place of a member. A name with dots is several names. */
   member(name: string): Place;
   /** The place of an item of a list: that of the list, and its own. */
@@ -56,7 +63,8 @@ interface Place {
 
 const roots = new WeakMap<RedactedPaths, Place>();
 
-function rootOf(paths: RedactedPaths): Place {
+/** The place of a whole value. */
+export function rootOf(paths: RedactedPaths): Place {
   const root = roots.get(paths) ?? makeRoot(paths);
   roots.set(paths, root);
   return root;
@@ -102,6 +110,7 @@ function makeRoot(paths: RedactedPaths): Place {
     const ofName = cached(behind);
     return {
       isRedacted: states.some((state) => wanted(state) === undefined),
+      isOnPath: states.length > 0,
       member(name) {
         if (!name.includes(".")) return ofName(name);
         const [first = "", ...rest] = name.split(".");
@@ -126,8 +135,7 @@ const SCALAR = /[^\s,\]}]+/y;
 const SEPARATORS = " \t\n\r,:";
 
 /** Goes through a text that is known to be JSON. */
-function redactValues(text: string, paths: RedactedPaths): RedactedJson {
-  const root = rootOf(paths);
+function redactValues(text: string, root: Place): RedactedText {
   const open: Container[] = [];
   const kept: string[] = [];
   const removed: string[] = [];
@@ -197,7 +205,7 @@ function endOfContainer(text: string, start: number): number {
 }
 
 /** Adds the texts and numbers of a value to a list. */
-function textsIn(value: unknown, found: string[]): void {
+export function textsIn(value: unknown, found: string[]): void {
   const left = [value];
   while (left.length > 0) {
     const next = left.pop();

@@ -177,7 +177,7 @@ function redactedRequest(source: Source, request: IncomingMessage, body: Buffer)
   if (source.redact === undefined) return { target, rawHeaders, body };
   const kept = redacted(source, body, headers["content-type"] ?? "");
   if (kept === null) return { target: pathOf(target), rawHeaders, body: Buffer.alloc(0) };
-  return { target, rawHeaders: rawHeaders.map(kept.header), body: kept.bytes };
+  return { target: kept.target(target), rawHeaders: rawHeaders.map(kept.header), body: kept.bytes };
 }
 
 async function keepRequest(

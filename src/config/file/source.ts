@@ -1,7 +1,7 @@
 import * as v from "valibot";
 import { CODINGS } from "../../lib/content-coding.ts";
 import { defined } from "../../lib/defined.ts";
-import { isJson, isJsonLines, NAMED_JSON } from "../../lib/header-value.ts";
+import { FORM, isJson, isJsonLines, NAMED_JSON } from "../../lib/header-value.ts";
 import { parseIsoTime } from "../../lib/iso-time.ts";
 import { namesOfPath } from "../../lib/redact-json.ts";
 import { DEFAULT_SOURCE_NAME } from "../../webhook/default-source.ts";
@@ -118,7 +118,7 @@ export const SourceSchema = v.strictObject(
     ...ADDRESS_KEYS,
     redact: key(
       listOf(REDACTED_PATH, "path", "expected a list such as [data.card]"),
-      "Members of JSON that are replaced by `[redacted]` before anything is stored, such as `data.card`. `*` is any one name, `**` any number of names, as in `data.**.email`. A delivery that is not JSON is refused. See [private payloads](../private-payloads.md).",
+      "Members of JSON, and fields of forms, that are replaced by `[redacted]` before anything is stored, such as `data.card`. `*` is any one name, `**` any number of names, as in `data.**.email`. A delivery that is neither JSON nor an urlencoded form is refused. See [private payloads](../private-payloads.md).",
     ),
     keepRejected: key(
       v.strictObject(
@@ -247,15 +247,20 @@ function checkMethods({ methods = [] }: SourceEntry, handshake: HandshakeSetting
       reading.at("methods", index).fault(`found ${method}, by which the handshake comes, expected another method`);
 }
 
-/** Members of JSON can be redacted, but for those that make an event known. */
+/** Members of JSON and of forms can be redacted, but for those that make an event known. */
 function checkRedact(source: Omit<Source, "secrets">, reading: Reading): void {
   const { redact, contentTypes, methods = ["POST"] } = source;
   if (redact === undefined) return;
   const place = reading.at("redact");
-  const mayBeJson = (type: string) => type.includes("*") || isJson(type) || isJsonLines(type);
-  if (!contentTypes.some(mayBeJson))
-    place.fault(`found at a source of ${contentTypes.join(", ")}, expected a source of JSON`, "key");
-  if (methods.every(isInQuery)) place.fault("found at a source of queries, expected a source of JSON", "key");
+  const others = contentTypes.filter((type) => !isJson(type) && !isJsonLines(type) && type !== FORM);
+  const wide = others.filter((type) => type.includes("*") && type !== NAMED_JSON);
+  const isRedactable = others.length < contentTypes.length || wide.length > 0 || methods.some(isInQuery);
+  if (!isRedactable)
+    place.fault(`found at a source of ${contentTypes.join(", ")}, expected a source of JSON or forms`, "key");
+  else if (others.some((type) => type !== NAMED_JSON))
+    place.warn(
+      `refuses deliveries of ${others.join(", ")} that are neither JSON nor an urlencoded form: nothing else can be redacted`,
+    );
   const identity = redactedPlace(redact, source);
   if (identity !== undefined)
     place.fault(`found a path that has ${identity}, by which events are known, expected another path`);

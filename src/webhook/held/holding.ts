@@ -5,7 +5,7 @@ import type { Log } from "../../log.ts";
 import type { Intake } from "../intake/intake.ts";
 import { redacted, redactedHeaders } from "../intake/redact.ts";
 import type { RefusalReason } from "../signature/bound-scheme.ts";
-import type { Source } from "../source.ts";
+import { isInQuery, type Source } from "../source.ts";
 import { type HeldBounds, type HeldDelivery, type HeldStore, LEFT_HELD_BOUNDS } from "./held-store.ts";
 
 /** Whether a source keeps a delivery that is refused for a reason: one that another secret may verify. */
@@ -14,13 +14,16 @@ export function isKept({ keepRejected }: Pick<Source, "keepRejected">, reason: R
 }
 
 /** What a source that redacts keeps of a refused delivery. Null if the body cannot be redacted. */
-export function redactedHeld<Held extends Pick<HeldDelivery, "headers" | "mediaType"> & { body: Buffer }>(
-  source: Pick<Source, "redact">,
-  delivery: Held,
-): Held | null {
+export function redactedHeld<
+  Held extends Pick<HeldDelivery, "method" | "headers" | "target" | "mediaType"> & { body: Buffer },
+>(source: Pick<Source, "redact">, delivery: Held): Held | null {
   if (source.redact === undefined) return delivery;
+  // The payload is in the target then, which is kept as it was signed.
+  if (isInQuery(delivery.method)) return null;
   const kept = redacted(source, delivery.body, delivery.mediaType);
-  return kept && { ...delivery, headers: redactedHeaders(delivery.headers, kept), body: kept.bytes };
+  if (kept === null) return null;
+  const { headers, target } = delivery;
+  return { ...delivery, headers: redactedHeaders(headers, kept), target: kept.target(target), body: kept.bytes };
 }
 
 /** Keeps refused deliveries of the sources that ask for it. */

@@ -1,6 +1,7 @@
 import { hash } from "node:crypto";
 import { bodyFault } from "../../lib/body-fault.ts";
 import { ExactNumber, mayHaveExactNumbers, parseExactJson } from "../../lib/exact-json.ts";
+import { JSON_FIELDS, looksLikeJson } from "../../lib/form-json.ts";
 import { charsetIn, FORM, isJson, isJsonLines, MULTIPART, mediaTypeIn } from "../../lib/header-value.ts";
 import { type LenientJson, parseStrictJson, readJsonLines, readLenientJson, type StrictJson } from "../../lib/json.ts";
 import { dottedValueAt, valueAt } from "../../lib/json-path.ts";
@@ -118,7 +119,7 @@ function formOfText(bytes: Buffer): OpenForm {
 
 /** Whether a text begins with an object or an array of JSON. */
 export function beginsAsJson(bytes: Buffer): boolean {
-  return /^\s*[{[]/.test(bytes.toString("latin1", 0, 64));
+  return looksLikeJson(bytes.toString("latin1", 0, 64));
 }
 
 /** The fields of a body with several parts. The content of files is not looked into. */
@@ -141,9 +142,6 @@ function withMembers(fields: URLSearchParams, json: Buffer | null, files: object
   return { fields, json, member: (path) => fields.get(path) ?? member(path) };
 }
 
-/** The fields in which senders put their whole payload as JSON, such as GitHub and Slack, Dropbox Sign, and Ko-fi. */
-export const JSON_FIELDS = ["payload", "json", "data"] as const;
-
 function jsonIn(fields: URLSearchParams): Buffer | null {
   const text = jsonTextIn(fields);
   return text === undefined ? null : Buffer.from(text);
@@ -152,7 +150,7 @@ function jsonIn(fields: URLSearchParams): Buffer | null {
 /** The text in the fields of a form that looks like its whole payload as JSON. */
 export function jsonTextIn(fields: URLSearchParams): string | undefined {
   const texts = JSON_FIELDS.map((name) => fields.get(name) ?? "");
-  return texts.find((text) => /^\s*[{[]/.test(text));
+  return texts.find(looksLikeJson);
 }
 
 /** Adds the equals sign to names without one: `URLSearchParams` takes quadratic time for many of them. */

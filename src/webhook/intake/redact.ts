@@ -1,7 +1,10 @@
 import { isUtf8 } from "node:buffer";
 import { AppError } from "../../errors.ts";
-import { isJsonLines, mediaTypeIn } from "../../lib/header-value.ts";
-import { isRedacted, REDACTED, type RedactedPaths, redactJson } from "../../lib/redact-json.ts";
+import { looksLikeJson } from "../../lib/form-json.ts";
+import { FORM, isJsonLines, mediaTypeIn } from "../../lib/header-value.ts";
+import { redactForm } from "../../lib/redact-form.ts";
+import { isRedacted, REDACTED, type RedactedPaths, type RedactedText, redactJson } from "../../lib/redact-json.ts";
+import { splitTarget } from "../signature/signed-text.ts";
 import type { Source } from "../source.ts";
 
 /** What is kept of a body, and of headers that repeat what was removed from it. */
@@ -9,34 +12,48 @@ interface Redacted {
   bytes: Buffer;
   /** The value of a header, unless it has one of the removed texts. */
   header(value: string): string;
+  /** A request target, without its query if that has one of the removed texts. */
+  target(value: string): string;
 }
 
 // A shorter text may be a part of many values.
 const LEAST_LENGTH = 6;
 
-const AS_SENT: Omit<Redacted, "bytes"> = { header: (value) => value };
+const AS_SENT: Omit<Redacted, "bytes"> = { header: (value) => value, target: (value) => value };
 
 /**
- * What a source keeps of a body. Null if the source redacts, and the body is not JSON in UTF-8: nothing of it may be
- * kept.
+ * What a source keeps of a body. Null if the source redacts, and the body is neither JSON nor an urlencoded form in
+ * UTF-8: nothing of it may be kept.
  */
 export function redacted({ redact }: Pick<Source, "redact">, bytes: Buffer, contentType: string): Redacted | null {
   if (redact === undefined) return { bytes, ...AS_SENT };
   if (!isUtf8(bytes)) return null;
-  const found = redactJson(bytes.toString(), redact, isJsonLines(mediaTypeIn(contentType)));
+  const found = redactText(bytes.toString(), redact, mediaTypeIn(contentType));
   if (found === null) return null;
   const removed = found.removed.filter((text) => text.length >= LEAST_LENGTH);
+  const hasRemoved = (value: string) => removed.some((text) => value.includes(text));
   return {
     bytes: Buffer.from(found.text),
-    header: (value) => (removed.some((text) => value.includes(text)) ? REDACTED : value),
+    header: (value) => (hasRemoved(value) ? REDACTED : value),
+    target(value) {
+      const [path, query = ""] = splitTarget(value);
+      return hasRemoved(query) || [...new URLSearchParams(query)].flat().some(hasRemoved) ? path : value;
+    },
   };
 }
 
-/** As {@link redacted}, for a genuine delivery. Throws `invalid_payload` if the body is not JSON. */
+function redactText(text: string, paths: RedactedPaths, mediaType: string): RedactedText | null {
+  const json = redactJson(text, paths, isJsonLines(mediaType));
+  if (json !== null) return json;
+  // JSON that is broken is read as far as it goes, also where it is called a form.
+  return mediaType === FORM && !looksLikeJson(text) ? redactForm(text, paths) : null;
+}
+
+/** As {@link redacted}, for a genuine delivery. Throws `invalid_payload` if the body cannot be redacted. */
 export function requireRedacted(source: Pick<Source, "redact">, bytes: Buffer, contentType: string): Redacted {
   const found = redacted(source, bytes, contentType);
   if (found !== null) return found;
-  const message = "must be JSON in UTF-8, of which the source can redact members";
+  const message = "must be JSON or a form in UTF-8, of which the source can redact members";
   throw new AppError("invalid_payload", { errors: [{ path: "", message }], reason: `the body ${message}` });
 }
 
@@ -47,8 +64,10 @@ export function redactedHeaders(headers: string, { header }: Pick<Redacted, "hea
   );
 }
 
+const TRACES = [`"${REDACTED}"`, new URLSearchParams([["", REDACTED]]).toString(), encodeURIComponent(`"${REDACTED}"`)];
+
 /** Whether members of a body were redacted. Its signature is of other bytes. */
-export const wasRedacted = (bytes: Uint8Array) => Buffer.from(bytes).includes(`"${REDACTED}"`);
+export const wasRedacted = (bytes: Uint8Array) => TRACES.some((trace) => Buffer.from(bytes).includes(trace));
 
 /** The first place of an event's id or type that would be redacted, as the configuration names it. */
 export function redactedPlace(

@@ -9,10 +9,11 @@ import {
   sign,
   X509Certificate,
 } from "node:crypto";
+import { JSON_FIELDS } from "../../lib/form-json.ts";
 import { isObject } from "../../lib/json.ts";
 import { valueAt } from "../../lib/json-path.ts";
 import { boundaryIn, formatMultipart } from "../../lib/multipart.ts";
-import { type Content, isSha256Of, JSON_FIELDS, MULTIPART, openContent } from "../intake/content.ts";
+import { type Content, isSha256Of, MULTIPART, openContent } from "../intake/content.ts";
 import { createHmac, createPrefixHash } from "./hmac.ts";
 import {
   digestOf,

@@ -77,13 +77,25 @@ sorces: {}
     assert.throws(() => readConfigFile({ CONFIG_FILE: dir }), /cannot be read \(EISDIR\)/);
   });
 
+  test("is a warning if a source redacts and takes what cannot be redacted", () => {
+    const warningsOf = (types: string) =>
+      read(
+        `sources:\n  a: { verify: { header: a }, secrets: [env:SECRET], contentTypes: [${types}], redact: [card] }\n`,
+      )?.warnings;
+    assert.match(
+      warningsOf("application/json, text/xml, multipart/form-data")?.[0] ?? "",
+      /redact: refuses deliveries of text\/xml, multipart\/form-data that are neither JSON nor an urlencoded form/,
+    );
+    assert.match(warningsOf('"*/*"')?.[0] ?? "", /redact: refuses deliveries of \*\/\* that/);
+    assert.deepEqual(warningsOf("application/json, application/*+json, application/x-www-form-urlencoded"), []);
+  });
+
   test("may be a member to redact that events are known by, or that no delivery has", () => {
     for (const [entry, fault] of [
       ["preset: stripe, redact: [data.card, id]", /redact: found a path that has body:id, by which events are known/],
       ['preset: stripe, redact: ["**.type"]', /redact: found a path that has body:type/],
       ["verify: { header: a }, redact: [id]", /redact: found a path that has body:id/],
-      ["preset: chargify, redact: [Body]", /redact: found at a source of application\/x-www-form-urlencoded/],
-      ["verify: { type: token, query: a }, methods: [GET], redact: [a]", /redact: found at a source of queries/],
+      ["verify: { header: a }, contentTypes: [text/xml], redact: [Body]", /redact: found at a source of text\/xml/],
       ["preset: stripe, redact: [data..card]", /redact.*: found .*expected names with dots between them/],
       ["preset: stripe, redact: []", /redact: .*expected at least one path/],
     ] as const)

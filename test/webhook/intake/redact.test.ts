@@ -1,6 +1,8 @@
 import assert from "node:assert/strict";
 import { hash } from "node:crypto";
 import { suite, type TestContext, test } from "node:test";
+import { FORM } from "../../../src/lib/header-value.ts";
+import { formatMultipart } from "../../../src/lib/multipart.ts";
 import { createReverify } from "../../../src/webhook/held/reverify.ts";
 import { SECRET, serveSource } from "../../helpers/serve-source.ts";
 
@@ -33,16 +35,36 @@ suite("a source that redacts", () => {
     assert.deepEqual([card, other], ["[redacted]", "kept"]);
   });
 
-  test("refuses what is not JSON, and stores nothing of it", async (t) => {
+  test("stores no redacted field of a form, and no member of the JSON in it", async (t) => {
+    const { send, stored } = await serve(t, ', contentTypes: ["*/*"], id: body:id');
+    const form = { "content-type": FORM, "x-card": CARD };
+    const payload = new URLSearchParams({ payload: BODY }).toString();
+    for (const body of [`id=a&data[card]=${CARD}`, `data.card=${CARD}&id=b`, payload]) {
+      const { status } = await send(post(body, form));
+      assert.equal(status, 200);
+    }
+    assert.deepEqual(
+      stored.map(({ eventId }) => eventId),
+      ["a", "b", "evt_1"],
+    );
+    for (const event of stored)
+      assert.doesNotMatch(JSON.stringify({ ...event, payload: String(event.payload) }), new RegExp(CARD));
+  });
+
+  test("refuses what is neither JSON nor a form, and stores nothing of it", async (t) => {
     const { send, stored, lines } = await serve(t, ', contentTypes: ["*/*"]');
     for (const [type, body] of [
-      ["application/x-www-form-urlencoded", `card=${CARD}`],
+      ["text/plain", `card=${CARD}`],
       ["text/xml", `<card>${CARD}</card>`],
       ["application/json", `{"card":${CARD}`],
+      // What is broken JSON is read as far as it goes, whatever it is called.
+      [FORM, `{"data":{"card":${CARD}},}`],
+      [FORM, `payload={"data":{"card":${CARD}},}`],
+      ["multipart/form-data; boundary=x", formatMultipart([["card", CARD]], "x")],
     ] as const) {
       const { status, text } = await send(post(body, { "content-type": type }));
       assert.equal(status, 400);
-      assert.match(text, /must be JSON in UTF-8, of which the source can redact members/);
+      assert.match(text, /must be JSON or a form in UTF-8, of which the source can redact members/);
     }
     assert.deepEqual(stored, []);
     assert.doesNotMatch(JSON.stringify(lines), new RegExp(CARD));
@@ -59,8 +81,13 @@ suite("a source that redacts", () => {
     assert.ok(delivery);
     assert.doesNotMatch(JSON.stringify({ ...delivery, body: String(delivery.body) }), new RegExp(CARD));
     assert.deepEqual(await createReverify(source)(delivery), { refused: "redacted" });
-    // Of a body that is no JSON, nothing is held.
+    // Of a body that cannot be redacted, nothing is held.
     await send(post(`card=${CARD}`, signature));
     assert.equal(held.length, 1);
+    const form = { ...signature, "content-type": FORM };
+    await send(post(`data[card]=${CARD}`, form), `?card=${CARD}`);
+    const [, ofForm] = held;
+    assert.deepEqual([String(ofForm?.body), ofForm?.target], ["data[card]=%5Bredacted%5D", "/hook"]);
+    assert.deepEqual(await createReverify(source)(ofForm ?? assert.fail()), { refused: "redacted" });
   });
 });
