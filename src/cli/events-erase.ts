@@ -15,15 +15,17 @@ import type { Status } from "../events/event.ts";
 import type { EventStore } from "../events/store.ts";
 import { isoTime } from "../lib/iso-time.ts";
 import { printable } from "../lib/printable.ts";
-import { type ErasedHeld, eraseHeld } from "../webhook/held/erase.ts";
+import { eraseHeld } from "../webhook/held/erase.ts";
 import { findEvent } from "./find-event.ts";
-import { requireFiltered } from "./find-source.ts";
+import { requireFiltered, requireFilteredThere } from "./find-source.ts";
 import { makeChange } from "./make-change.ts";
 import { eventConditions, type FilterOptions } from "./option-values.ts";
 import { counted, printData, printJson, say } from "./output.ts";
+import { type RemoteOptions, remoteServer } from "./remote.ts";
+import { type Erased, eraseThere } from "./remote-erase.ts";
 import { PAUSE_MS, withStores } from "./stores.ts";
 
-interface Options extends FilterOptions {
+interface Options extends FilterOptions, RemoteOptions {
   search?: string;
   status?: Status;
   reason: string;
@@ -34,7 +36,7 @@ interface Options extends FilterOptions {
 const FILTERS = ["search", "status", "type", "source", "since", "until", "error"] as const;
 
 /** Erases the contents of events, by id or by a filter, and prints a receipt. The exit code is 1 if one is refused. */
-export function runEventsErase(ids: string[], options: Options): Promise<void> {
+export async function runEventsErase(ids: string[], options: Options): Promise<void> {
   const { dryRun: isDryRun = false, json } = options;
   const reason = givenReason(options.reason);
   if (reason === null)
@@ -43,12 +45,30 @@ export function runEventsErase(ids: string[], options: Options): Promise<void> {
       remedy: `give a text of 1 to ${MAX_REASON} characters`,
     });
   const filter = filterOf(ids, options);
+  const server = remoteServer(options);
+  if (server === null) return eraseHere(ids, filter, { ...options, reason });
+  await requireFilteredThere(server, options);
+  const stop = interruption();
+  const { next, ...found } = await eraseThere(
+    server,
+    { ids, source: options.source, filter, reason, isDryRun },
+    stop.isAsked,
+  );
+  stop.end();
+  sayIfInterrupted(next);
+  // What it has erased, it has written to its own audit.
+  print({ reason, isDryRun, ...found, now: Date.now() }, json);
+}
+
+/** Erases in the stores of this machine. */
+function eraseHere(ids: readonly string[], filter: EraseFilter | null, options: Options): Promise<void> {
+  const { dryRun: isDryRun = false, reason, source, json } = options;
   return withStores(async (stores) => {
     const { events, held, now } = stores;
     await requireFiltered(stores, options);
     const how: EraseOptions = { reason, now, isDryRun };
     const find = async (eventId: string) =>
-      (await findEvent(events, { eventId, source: options.source })) ?? ("there is no such event" as const);
+      (await findEvent(events, { eventId, source })) ?? ("there is no such event" as const);
     const make = async () => {
       const { erased, refused } =
         filter === null
@@ -56,7 +76,7 @@ export function runEventsErase(ids: string[], options: Options): Promise<void> {
           : { erased: await erasePages(events, filter, how), refused: [] };
       return { erased, refused, removed: await eraseHeld(held, { events: erased, ...searchOf(filter) }, isDryRun) };
     };
-    const selection = auditedSelection(filter === null ? { ids, source: options.source } : { filter });
+    const selection = auditedSelection(filter === null ? { ids, source } : { filter });
     const { erased, refused, removed } = isDryRun
       ? await make()
       : await makeChange(stores, {
@@ -66,13 +86,21 @@ export function runEventsErase(ids: string[], options: Options): Promise<void> {
           outcome: (done) => ({ events: done.erased.length, held: done.removed.length }),
         });
     const remains = isDryRun ? null : await sweep(events);
-    const receipt = receiptOf({ reason, isDryRun, erased, held: removed, remains }, now());
-    if (json) printJson({ ...receipt, refused });
-    else printReceipt(receipt, isDryRun);
-    for (const { eventId, reason: why } of json ? [] : refused) say(`${printable(eventId)}: ${why}`);
-    if (refused.length > 0) process.exitCode = 1;
+    const receipt = { events: erased.map(timesOf), held: removed.map(timesOf), refused, remains };
+    print({ reason, isDryRun, ...receipt, now: now() }, json);
   });
 }
+
+/** An event or a held delivery with its times as texts. */
+const timesOf = <Item extends { receivedAt: number; erasedAt?: number | null }>({
+  receivedAt,
+  erasedAt,
+  ...item
+}: Item) => ({
+  ...item,
+  receivedAt: isoTime(receivedAt),
+  ...(erasedAt !== undefined && { erasedAt: isoTime(erasedAt) }),
+});
 
 /** The filter of a command without event ids. Throws {@link OperatorError} if there is none, or one beside ids. */
 function filterOf(ids: readonly string[], options: Options): EraseFilter | null {
@@ -107,52 +135,61 @@ function searchOf(filter: EraseFilter | null) {
 /** Erases page by page. Ctrl+C ends it after a page. */
 async function erasePages(events: EventStore, filter: EraseFilter, how: EraseOptions): Promise<EraseReceipt[]> {
   const all: EraseReceipt[] = [];
-  let isInterrupted = false;
-  const interrupt = () => {
-    isInterrupted = true;
-  };
-  process.once("SIGINT", interrupt);
+  const stop = interruption();
   let cursor: string | undefined;
   do {
     const page = await erasePage(events, filter, { ...how, cursor });
     all.push(...page.erased);
     cursor = page.next ?? undefined;
     if (cursor !== undefined) await delay(PAUSE_MS);
-  } while (cursor !== undefined && !isInterrupted);
-  process.off("SIGINT", interrupt);
-  if (cursor !== undefined) {
-    say("Interrupted: this receipt is of what was done. Run it again to go on.");
-    process.exitCode = 1;
-  }
+  } while (cursor !== undefined && !stop.isAsked());
+  stop.end();
+  sayIfInterrupted(cursor ?? null);
   return all;
 }
 
-interface Result {
+/** Notes Ctrl+C instead of ending the process at once. */
+function interruption(): { isAsked(): boolean; end(): void } {
+  let isAsked = false;
+  const interrupt = () => {
+    isAsked = true;
+  };
+  process.once("SIGINT", interrupt);
+  return { isAsked: () => isAsked, end: () => void process.off("SIGINT", interrupt) };
+}
+
+function sayIfInterrupted(next: string | null): void {
+  if (next === null) return;
+  say("Interrupted: this receipt is of what was done. Run it again to go on.");
+  process.exitCode = 1;
+}
+
+interface Result extends Erased {
   reason: string;
   isDryRun: boolean;
-  erased: readonly EraseReceipt[];
-  held: readonly ErasedHeld[];
-  remains: Remains | null;
+  now: number;
+}
+
+function print(result: Result, json = false): void {
+  const { refused } = result;
+  const receipt = receiptOf(result);
+  if (json) printJson({ ...receipt, refused });
+  else printReceipt(receipt, result.isDryRun);
+  for (const { eventId, reason } of json ? [] : refused) say(`${printable(eventId)}: ${reason}`);
+  if (refused.length > 0) process.exitCode = 1;
 }
 
 /** The receipt in JSON output. Its members and their order are stable. */
-function receiptOf({ reason, isDryRun, erased, held, remains }: Result, now: number) {
-  return {
-    dryRun: isDryRun,
-    reason,
-    events: erased.map(({ source, eventId, payloadSha256, receivedAt, erasedAt, running }) => ({
-      source,
-      eventId,
-      payloadSha256,
-      receivedAt: isoTime(receivedAt),
-      erasedAt: isoTime(erasedAt),
-      running,
-    })),
-    held: held.map(({ receivedAt, ...delivery }) => ({ ...delivery, receivedAt: isoTime(receivedAt) })),
-    remains,
-    notCovered: [`backups made before ${isoTime(now)}`, "logs", "what targets and listeners received"],
-  };
-}
+const receiptOf = ({ reason, isDryRun, events, held, remains, now }: Result) => ({
+  dryRun: isDryRun,
+  reason,
+  events: events.map(({ source, eventId, payloadSha256, receivedAt, erasedAt, running }) => ({
+    ...{ source, eventId, payloadSha256, receivedAt, erasedAt, running },
+  })),
+  held: held.map(({ id, source, bodySha256, receivedAt }) => ({ id, source, bodySha256, receivedAt })),
+  remains,
+  notCovered: [`backups made before ${isoTime(now)}`, "logs", "what targets and listeners received"],
+});
 
 const REMAINS: Record<Remains, string> = {
   write_ahead_log:

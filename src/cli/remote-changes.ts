@@ -1,4 +1,5 @@
 import type { Action } from "../events/actions.ts";
+import type { EraseFilter } from "../events/erase.ts";
 import type { CountedPage, EventDetail, JobFilter, PageRequest } from "../events/store.ts";
 import { isoTime } from "../lib/iso-time.ts";
 import type { RemoteServer } from "./remote.ts";
@@ -43,7 +44,8 @@ async function takePage(server: RemoteServer, { path, body }: RemoteChange): Pro
   return { count, next };
 }
 
-const filterOf = ({ since, until, ...conditions }: JobFilter) => ({
+/** A filter as the API takes it. */
+export const filterOf = ({ since, until, ...conditions }: JobFilter | EraseFilter) => ({
   ...conditions,
   ...(since !== undefined && { since: isoTime(since) }),
   ...(until !== undefined && { until: isoTime(until) }),

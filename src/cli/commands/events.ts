@@ -76,20 +76,21 @@ export function addEventCommands(program: Command): void {
         ),
       ),
   ).action(async (ids, options) => (await import("../events-discard.ts")).runEventsDiscard(ids, options));
-  events
-    .command("erase [ids...]")
-    .description("Erase the contents of events for good, keep their ids, and print a receipt")
-    .requiredOption("--reason <text>", "Why they are erased")
-    .option("--search <text>", "Erase those whose payload contains this text, and held deliveries that do")
-    .addOption(new Option("--status <status>", "Erase those of this status").choices(STATUSES))
-    .option("--type <type>", "Erase those of this type")
-    .option("--source <name>", "Erase those of this source; with an id, its source")
-    .option("--since <time>", "Erase those received since this time: 1h, 7d, or ISO 8601 (UTC by default)")
-    .option("--until <time>", "Erase those received before this time, like --since")
-    .option("--error <text>", "Erase those whose last error contains this text")
-    .option("--dry-run", "Only show what would be erased")
-    .option("--json", "Print a JSON object")
-    .action(async (ids, options) => (await import("../events-erase.ts")).runEventsErase(ids, options));
+  remoteOptions(
+    events
+      .command("erase [ids...]")
+      .description("Erase the contents of events for good, keep their ids, and print a receipt")
+      .requiredOption("--reason <text>", "Why they are erased")
+      .option("--search <text>", "Erase those whose payload contains this text, and held deliveries that do")
+      .addOption(new Option("--status <status>", "Erase those of this status").choices(STATUSES))
+      .option("--type <type>", "Erase those of this type")
+      .option("--source <name>", "Erase those of this source; with an id, its source")
+      .option("--since <time>", "Erase those received since this time: 1h, 7d, or ISO 8601 (UTC by default)")
+      .option("--until <time>", "Erase those received before this time, like --since")
+      .option("--error <text>", "Erase those whose last error contains this text")
+      .option("--dry-run", "Only show what would be erased")
+      .option("--json", "Print a JSON object"),
+  ).action(async (ids, options) => (await import("../events-erase.ts")).runEventsErase(ids, options));
   events
     .command("prune")
     .description("Remove what retention does not keep, now")

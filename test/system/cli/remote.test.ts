@@ -85,6 +85,37 @@ suite("a command with --server", { concurrency: 3 }, () => {
     }
   });
 
+  test("erases events by id or by a filter, with a token that may only write, and prints the receipt", async (t) => {
+    const { server } = await startAdmin(t);
+    for (let n = 0; n < 4; n++) await deliver(server, event(`evt_${n}`, { email: n < 3 ? "maria" : "other" }));
+    const dir = workingDir();
+    const created = await server.run(["tokens", "create", "laptop", "--scope", "events:write"]);
+    writeFileSync(join(dir, "token"), created.stdout);
+    const erase = async (...args: string[]) => {
+      const there = ["--reason", "asked for", "--server", server.url, "--token-file", "token"];
+      const { code, stdout, stderr } = await authserve(["events", "erase", ...args, ...there], { dir, env: {} });
+      return { code, stderr, receipt: args.includes("--json") ? JSON.parse(stdout) : stdout };
+    };
+    const idsOf = ({ receipt }: { receipt: { events: { eventId: string }[] } }) =>
+      receipt.events.map(({ eventId }) => eventId).sort();
+    const dry = await erase("--search", "maria", "--dry-run", "--json");
+    assert.deepEqual([dry.code, dry.receipt.dryRun, idsOf(dry)], [0, true, ["evt_0", "evt_1", "evt_2"]], dry.stderr);
+    const byId = await erase("evt_0", "evt_none", "--json");
+    assert.deepEqual([byId.code, idsOf(byId)], [1, ["evt_0"]]);
+    assert.deepEqual(byId.receipt.refused, [{ eventId: "evt_none", reason: "there is no such event" }]);
+    const here = await server.run(["events", "erase", "evt_1", "--reason", "asked for", "--json"]);
+    assert.deepEqual(Object.keys(byId.receipt), Object.keys(JSON.parse(here.stdout)));
+    assert.deepEqual(Object.keys(byId.receipt.events[0]), Object.keys(JSON.parse(here.stdout).events[0]));
+    const found = await erase("--search", "maria");
+    assert.match(found.receipt, /^evt_2 of default, sha256 [0-9a-f]{64}, received .*Z, erased .*Z$/m);
+    assert.match(found.stderr, /^Erased 1 event and 0 held deliveries\.$/m);
+    const rows = JSON.parse((await server.run(["audit", "list", "--json"])).stdout) as {
+      who: string;
+      action: string;
+    }[];
+    assert.equal(rows.filter(({ who, action }) => who === "token:laptop" && action === "events.erase").length, 4);
+  });
+
   test("changes the same, and says the same", async (t) => {
     const dir = workingDir();
     /** A server with failed and refused deliveries. `run` runs a command there, or asks it over its API. */
