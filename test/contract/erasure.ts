@@ -28,6 +28,7 @@ async function startWithEvents(t: TestContext, env: Record<string, string>) {
   shop: { verify: { header: x-sig }, secrets: [env:SHOP_SECRET], id: "body:id", keepRejected: {} }
 routes:
   - { name: all, to: ${target.url}, retry: { delays: [1ms] }, orderBy: body.key, transform: { jsonata: "{ 'sent': $ }" } }
+  - { name: trial, http: { url: "${target.url}" }, shadow: { of: all } }
 `,
   );
   const server = await startServer({ dir, env: { SHOP_SECRET, ...env } });

@@ -3,7 +3,8 @@ import { randomBytes } from "node:crypto";
 import { readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { suite, test } from "node:test";
-import { ask } from "../helpers/client.ts";
+import { ask, logIn } from "../helpers/client.ts";
+import { EXECUTABLE, startProgram } from "../helpers/command.ts";
 import { type Server, startServer } from "../helpers/server.ts";
 import { signature } from "../helpers/sign.ts";
 import { startTarget } from "../helpers/target.ts";
@@ -23,8 +24,16 @@ const FILE = `sources:
     secrets: [env:SHOP_SECRET]
     redact: [data.card, "**.email"]
     keepRejected: {}
+  forms:
+    verify: { header: x-sig }
+    secrets: [env:SHOP_SECRET]
+    contentTypes: [application/x-www-form-urlencoded]
+    id: body:id
+    redact: [data.card, "**.email"]
+    keepRejected: {}
 routes:
-  - { name: app, to: "TARGET_URL", transform: { jsonata: '{ "copy": $ }' }, retry: { attempts: 1 } }
+  - { name: app, to: "TARGET_URL", transform: { jsonata: '{ "copy": $ }' }, retry: { delays: [1ms] } }
+  - { name: trial, http: { url: "TARGET_URL" }, shadow: { of: app } }
 `;
 
 function filesWith(dir: string, text: string): string[] {
@@ -44,24 +53,59 @@ export function privatePayloadSuite(
       const dir = workingDir();
       const target = await startTarget();
       t.after(() => target[Symbol.asyncDispose]());
-      writeFileSync(join(dir, "authserve.yaml"), FILE.replace("TARGET_URL", target.url));
+      // Each attempt fails once, and its answer repeats what was sent.
+      const seen = new Set<string>();
+      target.answer(({ body, headers }, response) => {
+        const attempt = `${headers["idempotency-key"]} ${body.length}`;
+        response.writeHead(seen.has(attempt) ? 200 : 500).end(body);
+        seen.add(attempt);
+      });
+      writeFileSync(join(dir, "authserve.yaml"), FILE.replaceAll("TARGET_URL", target.url));
       const settings = { ...(await settingsOf(t)), SHOP_SECRET: SECRET };
       const server = await startServer({ dir, env: settings });
       t.after(() => server[Symbol.asyncDispose]());
-      const send = async (id: string, sig?: string) => {
-        const body = JSON.stringify({ id, type: "paid", data: { card: CARD, note: NOTE }, list: [{ email: CARD }] });
+      const sendTo = async (path: string, type: string, body: string, sig?: string) => {
         const headers = {
-          "Content-Type": "application/json",
+          "Content-Type": type,
           "X-Sig": sig ?? signature(body, SECRET).slice("sha256=".length),
           "X-Card": `card ${CARD}`,
           "X-Note": NOTE,
         };
-        return (await ask(server, "/webhook/shop", { method: "POST", body, headers })).status;
+        return (await ask(server, path, { method: "POST", body, headers })).status;
+      };
+      const jsonOf = (id: string) =>
+        JSON.stringify({ id, type: "paid", data: { card: CARD, note: NOTE }, list: [{ email: CARD }] });
+      const send = (id: string, sig?: string) => sendTo("/webhook/shop", "application/json", jsonOf(id), sig);
+      const sendForm = (fields: Record<string, string>, sig?: string) => {
+        const body = new URLSearchParams({ ...fields, note: NOTE }).toString();
+        return sendTo("/webhook/forms", "application/x-www-form-urlencoded", body, sig);
       };
       for (let n = 0; n < 30; n++) assert.equal(await send(`evt_${n}`), 200);
       assert.equal(await send("evt_refused", "00".repeat(32)), 403);
-      await until(() => target.received.length >= 30);
+      assert.equal(await sendForm({ id: "form_1", "data[card]": CARD, email: CARD }), 200);
+      assert.equal(await sendForm({ payload: jsonOf("form_2") }), 200);
+      assert.equal(await sendForm({ id: "form_3", "data.card": CARD }, "00".repeat(32)), 403);
+      const counts = async () => JSON.parse((await server.run(["events", "stats", "--json"])).stdout);
+      await until(async () => (await counts()).processed === 32);
+      await until(() => target.received.length >= 64 + 32);
       assert.doesNotMatch(JSON.stringify(target.received.map(({ body }) => String(body))), new RegExp(CARD));
+      const headers = { Authorization: `Bearer ${await logIn(server)}` };
+      const read = async (path: string) => (await ask(server, `/admin/api/${path}`, { headers })).text;
+      const listen = ["listen", "--print", "--from-start", "--json"];
+      const listening = startProgram(EXECUTABLE, listen, { dir, env: server.env });
+      await until(() => listening.stdout().includes("form_2"));
+      listening.child.kill();
+      await listening.exited;
+      for (const text of [
+        listening.stdout(),
+        ...(await Promise.all(
+          ["events", "events/evt_1", "events/form_2", "shadows/differences?name=trial", "held"].map(read),
+        )),
+        (await server.run(["events", "show", "evt_2", "--json"])).stdout,
+        (await server.run(["routes", "test", "app", "--since", "1h", "--json"])).stdout,
+        (await server.run(["events", "held", "show", "2", "--raw"])).stdout,
+      ])
+        assert.deepEqual([text.length > 0, text.includes(CARD)], [true, false], text.slice(0, 200));
       await server.run(["backup", join(dir, "data", "backup.db")]);
       await server.stop();
       assert.deepEqual([filesWith(dir, CARD), dumpWith(server, CARD)], [[], false]);
