@@ -1,7 +1,7 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { readEnvironment } from "../config/env-file.ts";
 import { readSettings } from "../config/settings.ts";
-import { SettingsError } from "../errors.ts";
+import { OperatorError, SettingsError } from "../errors.ts";
 import type { EncryptionStore } from "../events/encryption.ts";
 import { isLockHeld } from "../sqlite/data-dir.ts";
 import { makeChange } from "./make-change.ts";
@@ -28,7 +28,10 @@ export function runEncrypt({ json }: { json?: boolean }): Promise<void> {
   }
   const isAlone = () => DATABASE_URL === undefined && !isLockHeld(DATA_DIR);
   return withStores(async (stores) => {
-    const { encryption } = stores;
+    const { encryption, shared } = stores;
+    const isServed =
+      shared === null ? isLockHeld(DATA_DIR) : (await shared.nodes.list()).some(({ isAlive }) => isAlive);
+    if (isServed && !(await encryption.isFirstKeyNoted())) throw unknownToServer();
     const { encrypted, unreadable } = await makeChange(stores, {
       action: "store.encrypt",
       asked: {},
@@ -44,6 +47,12 @@ export function runEncrypt({ json }: { json?: boolean }): Promise<void> {
     else report({ encrypted, unreadable, missing, isClean });
     if (unreadable > 0 || Object.keys(missing).length > 0) process.exitCode = 1;
   });
+}
+
+/** A server without the key could not read what it encrypts, and its events would fail. */
+function unknownToServer(): OperatorError {
+  const found = "The running server was not started with the first key of ENCRYPTION_KEYS";
+  return new OperatorError({ found, remedy: "restart each server with these ENCRYPTION_KEYS, and run this again" }, 1);
 }
 
 /** Encrypts all tables page by page. */

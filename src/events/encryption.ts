@@ -19,6 +19,8 @@ export interface EncryptionStore {
   tables: readonly string[];
   /** The keys that the store has noted, and that this process does not have. */
   missingKeys(): Promise<string[]>;
+  /** Whether the store has noted the first key of this process, as each server does at its start. */
+  isFirstKeyNoted(): Promise<boolean>;
   /** Encrypts a page of rows with the first key. Rows whose key is missing stay. */
   reseal(request: ResealRequest): Promise<ResealedPage>;
   /** Forgets the keys that no row needs any more. Returns how many rows need each missing key. */

@@ -35,6 +35,7 @@ export function createPostgresEncryption(postgres: Postgres, codec: PayloadCodec
   return {
     tables: SEALED_TABLES.map(({ name }) => name),
     missingKeys: async () => (await notedKeys(postgres)).filter((id) => !codec.keyIds.includes(id)),
+    isFirstKeyNoted: async () => codec.keyId !== null && (await notedKeys(postgres)).includes(codec.keyId),
     reseal: (request) => postgres.transaction((queries) => reseal(queries, codec, request)),
     async forgetKeys() {
       const counts: { id: string; rows: number }[] = [];

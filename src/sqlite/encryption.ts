@@ -67,6 +67,7 @@ function sqliteEncryption(database: Database, codec: PayloadCodec, dataDir: stri
 
   return {
     missingKeys: () => notedKeys(database).filter((id) => !codec.keyIds.includes(id)),
+    isFirstKeyNoted: () => codec.keyId !== null && notedKeys(database).includes(codec.keyId),
     reseal,
     forgetKeys,
     clean() {

@@ -26,6 +26,22 @@ async function deliver(server: Server, eventId: string): Promise<boolean> {
 }
 
 suite("a server with encryption", () => {
+  test("is not given rows of a key that it has not, as by a command with other settings", async (t) => {
+    const dir = workingDir();
+    const [own, other] = [keyIn(dir, "own.key"), keyIn(dir, "other.key")];
+    const server = await startServer({ dir, env: { ENCRYPTION_KEYS: own } });
+    t.after(() => server[Symbol.asyncDispose]());
+    assert.ok(await deliver(server, "evt_1"));
+    const keys = { ENCRYPTION_KEYS: `${other},${own}` };
+    const refused = await server.run(["encrypt"], keys);
+    assert.equal(refused.code, 1);
+    assert.match(refused.stderr, /was not started with the first key of ENCRYPTION_KEYS/);
+    assert.match((await server.run(["events", "show", "evt_1"])).stdout, /text of evt_1/);
+    await server.stop();
+    const { code, stderr } = await server.run(["encrypt"], keys);
+    assert.equal(code, 0, stderr);
+  });
+
   test("loses no acknowledged event while the key is changed under load, with kills", async (t) => {
     const dir = workingDir();
     const [old, fresh] = [keyIn(dir, "old.key"), keyIn(dir, "new.key")];
