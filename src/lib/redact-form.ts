@@ -1,9 +1,9 @@
 import { unescape as unescapePercent } from "node:querystring";
 import { JSON_FIELDS, looksLikeJson } from "./form-json.ts";
 import {
-  type Place,
   REDACTED,
   type RedactedPaths,
+  type RedactedPlace,
   type RedactedText,
   redactJsonAt,
   rootOf,
@@ -23,7 +23,7 @@ export function redactForm(text: string, paths: RedactedPaths): RedactedText | n
   return fields.every((field) => field !== null) ? { text: fields.join("&"), removed } : null;
 }
 
-function redactField(field: string, root: Place, removed: string[]): string | null {
+function redactField(field: string, root: RedactedPlace, removed: string[]): string | null {
   if (field === "") return field;
   const equals = field.indexOf("=");
   const rawName = equals === -1 ? field : field.slice(0, equals);
@@ -50,7 +50,7 @@ function redactField(field: string, root: Place, removed: string[]): string | nu
 }
 
 /** The place of a field. The first redacted one on the way to it is also its own. */
-function placeOf(root: Place, name: string): Place {
+function placeOf(root: RedactedPlace, name: string): RedactedPlace {
   const whole = root.member(name);
   if (whole.isRedacted || !name.includes("[")) return whole;
   const [first = "", ...inner] = name.split("[").map((part) => part.replace(/\]$/, ""));

@@ -38,7 +38,7 @@ export function redactJson(text: string, paths: RedactedPaths, isLines = false):
 }
 
 /** As {@link redactJson}, for JSON that is itself at a place. */
-export const redactJsonAt = (text: string, place: Place): RedactedText | null =>
+export const redactJsonAt = (text: string, place: RedactedPlace): RedactedText | null =>
   isJsonText(text) ? redactValues(text, place) : null;
 
 function isJsonText(text: string): boolean {
@@ -51,20 +51,20 @@ function isJsonText(text: string): boolean {
 }
 
 /** A place in JSON: how far each path has been followed there. Equal places are the same object. */
-export interface Place {
+export interface RedactedPlace {
   isRedacted: boolean;
   /** Whether a path leads to something in it. */
   isOnPath: boolean;
   /** The place of a member. A name with dots is several names. */
-  member(name: string): Place;
+  member(name: string): RedactedPlace;
   /** The place of an item of a list: that of the list, and its own. */
-  item(index: string): Place;
+  item(index: string): RedactedPlace;
 }
 
-const roots = new WeakMap<RedactedPaths, Place>();
+const roots = new WeakMap<RedactedPaths, RedactedPlace>();
 
 /** The place of a whole value. */
-export function rootOf(paths: RedactedPaths): Place {
+export function rootOf(paths: RedactedPaths): RedactedPlace {
   const root = roots.get(paths) ?? makeRoot(paths);
   roots.set(paths, root);
   return root;
@@ -74,12 +74,12 @@ export function rootOf(paths: RedactedPaths): Place {
 type State = readonly [path: number, met: number];
 
 /** Makes places when they are first asked for. They are few: what no path names is one place. */
-function makeRoot(paths: RedactedPaths): Place {
+function makeRoot(paths: RedactedPaths): RedactedPlace {
   const named = new Set(paths.flat());
-  const places = new Map<string, Place>();
+  const places = new Map<string, RedactedPlace>();
   const wanted = ([path, met]: State) => paths[path]?.[met];
 
-  function placeOf(found: readonly State[]): Place {
+  function placeOf(found: readonly State[]): RedactedPlace {
     const states = [...found];
     // `**` may stand for nothing.
     for (const [path, met] of states) if (wanted([path, met]) === "**") states.push([path, met + 1]);
@@ -90,7 +90,7 @@ function makeRoot(paths: RedactedPaths): Place {
     return place;
   }
 
-  function makePlace(states: readonly State[]): Place {
+  function makePlace(states: readonly State[]): RedactedPlace {
     const behind = (name: string) =>
       states.flatMap(([path, met]): State[] => {
         const next = wanted([path, met]);
@@ -99,8 +99,8 @@ function makeRoot(paths: RedactedPaths): Place {
       });
     /** One place for each name in a path, and one for all others. */
     const cached = (make: (name: string) => readonly State[]) => {
-      const known = new Map<string | null, Place>();
-      return (name: string): Place => {
+      const known = new Map<string | null, RedactedPlace>();
+      return (name: string): RedactedPlace => {
         const key = named.has(name) ? name : null;
         const place = known.get(key) ?? placeOf(make(name));
         known.set(key, place);
@@ -124,18 +124,18 @@ function makeRoot(paths: RedactedPaths): Place {
 }
 
 interface Container {
-  place: Place;
+  place: RedactedPlace;
   /** How many items of a list have begun; null in an object. */
   items: number | null;
   /** The place of the value behind the last name. */
-  ofMember: Place;
+  ofMember: RedactedPlace;
 }
 
 const SCALAR = /[^\s,\]}]+/y;
 const SEPARATORS = " \t\n\r,:";
 
 /** Goes through a text that is known to be JSON. */
-function redactValues(text: string, root: Place): RedactedText {
+function redactValues(text: string, root: RedactedPlace): RedactedText {
   const open: Container[] = [];
   const kept: string[] = [];
   const removed: string[] = [];

@@ -2,7 +2,7 @@ import { hash } from "node:crypto";
 import type { HeldDelivery, HeldStore } from "./held-store.ts";
 
 /** A held delivery that was removed with what it belongs to. */
-export interface ErasedHeld {
+interface ErasedHeld {
   id: number;
   source: string;
   /** Unix milliseconds. */
