@@ -15,6 +15,7 @@ import type { Status } from "../events/event.ts";
 import type { EventStore } from "../events/store.ts";
 import { isoTime } from "../lib/iso-time.ts";
 import { printable } from "../lib/printable.ts";
+import { spellingsOf } from "../lib/spellings.ts";
 import { eraseHeld } from "../webhook/held/erase.ts";
 import { findEvent } from "./find-event.ts";
 import { requireFiltered, requireFilteredThere } from "./find-source.ts";
@@ -51,7 +52,7 @@ export async function runEventsErase(ids: string[], options: Options): Promise<v
   const stop = interruption();
   const { next, ...found } = await eraseThere(
     server,
-    { ids, source: options.source, filter, reason, isDryRun },
+    { ids, source: options.source, filters: filter && spelledFilters(filter), reason, isDryRun },
     stop.isAsked,
   );
   stop.end();
@@ -70,11 +71,24 @@ function eraseHere(ids: readonly string[], filter: EraseFilter | null, options: 
     const find = async (eventId: string) =>
       (await findEvent(events, { eventId, source })) ?? ("there is no such event" as const);
     const make = async () => {
-      const { erased, refused } =
-        filter === null
-          ? await eraseNamed(events, ids, find, how)
-          : { erased: await erasePages(events, filter, how), refused: [] };
-      return { erased, refused, removed: await eraseHeld(held, { events: erased, ...searchOf(filter) }, isDryRun) };
+      if (filter === null) {
+        const named = await eraseNamed(events, ids, find, how);
+        return { ...named, removed: await eraseHeld(held, { events: named.erased }, isDryRun) };
+      }
+      const erased: EraseReceipt[] = [];
+      const removed: Awaited<ReturnType<typeof eraseHeld>> = [];
+      const stop = interruption();
+      let next: string | null = null;
+      for (const spelled of spelledFilters(filter)) {
+        const pages = await erasePages(events, spelled, how, stop.isAsked);
+        erased.push(...pages.erased);
+        removed.push(...(await eraseHeld(held, { events: pages.erased, ...searchOf(spelled) }, isDryRun)));
+        next = pages.next;
+        if (next !== null) break;
+      }
+      stop.end();
+      sayIfInterrupted(next);
+      return { erased, removed, refused: [] };
     };
     const selection = auditedSelection(filter === null ? { ids, source } : { filter });
     const { erased, refused, removed } = isDryRun
@@ -132,21 +146,22 @@ function searchOf(filter: EraseFilter | null) {
   return text === undefined || isOfEvents ? {} : { search: { text, source, since, until } };
 }
 
-/** Erases page by page. Ctrl+C ends it after a page. */
-async function erasePages(events: EventStore, filter: EraseFilter, how: EraseOptions): Promise<EraseReceipt[]> {
-  const all: EraseReceipt[] = [];
-  const stop = interruption();
+/** Erases page by page until it is asked to stop after one. `next` is null if all is done. */
+async function erasePages(events: EventStore, filter: EraseFilter, how: EraseOptions, isStopAsked: () => boolean) {
+  const erased: EraseReceipt[] = [];
   let cursor: string | undefined;
   do {
     const page = await erasePage(events, filter, { ...how, cursor });
-    all.push(...page.erased);
+    erased.push(...page.erased);
     cursor = page.next ?? undefined;
     if (cursor !== undefined) await delay(PAUSE_MS);
-  } while (cursor !== undefined && !stop.isAsked());
-  stop.end();
-  sayIfInterrupted(cursor ?? null);
-  return all;
+  } while (cursor !== undefined && !isStopAsked());
+  return { erased, next: cursor ?? null };
 }
+
+/** A filter for each way in which payloads spell a searched text. */
+const spelledFilters = (filter: EraseFilter): EraseFilter[] =>
+  filter.search === undefined ? [filter] : spellingsOf(filter.search).map((search) => ({ ...filter, search }));
 
 /** Notes Ctrl+C instead of ending the process at once. */
 function interruption(): { isAsked(): boolean; end(): void } {
@@ -171,8 +186,13 @@ interface Result extends Erased {
 }
 
 function print(result: Result, json = false): void {
-  const { refused } = result;
-  const receipt = receiptOf(result);
+  const { events, held, refused } = result;
+  // A dry run finds what is spelled in two ways twice.
+  const receipt = receiptOf({
+    ...result,
+    events: [...new Map(events.map((event) => [`${event.source} ${event.eventId}`, event])).values()],
+    held: [...new Map(held.map((delivery) => [delivery.id, delivery])).values()],
+  });
   if (json) printJson({ ...receipt, refused });
   else printReceipt(receipt, result.isDryRun);
   for (const { eventId, reason } of json ? [] : refused) say(`${printable(eventId)}: ${reason}`);

@@ -21,8 +21,8 @@ export interface Erased {
 interface Selected {
   ids: readonly string[];
   source: string | undefined;
-  /** Null: by id. */
-  filter: EraseFilter | null;
+  /** One after the other. Null: by id. */
+  filters: readonly EraseFilter[] | null;
   reason: string;
   isDryRun: boolean;
 }
@@ -35,7 +35,7 @@ const IDS = 100;
  */
 export async function eraseThere(
   server: RemoteServer,
-  { ids, source, filter, reason, isDryRun }: Selected,
+  { ids, source, filters, reason, isDryRun }: Selected,
   isStopAsked: () => boolean,
 ): Promise<Erased & { next: string | null }> {
   const all: Erased = { events: [], held: [], refused: [], remains: null };
@@ -52,7 +52,7 @@ export async function eraseThere(
     return cursor;
   }
 
-  if (filter === null) {
+  if (filters === null) {
     for (let at = 0; at < ids.length; at += IDS) {
       await ask({ ids: ids.slice(at, at + IDS), source });
       const [next = null] = ids.slice(at + IDS);
@@ -61,8 +61,11 @@ export async function eraseThere(
     return { ...all, next: null };
   }
   let cursor: string | undefined;
-  do {
-    cursor = (await ask({ filter: filterOf(filter), cursor })) ?? undefined;
-  } while (cursor !== undefined && !isStopAsked());
+  for (const filter of filters) {
+    do {
+      cursor = (await ask({ filter: filterOf(filter), cursor })) ?? undefined;
+    } while (cursor !== undefined && !isStopAsked());
+    if (cursor !== undefined) break;
+  }
   return { ...all, next: cursor ?? null };
 }

@@ -87,7 +87,7 @@ suite("a command with --server", { concurrency: 3 }, () => {
 
   test("erases events by id or by a filter, with a token that may only write, and prints the receipt", async (t) => {
     const { server } = await startAdmin(t);
-    for (let n = 0; n < 4; n++) await deliver(server, event(`evt_${n}`, { email: n < 3 ? "maria" : "other" }));
+    for (let n = 0; n < 5; n++) await deliver(server, event(`evt_${n}`, { email: n < 3 ? "maria" : 'O"Neil' }));
     const dir = workingDir();
     const created = await server.run(["tokens", "create", "laptop", "--scope", "events:write"]);
     writeFileSync(join(dir, "token"), created.stdout);
@@ -114,6 +114,11 @@ suite("a command with --server", { concurrency: 3 }, () => {
       action: string;
     }[];
     assert.equal(rows.filter(({ who, action }) => who === "token:laptop" && action === "events.erase").length, 4);
+    // JSON has the quote with a backslash before it.
+    const escaped = ["--search", 'O"Neil'];
+    assert.deepEqual(idsOf(await erase(...escaped, "--dry-run", "--json")), ["evt_3", "evt_4"]);
+    const { stdout } = await server.run(["events", "erase", ...escaped, "--reason", "asked for", "--json"]);
+    assert.deepEqual(idsOf({ receipt: JSON.parse(stdout) }), ["evt_3", "evt_4"]);
   });
 
   test("changes the same, and says the same", async (t) => {
