@@ -110,7 +110,7 @@ export interface CatchUpAdapter {
   stops?: readonly { reason: RegExp; remedy: string }[];
   /** The page that describes the API. */
   docs: string;
-  open(settings: CatchUpSettings, send: SendToApi, now: number): Promise<CatchUpSession>;
+  open(settings: CatchUpSettings, send: SendToApi, now: () => number): Promise<CatchUpSession>;
 }
 
 /** A member of parsed JSON as text; null if it is none. */

@@ -22,16 +22,23 @@ export const github: CatchUpAdapter = {
   keepsMs: 7 * DAY_MS,
   docs: "https://docs.github.com/en/rest/repos/webhooks",
   async open({ hook, token, app }, _send, now) {
-    const headers = { ...VERSION, authorization: `Bearer ${app === null ? token : appToken(app, token, now)}` };
+    // A run may take longer than the token of an app is valid.
+    const bearer = () => (app === null ? token : appToken(app, token, now()));
+    const headers = () => ({ ...VERSION, authorization: `Bearer ${bearer()}` });
     // The deliveries of an app are beside the resource of its webhook.
     const deliveries = `${hook}/deliveries`;
     return {
-      firstPage: () => ({ url: `${deliveries}?per_page=100`, headers }),
+      firstPage: () => ({ url: `${deliveries}?per_page=100`, headers: headers() }),
       readPage({ json, headers: answered }) {
         const next = linkOf(answered.link, "next");
-        return { listed: listOf(json).map(listedOf), next: next === null ? null : { url: next, headers } };
+        return { listed: listOf(json).map(listedOf), next: next === null ? null : { url: next, headers: headers() } };
       },
-      redeliver: ({ id }) => ({ url: `${deliveries}/${id}/attempts`, method: "POST", headers, paceMs: PACE_MS }),
+      redeliver: ({ id }) => ({
+        url: `${deliveries}/${id}/attempts`,
+        method: "POST",
+        headers: headers(),
+        paceMs: PACE_MS,
+      }),
     };
   },
 };

@@ -121,7 +121,7 @@ async function catchUp(
   { from, to }: { from: number; to: number },
   result: CatchUpResult,
 ): Promise<number | null> {
-  const session = await run.adapter.open(run.settings, limited(run), to);
+  const session = await run.adapter.open(run.settings, limited(run), run.now);
   const events = grouped(await list(run, session, from, to));
   result.listed = events.length;
   const known = new Map((await run.store.items(run.source)).map((item) => [item.item, item]));

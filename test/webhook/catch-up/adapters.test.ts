@@ -41,7 +41,8 @@ suite("how a source catches up", () => {
   test("with GitHub may be as an app, which signs its token with its key for ten minutes at most", async () => {
     const { publicKey, privateKey } = generateKeyPairSync("rsa", { modulusLength: 2048 });
     const token = privateKey.export({ type: "pkcs8", format: "pem" }).toString();
-    const session = await github.open(settings({ token, app: "12345" }), unsent, NOW);
+    let now = NOW;
+    const session = await github.open(settings({ token, app: "12345" }), unsent, () => now);
     const { url, headers } = session.firstPage(0, NOW);
     assert.equal(url, "https://api.github.com/app/hook/deliveries?per_page=100");
     const [header = "", claims = "", signature = ""] = (headers?.authorization ?? "").replace("Bearer ", "").split(".");
@@ -49,6 +50,10 @@ suite("how a source catches up", () => {
     const { iss, iat, exp } = JSON.parse(Buffer.from(claims, "base64url").toString());
     assert.equal(iss, "12345");
     assert.ok(iat < NOW / 1000 && exp > NOW / 1000 && exp - iat <= 600);
+    now += 3_600_000;
+    const later = session.redeliver?.({ item: "g", id: "1", at: NOW, outcome: "failed", eventId: "g" });
+    const [, renewed = ""] = later?.headers?.authorization?.split(".") ?? [];
+    assert.equal(JSON.parse(Buffer.from(renewed, "base64url").toString()).iat, iat + 3600);
   });
 
   test("with Stripe leaves out the types that the endpoint does not get", async (t) => {

@@ -85,7 +85,11 @@ suite("an answer that the provider has published is read:", () => {
   const open = (provider: "github" | "gitlab") => {
     const { adapter, origin, hook } = SENDERS[provider];
     const settings = { origin, hook, token: "a-token", app: null, everyMs: null, windowMs: 1, maxPerRun: 1 };
-    return adapter.open({ ...settings, routes: false }, () => Promise.reject(new Error("nothing is to be sent")), 0);
+    return adapter.open(
+      { ...settings, routes: false },
+      () => Promise.reject(new Error("nothing is to be sent")),
+      () => 0,
+    );
   };
   const exampleOf = (provider: string) => apiDescription(provider).operations.find(({ example }) => example)?.example;
 
