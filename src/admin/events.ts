@@ -57,7 +57,9 @@ const EventsQuery = v.object({
   route: v.optional(
     v.pipe(
       text,
-      v.description("Only events with a job of this route. `status` and `error` are then those of that job."),
+      v.description(
+        "Only events with a job of this route. What is asked and answered of status, attempts and error is then of that job.",
+      ),
     ),
   ),
   limit: v.optional(limit, "50"),

@@ -214,7 +214,7 @@ export interface EventFilter {
   status?: Status;
   type?: string;
   source?: string;
-  /** The event has a job of this route. `status` and `error` are then those of that job. */
+  /** The event has a job of this route. `status` and `error` are then of that job, and so is the summary. */
   route?: string;
   /** Unix milliseconds: received at or after. */
   since?: number;

@@ -34,13 +34,18 @@ export function summaryOf(
 /** An event in a list, with its jobs; null before fan-out. */
 export type ListedEvent = Parameters<typeof summaryOf>[0] & { id: number; jobs: readonly ListedJob[] | null };
 
-/** A page of a list: its events, newest first. */
+/** A page of a list: its events, newest first. In that of a route they are as its jobs are. */
 export function listPage(
   events: readonly ListedEvent[],
-  { limit, after }: Pick<EventFilter, "limit" | "after">,
+  { limit, after, route }: Pick<EventFilter, "limit" | "after" | "route">,
 ): EventPage {
+  const ofRoute = (jobs: readonly ListedJob[]) => jobs.filter((job) => job.route === route);
   return {
-    items: events.map(({ jobs, ...event }) => summaryOf(event, jobs)),
+    items: events.map(({ jobs, ...event }) =>
+      route === undefined || jobs === null
+        ? summaryOf(event, jobs)
+        : { ...summaryOf(event, ofRoute(jobs)), routes: jobs.map((job) => job.route) },
+    ),
     older: events.length === limit ? String(events.at(-1)?.id) : null,
     newer: String(events[0]?.id ?? after ?? 0),
   };

@@ -107,6 +107,10 @@ export function listContract(adapter: string, open: OpenEventStore): void {
         const store = await ofTwoRoutes(t);
         const page = await store.list({ route: "one", ...filter, limit: 10 });
         assert.deepEqual([idsOf(page.items), page.older], [ids, null]);
+        assert.deepEqual(
+          page.items.map(({ status }) => status),
+          [...ids].map((id) => ENDS[id]),
+        );
         assert.deepEqual((await store.list({ route: "none", ...filter, limit: 10 })).items, []);
       });
     }

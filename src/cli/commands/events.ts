@@ -34,7 +34,7 @@ export function addEventCommands(program: Command): void {
       .addOption(new Option("--status <status>", "Only events of this status").choices(STATUSES))
       .option("--type <type>", "Only events of this type")
       .option("--source <name>", "Only events of this source")
-      .option("--route <name>", "Only events with a job of this route; --status and --error are then of that job")
+      .option("--route <name>", "Only events with a job of this route; status, attempts and error are then of that job")
       .option("--since <time>", "Only events received since this time: 1h, 7d, or ISO 8601 (UTC by default)")
       .option("--until <time>", "Only events received before this time, like --since")
       .option("--error <text>", "Only events whose last error contains this text")

@@ -78,7 +78,7 @@ function attempt(
   const [tone, sign] = OUTCOMES[outcome];
   const tookMs = Date.parse(finishedAt) - Date.parse(startedAt);
   return html`<li key=${`${number} ${startedAt}`}>
-    <div class="bar"><strong>${isProbe ? t.event.probe : t.event.attempt(number)}</strong> ${badge(tone, sign, t.event.outcomes[outcome])} ${responseStatus !== null && html`<code title=${t.event.status}>${responseStatus}</code>`}</div>
+    <div class="bar"><strong>${isProbe ? t.event.probe : t.event.attempt(number)}</strong> <span class="badges">${responseStatus !== null && html`<code title=${t.event.status}>${responseStatus}</code>`} ${badge(tone, sign, t.event.outcomes[outcome])}</span></div>
     <p class="small">${exactly(startedAt)} <span class="soft">· ${t.event.took(formats.duration(tookMs))}</span></p>
     ${error !== null && html`<p class="error-text">${printable(t.serverText(error))}</p>`}
     ${response !== null && lazyDetails(t.event.answer, () => html`<pre tabindex="0">${printable(response)}</pre>`, isLast && outcome !== "succeeded")}

@@ -24,9 +24,9 @@ const listOf = (items: readonly AuditItem[]): VNode =>
     keyOf: ({ number }) => String(number),
     columns: [
       { label: t.audit.at, cell: ({ at }) => ago(at), isHeader: true },
-      { label: t.audit.who, cell: ({ who }) => html`<code>${who}</code>` },
-      { label: t.audit.from, cell: ({ from }) => html`<code>${from}</code>` },
-      { label: t.audit.action, cell: ({ action }) => html`<code>${action}</code>` },
+      { label: t.audit.who, kind: "short", cell: ({ who }) => html`<code>${who}</code>` },
+      { label: t.audit.from, kind: "short", cell: ({ from }) => html`<code>${from}</code>` },
+      { label: t.audit.action, kind: "short", cell: ({ action }) => html`<code>${action}</code>` },
       { label: t.audit.detail, kind: "grow", cell: ({ detail }) => html`<code>${JSON.stringify(detail)}</code>` },
     ],
   });

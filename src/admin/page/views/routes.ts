@@ -40,7 +40,7 @@ const list = (routes: readonly RouteItem[], choose: (route: RouteItem) => () => 
     keyOf: ({ name }) => name,
     columns: [
       { label: t.routes.route, kind: "grow", cell: nameOf, isHeader: true },
-      { label: t.routes.state, cell: stateOf },
+      { label: t.routes.state, kind: "short", cell: stateOf },
       {
         label: t.routes.queued,
         kind: "number",
