@@ -136,6 +136,19 @@ export function replayContract(adapter: string, open: OpenEventStore): void {
       assert.deepEqual(claimed.map(({ eventId }) => eventId).sort(), ["a", "b"]);
     });
 
+    // https://github.com/OptimalBits/bull/issues/2540
+    test("of a paused route waits with the later events, and is claimed once the route is resumed", async (t) => {
+      const store = await open(t);
+      await ended(store, "e-1", FAILED);
+      await store.pauseRoute("default", NOW);
+      assert.equal(await store.replay(one("e-1"), NOW), 1);
+      await store.append([newEvent({ eventId: "e-2" })]);
+      assert.deepEqual((await claim(store)).claimed, []);
+      await store.resumeRoute("default", NOW);
+      const { claimed } = await claim(store);
+      assert.deepEqual(claimed.map(({ eventId }) => eventId).sort(), ["e-1", "e-2"]);
+    });
+
     test("finds no event with another source or id", async (t) => {
       const store = await open(t);
       await ended(store, "e-1", FAILED);

@@ -20,12 +20,16 @@ function JobList({ route, status }: { route: string; status: Status }): VNode {
   const cursor = useSignal<string | null>(null);
   const failure = useSignal<unknown>(null);
   async function load(): Promise<void> {
+    const from = cursor.value;
+    // The button goes meanwhile: pressed twice, it would add the page twice.
+    cursor.value = null;
     try {
-      const page = await listJobs({ route, status, limit: PAGE, cursor: cursor.value ?? undefined });
+      const page = await listJobs({ route, status, limit: PAGE, cursor: from ?? undefined });
       rows.value = [...(rows.value ?? []), ...page.items];
       cursor.value = page.cursor;
       failure.value = null;
     } catch (error) {
+      cursor.value = from;
       failure.value = error;
     }
   }

@@ -57,7 +57,8 @@ const targetText = ({ handler, target }: RouteItem): VNode | null =>
 
 /** The newest dead letter of a route. */
 function LastError({ name }: { name: string }): VNode | null {
-  const groups = useResource(`errors ${name}`, (signal) => readGroups((cursor) => readErrors(name, cursor, signal)));
+  const read = (signal: AbortSignal) => readGroups((cursor) => readErrors(name, cursor, signal));
+  const groups = useResource(name, read, 30_000);
   const [newest] = (groups.data.value ?? []).toSorted((a, b) => (a.lastFailedAt < b.lastFailedAt ? 1 : -1));
   if (!newest) return null;
   return html`<section><h2>${t.routes.lastError}</h2><p class="error-text">${printable(t.serverText(newest.error))}</p>
