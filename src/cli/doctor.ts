@@ -32,7 +32,7 @@ export async function runDoctor({ json }: { json?: boolean }): Promise<void> {
   let environment: Environment = process.env;
   try {
     environment = readEnvironment(folder);
-    findings.push(...checkSettings(environment));
+    findings.push(...(await checkSettings(environment)));
     findings.push(...misspelledNames(environment).map(({ found, remedy }) => warning("settings", found, remedy)));
   } catch (error) {
     findings.push(...wrongSettings("settings", error));

@@ -28,7 +28,7 @@ const FIRST_EMAIL = "demo@example.com";
 export async function runServe(options: { init?: boolean }): Promise<void> {
   const password = options.init ? await writeFirstEnvFile() : "";
   const environment = readEnvironment();
-  const settings = readServerSettings(environment);
+  const settings = await readServerSettings(environment);
   // Loaded after the settings are read: it loads the native add-ons, and bad settings are reported first.
   const { serve } = await import("../serve.ts");
   const format = settings.LOG_FORMAT ?? (process.stdout.isTTY ? "text" : "json");

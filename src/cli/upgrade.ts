@@ -44,7 +44,7 @@ export async function runUpgradeCheck({ json }: { json?: boolean }): Promise<voi
   const store = address === undefined ? checkSqlite(dataDir) : await checkPostgresStore(settings, address);
   const steps = store.schema === null ? null : stepsOf(store.schema);
   const findings = [
-    ...checkSettings(environment),
+    ...(await checkSettings(environment)),
     ...misspelledNames(environment).map(({ found, remedy }) => warning("settings", found, remedy)),
     ...checkConfigFile(environment),
     ...(store.schema === null ? [] : [schemaFinding(store.schema)]),

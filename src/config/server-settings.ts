@@ -1,6 +1,5 @@
 import { accessSync, constants, readFileSync, statSync } from "node:fs";
 import { dirname, resolve } from "node:path";
-import { getPublicSuffix } from "tldts";
 import * as v from "valibot";
 import { isWithin } from "../auth/browser/redirect-target.ts";
 import { type Fault, SettingsError, systemCode } from "../errors.ts";
@@ -22,15 +21,15 @@ import {
 const FILE_NAMES = ["TLS_CERT_FILE", "TLS_KEY_FILE", "REDIS_TLS_CA_FILE"] as const satisfies SettingName[];
 
 /**
- * Reads the settings that a server starts with. Throws like {@link readSettings}, also for unusable files and an
- * unusable `DATA_DIR`.
+ * Reads the settings that a server starts with. Rejects with the errors of {@link readSettings}, also for unusable
+ * files and an unusable `DATA_DIR`.
  */
-export function readServerSettings(environment: Environment): Settings {
+export async function readServerSettings(environment: Environment): Promise<Settings> {
   return readSettings(environment, SETTING_NAMES, [
     ...unreadableFiles(environment),
     ...unusableFiles(environment),
     ...dataDirFaults(environment),
-    ...cookieDomainFaults(environment),
+    ...(await cookieDomainFaults(environment)),
     ...unusedRedisUrl(environment),
     ...encryptionKeyFaults(environment),
   ]);
@@ -58,7 +57,7 @@ function unusedRedisUrl(environment: Environment): Fault[] {
 }
 
 /** Checks that browsers keep the cookie of `COOKIE_DOMAIN`: they refuse public suffixes, and domains of other hosts. */
-function cookieDomainFaults({ COOKIE_DOMAIN: domain, PUBLIC_URL }: Environment): Fault[] {
+async function cookieDomainFaults({ COOKIE_DOMAIN: domain, PUBLIC_URL }: Environment): Promise<Fault[]> {
   if (domain === undefined) return [];
   if (PUBLIC_URL === undefined) return [{ found: "COOKIE_DOMAIN is set without PUBLIC_URL", remedy: "set PUBLIC_URL" }];
   const url = URL.parse(PUBLIC_URL);
@@ -67,6 +66,8 @@ function cookieDomainFaults({ COOKIE_DOMAIN: domain, PUBLIC_URL }: Environment):
     return [{ found: "COOKIE_DOMAIN needs HTTPS", remedy: "set PUBLIC_URL to an https origin" }];
   if (!isWithin(url.hostname, domain))
     return [{ found: "PUBLIC_URL is not in COOKIE_DOMAIN", remedy: "set COOKIE_DOMAIN to a domain above PUBLIC_URL" }];
+  // The list of public suffixes takes more than a megabyte of memory.
+  const { getPublicSuffix } = await import("tldts");
   if (getPublicSuffix(domain, { allowPrivateDomains: true }) !== domain) return [];
   const remedy = "set it to a domain that is yours, e.g. example.com";
   return [{ found: "COOKIE_DOMAIN is a public suffix, for which browsers keep no cookie", remedy }];

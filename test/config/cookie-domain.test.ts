@@ -16,10 +16,10 @@ suite("COOKIE_DOMAIN", () => {
     ["https://example.co.uk", "co.uk", /public suffix/],
     ["https://me.github.io", "github.io", /public suffix/],
   ] as const) {
-    test(`${COOKIE_DOMAIN} with PUBLIC_URL ${PUBLIC_URL} is ${fault === null ? "accepted" : "refused"}`, () => {
+    test(`${COOKIE_DOMAIN} with PUBLIC_URL ${PUBLIC_URL} is ${fault === null ? "accepted" : "refused"}`, async () => {
       const read = () => readServerSettings({ ...REQUIRED, ...(PUBLIC_URL && { PUBLIC_URL }), COOKIE_DOMAIN });
-      if (fault === null) assert.equal(read().COOKIE_DOMAIN, COOKIE_DOMAIN);
-      else assert.throws(read, (error) => error instanceof SettingsError && fault.test(error.message));
+      if (fault === null) assert.equal((await read()).COOKIE_DOMAIN, COOKIE_DOMAIN);
+      else await assert.rejects(read, (error) => error instanceof SettingsError && fault.test(error.message));
     });
   }
 });

@@ -11,17 +11,17 @@ import { REQUIRED } from "./environment.ts";
 const urlWith = (file: string) =>
   `postgres://app:secret@db.internal/store?sslmode=verify-full&sslrootcert=${encodeURIComponent(file)}`;
 
-test("REDIS_URL is refused unless another setting says where Redis is", () => {
+test("REDIS_URL is refused unless another setting says where Redis is", async () => {
   const REDIS_URL = "redis://:secret@redis.internal:6380/2";
-  const [fault, ...others] = faultsIn({ REDIS_URL });
+  const [fault, ...others] = await faultsIn({ REDIS_URL });
   assert.match(String(fault), /^REDIS_URL is not a setting/);
-  assert.deepEqual([others, faultsIn({ REDIS_URL, REDIS_HOST: "redis.internal" })], [[], []]);
+  assert.deepEqual([others, await faultsIn({ REDIS_URL, REDIS_HOST: "redis.internal" })], [[], []]);
 });
 
 /** What is wrong with these settings of a server. */
-function faultsIn(settings: Record<string, string>): string[] {
+async function faultsIn(settings: Record<string, string>): Promise<string[]> {
   try {
-    readServerSettings({ ...REQUIRED, ...settings });
+    await readServerSettings({ ...REQUIRED, ...settings });
     return [];
   } catch (error) {
     assert.ok(error instanceof SettingsError, String(error));
@@ -30,26 +30,30 @@ function faultsIn(settings: Record<string, string>): string[] {
 }
 
 suite("the sslrootcert of DATABASE_URL", () => {
-  test("is a PEM file with a certificate", () =>
-    assert.deepEqual(faultsIn({ DATABASE_URL: urlWith(pairNamed("first").cert) }), []));
+  test("is a PEM file with a certificate", async () =>
+    assert.deepEqual(await faultsIn({ DATABASE_URL: urlWith(pairNamed("first").cert) }), []));
 
-  test("that is missing is reported with the faults of other settings", () =>
-    assert.deepEqual(faultsIn({ DATABASE_URL: urlWith("/nope.pem"), PORT: "x" }), [
+  test("that is missing is reported with the faults of other settings", async () =>
+    assert.deepEqual(await faultsIn({ DATABASE_URL: urlWith("/nope.pem"), PORT: "x" }), [
       "DATABASE_URL's sslrootcert cannot be read (ENOENT)",
       "PORT is not usable",
     ]));
 
-  test("that is a directory or holds no certificate is refused", () => {
+  test("that is a directory or holds no certificate is refused", async () => {
     const dir = workingDir();
     const empty = join(dir, "empty.pem");
     writeFileSync(empty, "");
-    assert.deepEqual(faultsIn({ DATABASE_URL: urlWith(dir) }), ["DATABASE_URL's sslrootcert cannot be read (EISDIR)"]);
+    assert.deepEqual(await faultsIn({ DATABASE_URL: urlWith(dir) }), [
+      "DATABASE_URL's sslrootcert cannot be read (EISDIR)",
+    ]);
     for (const file of [empty, pairNamed("first").key]) {
-      assert.deepEqual(faultsIn({ DATABASE_URL: urlWith(file) }), ["DATABASE_URL's sslrootcert holds no certificate"]);
+      assert.deepEqual(await faultsIn({ DATABASE_URL: urlWith(file) }), [
+        "DATABASE_URL's sslrootcert holds no certificate",
+      ]);
     }
   });
 
-  test("is not looked for in a malformed URL", () => {
-    assert.deepEqual(faultsIn({ DATABASE_URL: "postgres://app:secret@/%?sslrootcert=/nope.pem" }).length, 1);
+  test("is not looked for in a malformed URL", async () => {
+    assert.equal((await faultsIn({ DATABASE_URL: "postgres://app:secret@/%?sslrootcert=/nope.pem" })).length, 1);
   });
 });

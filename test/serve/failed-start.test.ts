@@ -24,10 +24,10 @@ writeFileSync(
 const { cert, key } = pairNamed("first");
 const environment = settings(dir, { CONFIG_FILE: file, TLS_CERT_FILE: cert, TLS_KEY_FILE: key });
 
-const start = (parts?: Parts) =>
+const start = async (parts?: Parts) =>
   serve(
     {
-      settings: readServerSettings(environment),
+      settings: await readServerSettings(environment),
       environment,
       file,
       readFile: () => readConfigFile(environment),

@@ -15,9 +15,9 @@ import { type Finding, ok, warning, wrong, wrongSettings } from "./finding.ts";
 
 const STICKY = 0o1000;
 
-export function checkSettings(environment: Environment): Finding[] {
+export async function checkSettings(environment: Environment): Promise<Finding[]> {
   try {
-    const settings = readServerSettings(environment);
+    const settings = await readServerSettings(environment);
     const warnings = browserFaults(settings).map(({ found, remedy }) => warning("settings", found, remedy));
     return [ok("settings", "all are valid"), ...warnings];
   } catch (error) {
