@@ -1,5 +1,5 @@
 import { afterAttempt, afterExpiredLease, LEASE_EXPIRED } from "../events/attempt-end.ts";
-import { discardReason, ERASED, type Erasure } from "../events/erasure.ts";
+import { discardReason, ERASED } from "../events/erasure.ts";
 import type { JobStatus } from "../events/event.ts";
 import { type AttemptOutcome, type Claim, type ClaimedJob, MAX_WAIT_MS, type Settlement } from "../events/job.ts";
 import { MAX_PAYLOAD_BYTES } from "../events/limits.ts";
@@ -8,7 +8,7 @@ import type { ClaimRequest, DeadLetteredJob, EventStore, UnreadableJob } from ".
 import { type PayloadCodec, ROW } from "../storage/payload-codec.ts";
 import type { SyncPort } from "./async-store.ts";
 import { atomic, type Database } from "./database.ts";
-import { erasureReader, FORGET_ORDERING_KEY } from "./event-erasure.ts";
+import { FORGET_ORDERING_KEY } from "./event-erasure.ts";
 import { type EventTally, eventTally, type TallyMoves } from "./event-tally.ts";
 import { discardRecord, jobDiscard } from "./job-changes.ts";
 import { promotion } from "./ordering.ts";
@@ -24,7 +24,11 @@ interface DueRow {
   isReplay: number;
   leaseOwner: string | null;
   claimedAt: number | null;
+  erasedFor: string | null;
 }
+
+/** Why the event of a job was erased; null if it was not. */
+const ERASED_FOR = "(SELECT reason FROM erasures WHERE erasures.event = jobs.event) AS erasedFor";
 
 /** True until a claim is lost: event, route, owner, attempt. */
 const IS_CLAIMED = "event = ? AND route = ? AND status = 'queued' AND lease_owner = ? AND attempts = ?";
@@ -110,7 +114,7 @@ function prepareLeasing(
   // Due jobs and expired leases.
   const due = database.prepare<unknown[], DueRow>(`
     SELECT event, attempts, probes, attempts_before_replay AS attemptsBeforeReplay, is_replay AS isReplay,
-      lease_owner AS leaseOwner, claimed_at AS claimedAt
+      lease_owner AS leaseOwner, claimed_at AS claimedAt, ${ERASED_FOR}
     FROM jobs WHERE route = +? AND due_at <= +? ORDER BY due_at LIMIT +?`);
   // The attempt is counted here: a handler that kills the process must still use one up.
   const lease = database.prepare(`
@@ -122,10 +126,9 @@ function prepareLeasing(
     UPDATE jobs SET status = 'failed', due_at = NULL, lease_owner = NULL, claimed_at = NULL, ended_at = ?,
       last_error = ?, in_line = in_line AND ?
     WHERE event = ? AND route = ? AND status = 'queued'`);
-  const endedJob = prepareEndedJob(database);
+  const jobOf = prepareJob(database);
   const promote = promotion(database);
   const addDeadLetter = database.prepare(ADD_DEAD_LETTER);
-  const erasureOf = erasureReader(database);
   const discard = jobDiscard(database);
   const forgetOrderingKey = database.prepare(FORGET_ORDERING_KEY);
 
@@ -150,23 +153,23 @@ function prepareLeasing(
     function setAsideJob(event: number, { eventId, fault, isDamaged }: Unreadable, moves: TallyMoves): void {
       setAside.run(now, fault, blocks ? 1 : 0, event, route);
       addDeadLetter.run(event, route, now, fault, Number(isDamaged));
-      promote(route, endedJob(event, route).orderingKey, now);
+      promote(route, jobOf(event, route)?.orderingKey ?? null, now);
       moves.job(route, "queued", "failed");
       moves.event(event, "queued", tally.statusOf(event));
       unreadable.push({ event, eventId, route, error: fault });
     }
 
     /** A job that was made or released after the erasure of its event. */
-    function discardErased(event: number, { reason }: Erasure, moves: TallyMoves): void {
-      const { orderingKey } = endedJob(event, route);
-      discard(event, { route, status: "queued", orderingKey }, { reason: discardReason(reason), now }, moves);
+    function discardErased(event: number, erasedFor: string, moves: TallyMoves): void {
+      const orderingKey = jobOf(event, route)?.orderingKey ?? null;
+      discard(event, { route, status: "queued", orderingKey }, { reason: discardReason(erasedFor), now }, moves);
       forgetOrderingKey.run(event, route);
       moves.event(event, "queued", tally.statusOf(event));
     }
 
     /** False when no more payloads fit. */
     function take(row: DueRow, moves: TallyMoves): boolean {
-      const { event, attempts, probes, leaseOwner } = row;
+      const { event, attempts, probes, leaseOwner, erasedFor } = row;
       if (leaseOwner === owner && inProgress.includes(event)) {
         renew.run(leaseEndsAt, event, route, owner, attempts);
         return true;
@@ -181,9 +184,8 @@ function prepareLeasing(
         expire(row, leaseOwner, { source, eventId, type }, moves);
         return true;
       }
-      const erasure = erasureOf(event);
-      if (erasure) {
-        discardErased(event, erasure, moves);
+      if (erasedFor !== null) {
+        discardErased(event, erasedFor, moves);
         return true;
       }
       bytes += payload.length + Buffer.byteLength(headers);
@@ -212,7 +214,7 @@ function prepareEndAttempt(database: Database, tally: EventTally, codec: Payload
     UPDATE jobs SET status = ?, due_at = ?, lease_owner = NULL, claimed_at = NULL, ended_at = ?, last_error = ?,
       attempts_before_replay = attempts_before_replay + ?, probes = probes + ?, in_line = in_line AND ?
     WHERE ${IS_CLAIMED}`);
-  const endedJob = prepareEndedJob(database);
+  const jobOf = prepareJob(database);
   const promote = promotion(database);
   const addAttempt = database.prepare(`
     INSERT INTO attempts (event, route, attempt, started_at, finished_at, outcome, error, response, is_probe,
@@ -220,46 +222,49 @@ function prepareEndAttempt(database: Database, tally: EventTally, codec: Payload
     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`);
   const addDeadLetter = database.prepare(ADD_DEAD_LETTER);
   const addDiscard = discardRecord(database);
-  const erasureOf = erasureReader(database);
   const forgetOrderingKey = database.prepare(FORGET_ORDERING_KEY);
 
-  function addReason(status: JobStatus, { event, route, next, finishedAt: now }: Settlement, erasure?: Erasure): void {
-    if (erasure && status === "discarded") addDiscard({ event, route, reason: discardReason(erasure.reason), now });
+  function addReason(status: JobStatus, settlement: Settlement, erasedFor: string | null): void {
+    const { event, route, next, finishedAt: now } = settlement;
+    if (erasedFor !== null && status === "discarded")
+      addDiscard({ event, route, reason: discardReason(erasedFor), now });
     else if (next.to === "failed") addDeadLetter.run(event, route, now, next.reason, 0);
   }
 
   return (settlement, outcome, moves) => {
     const { event, route, owner, attempt, next, startedAt, finishedAt } = settlement;
-    const erasure = erasureOf(event);
-    const error = erasure && settlement.error !== null ? ERASED : settlement.error;
-    const response = erasure ? null : (settlement.response ?? null);
-    const { status, dueAt, isFree, isProbe, staysInLine } = afterAttempt(next, erasure !== undefined);
+    const job = jobOf(event, route);
+    if (!job) return false;
+    const { orderingKey, isReplay, erasedFor } = job;
+    const isErased = erasedFor !== null;
+    const error = isErased && settlement.error !== null ? ERASED : settlement.error;
+    const response = isErased ? null : (settlement.response ?? null);
+    const { status, dueAt, isFree, isProbe, staysInLine } = afterAttempt(next, isErased);
     const change = [status, dueAt, finishedAt, error, ...[isFree, isProbe, staysInLine].map(Number)];
     if (settle.run(...change, event, route, owner, attempt).changes === 0) return false;
     const stored = response === null ? null : codec.sealText(ROW.response(event, route, attempt), response);
     const ended = [startedAt, finishedAt, outcome, error, stored, Number(isProbe), settlement.responseStatus ?? null];
     addAttempt.run(event, route, attempt, ...ended);
-    const { orderingKey, isReplay } = endedJob(event, route);
     moves.attempt(event, { route, outcome: OUTCOME_OF[next.to], at: finishedAt, isReplay: isReplay === 1 });
-    addReason(status, settlement, erasure);
+    addReason(status, settlement, erasedFor);
     if (status === "queued") return true;
     promote(route, orderingKey, finishedAt);
-    if (erasure) forgetOrderingKey.run(event, route);
+    if (isErased) forgetOrderingKey.run(event, route);
     moves.job(route, "queued", status);
     moves.event(event, "queued", tally.statusOf(event));
     return true;
   };
 }
 
-interface EndedJob {
+interface Job {
   orderingKey: string | null;
   isReplay: number;
+  erasedFor: string | null;
 }
 
-function prepareEndedJob(database: Database): (event: number, route: string) => EndedJob {
-  // A `RETURNING` in the statement before would build a temporary table.
-  const ended = database.prepare<unknown[], EndedJob>(
-    "SELECT ordering_key AS orderingKey, is_replay AS isReplay FROM jobs WHERE event = ? AND route = ?",
-  );
-  return (event, route) => ended.get(event, route) as EndedJob;
+function prepareJob(database: Database): (event: number, route: string) => Job | undefined {
+  // A `RETURNING` in the statement that changes the job would build a temporary table.
+  const find = database.prepare<unknown[], Job>(`
+    SELECT ordering_key AS orderingKey, is_replay AS isReplay, ${ERASED_FOR} FROM jobs WHERE event = ? AND route = ?`);
+  return (event, route) => find.get(event, route);
 }

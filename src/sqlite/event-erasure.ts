@@ -1,5 +1,5 @@
 import { hash } from "node:crypto";
-import { discardReason, ERASED, type ErasedEvent, type Erasure } from "../events/erasure.ts";
+import { discardReason, ERASED, type ErasedEvent } from "../events/erasure.ts";
 import { isDiscardable } from "../events/open-job-page.ts";
 import type { EventName, EventStore } from "../events/store.ts";
 import { orNull, type PayloadCodec, ROW, type RowContent } from "../storage/payload-codec.ts";
@@ -14,9 +14,6 @@ SELECT id, received_at AS receivedAt, headers AS text, payload AS bytes FROM eve
 WHERE event_id = ? AND source = ? AND NOT EXISTS (SELECT 1 FROM erasures WHERE erasures.event = id)`;
 
 const ADD = "INSERT INTO erasures (event, erased_at, reason, payload_sha256) VALUES (?, ?, ?, ?)";
-
-const READ = `
-SELECT erased_at AS erasedAt, reason, lower(hex(payload_sha256)) AS payloadSha256 FROM erasures WHERE event = ?`;
 
 /** What has data of an event. Its identity and its jobs stay. */
 const ERASE = [
@@ -34,12 +31,6 @@ const ERASE = [
 /** An ordering key is a part of a payload: of an ended job. */
 export const FORGET_ORDERING_KEY = `
 UPDATE jobs SET ordering_key = NULL, in_line = 0 WHERE event = ? AND route = ? AND status <> 'queued'`;
-
-/** Prepares what tells whether the contents of an event were erased. */
-export function erasureReader(database: Database): (event: number) => Erasure | undefined {
-  const read = database.prepare<[number], Erasure>(READ);
-  return (event) => read.get(event);
-}
 
 /** Erases the contents of events. `secure_delete` overwrites them in the file. */
 export function eventErasure(database: Database, codec: PayloadCodec): SyncPort<Pick<EventStore, "erase" | "sweep">> {
