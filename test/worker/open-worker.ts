@@ -28,6 +28,9 @@ export function openWorker(
   t.after(() => opened?.stop(0));
   const events = localStores(tempDatabase(t).database).events;
   const recorded = recordingLog();
+  t.after(() => {
+    if (!t.passed) for (const line of recorded.lines) t.diagnostic(JSON.stringify(line));
+  });
   const { retry, concurrency, timeoutMs, ...others } = typeof changes === "function" ? changes(events) : changes;
   const worker = createWorker({
     store: events,
