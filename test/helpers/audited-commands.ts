@@ -33,7 +33,7 @@ export const AUDITED_COMMANDS: Record<string, readonly AuditedRun[]> = {
   "throttle forget-browsers": [{ action: "throttle.forget_browsers", args: [] }],
   "tokens create": [{ action: "token.create", args: ["ci", "--scope", "metrics"] }],
   "tokens revoke": [{ action: "token.revoke", args: ["ci"] }],
-  "factors add-totp": [{ action: "factor.add", args: [] }],
+  "factors add-totp": [{ action: "factor.add", args: ["--unconfirmed"] }],
   "factors recovery-codes": [{ action: "factor.recovery_codes", args: [] }],
   "factors remove": [{ action: "factor.remove", args: ["--all"] }],
   encrypt: [{ action: "store.encrypt", args: [] }],
