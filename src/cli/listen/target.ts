@@ -39,7 +39,12 @@ const TIMEOUT_MS = 30_000;
 export function createTarget({ url, loopback }: ForwardUrl, signing: Signing): LocalTarget {
   const isTls = url.startsWith("https:");
   // The certificate of a program under development names nobody.
-  const options = loopback === null ? {} : { lookup: lookupAs(loopback), rejectUnauthorized: false };
+  // Node would try each address of a name for a quarter of a second only, which a busy program may need.
+  const options = {
+    autoSelectFamilyAttemptTimeout: TIMEOUT_MS,
+    rejectUnauthorized: loopback === null,
+    ...(loopback !== null && { lookup: lookupAs(loopback) }),
+  };
   const agent = isTls ? new HttpsAgent(options) : new HttpAgent(options);
   if (isTls && loopback === null) trustSystemAuthorities();
 
@@ -77,14 +82,19 @@ export function createTarget({ url, loopback }: ForwardUrl, signing: Signing): L
         return answered(await post(request.url, request.headers, request.body), null);
       } catch (error) {
         const code = systemCode(error);
-        return AWAY.includes(code) ? { isAway: true, reason: code } : answered(null, describeError(error));
+        return isAway(error) ? { isAway: true, reason: code } : answered(null, describeError(error));
       }
     },
   };
 }
 
-// Nothing was sent.
 const AWAY = ["ECONNREFUSED", "ENOTFOUND", "EAI_AGAIN", "EHOSTUNREACH", "ENETUNREACH"];
+
+/** Whether there was no connection, so that nothing was sent. */
+function isAway(error: unknown): boolean {
+  const { syscall } = error as { syscall?: string };
+  return AWAY.includes(systemCode(error)) || syscall === "connect" || error instanceof AggregateError;
+}
 
 type ReadableEvent = Omit<HeardEvent, "content"> & { content: EventPayload };
 

@@ -52,4 +52,19 @@ suite("where a listener sends events", () => {
       assert.equal(sent.isAway || sent.answer.status, 204);
     }
   });
+
+  test("reaches a program although this process is too busy to see at once that it is connected", async (t) => {
+    const program = createServer((_, response) => void response.writeHead(204).end());
+    await new Promise<void>((resolve) => void program.listen(0, "127.0.0.1", resolve));
+    t.after(() => program.close());
+    const { port } = program.address() as AddressInfo;
+    const target = createTarget(await read(`localhost:${port}`), { as: "route", key: null, route: null });
+    const content = { payload: Buffer.from("{}"), contentType: "application/json", headers: "{}" };
+    const event = { id: 1, source: "a", eventId: "e", type: "push", receivedAt: NOW, cursor: "1-1", content };
+    const sending = target.send(event, false);
+    // Longer than Node tries an address of a name before the next one.
+    process.nextTick(() => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 400));
+    const sent = await sending;
+    assert.equal(sent.isAway || sent.answer.status, 204);
+  });
 });
