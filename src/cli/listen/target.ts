@@ -39,12 +39,11 @@ const TIMEOUT_MS = 30_000;
 export function createTarget({ url, loopback }: ForwardUrl, signing: Signing): LocalTarget {
   const isTls = url.startsWith("https:");
   // The certificate of a program under development names nobody.
-  // Node would try each address of a name for a quarter of a second only, which a busy program may need.
-  const options = {
-    autoSelectFamilyAttemptTimeout: TIMEOUT_MS,
-    rejectUnauthorized: loopback === null,
-    ...(loopback !== null && { lookup: lookupAs(loopback) }),
-  };
+  // Node would try each address of a name for a quarter of a second only, which a busy laptop may need for its own.
+  const options =
+    loopback === null
+      ? {}
+      : { lookup: lookupAs(loopback), autoSelectFamilyAttemptTimeout: TIMEOUT_MS, rejectUnauthorized: false };
   const agent = isTls ? new HttpsAgent(options) : new HttpAgent(options);
   if (isTls && loopback === null) trustSystemAuthorities();
 
