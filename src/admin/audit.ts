@@ -1,14 +1,22 @@
 import * as v from "valibot";
+import { listChanges } from "../audit/change.ts";
 import { AUDIT_ACTIONS, type AuditAction, type AuditStore } from "../audit/store.ts";
 import type { Endpoint } from "../http/endpoint.ts";
 import { isoTime } from "../lib/iso-time.ts";
 import { type AdminGuard, count, cursor, limit, queryEndpoint, timestamp } from "./api.ts";
 
 export interface AuditParts extends AdminGuard {
-  readAudit: AuditStore["list"];
+  readAudit: Pick<AuditStore, "list" | "after">;
 }
 
 const AuditQuery = v.object({
+  all: v.optional(
+    v.pipe(
+      v.picklist(["true", "false"]),
+      v.description("Whether to list the rows that say what begins, too. With them the chain of hashes is whole."),
+    ),
+    "false",
+  ),
   limit: v.optional(limit, "50"),
   cursor: v.optional(
     v.pipe(v.string(), v.regex(/^[0-9]{1,15}$/, "is not a cursor of this request"), v.transform(Number)),
@@ -42,8 +50,8 @@ export function auditEndpoints(parts: AuditParts): Endpoint[] {
       summary: "Lists changes by people and programs, newest first.",
       query: AuditQuery,
       response: AuditAnswer,
-      async read({ limit: most, cursor: before }) {
-        const rows = await parts.readAudit({ before, limit: most });
+      async read({ all, limit: most, cursor: before }) {
+        const rows = await listChanges(parts.readAudit, { before, limit: most, isWhole: all === "true" });
         const items = rows.map(({ at, origin, detail, ...row }) => ({
           ...row,
           at: isoTime(at),

@@ -1,5 +1,5 @@
 import { AppError } from "../errors.ts";
-import type { AuditEntry, AuditRow, WriteAudit } from "./store.ts";
+import type { AuditEntry, AuditRow, AuditStore, WriteAudit } from "./store.ts";
 
 /** A change that is about to be made. */
 type AskedChange = Omit<AuditEntry, "at" | "detail"> & { detail: object };
@@ -30,8 +30,31 @@ export async function makeAudited<Result>(
   return result;
 }
 
-/** Leaves out what begins and has ended in another of these rows. */
-export function withoutBegun(rows: readonly AuditRow[]): AuditRow[] {
-  const ended = new Set(rows.map(({ detail }) => (JSON.parse(detail) as { begun?: number }).begun));
-  return rows.filter(({ number }) => !ended.has(number));
+/** More rows than are written between the two rows of a change. */
+const NEAR_ROWS = 1000;
+
+/**
+ * The newest changes before a number, newest first: the rows without those that say what begins, unless nothing has
+ * come of it yet. With `isWhole` it lists those, too.
+ */
+export async function listChanges(
+  audit: Pick<AuditStore, "list" | "after">,
+  { before, limit, isWhole = false }: { before?: number | undefined; limit: number; isWhole?: boolean | undefined },
+): Promise<AuditRow[]> {
+  if (isWhole) return audit.list({ before, limit });
+  const ended = new Set(before === undefined ? [] : (await audit.after(before - 1, NEAR_ROWS)).map(begunBy));
+  const changes: AuditRow[] = [];
+  for (let from = before; ; ) {
+    const rows = await audit.list({ before: from, limit });
+    for (const row of rows) {
+      ended.add(begunBy(row));
+      if (!ended.has(row.number)) changes.push(row);
+      if (changes.length === limit) return changes;
+    }
+    if (rows.length < limit) return changes;
+    from = rows.at(-1)?.number;
+  }
 }
+
+/** The number of the row that says that this change begins. */
+const begunBy = ({ detail }: AuditRow) => (JSON.parse(detail) as { begun?: number }).begun;

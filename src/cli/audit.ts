@@ -1,5 +1,5 @@
 import { verifyAudit } from "../audit/chain.ts";
-import { withoutBegun } from "../audit/change.ts";
+import { listChanges } from "../audit/change.ts";
 import type { AuditLink, AuditRow } from "../audit/store.ts";
 import { OperatorError } from "../errors.ts";
 import { isoTime } from "../lib/iso-time.ts";
@@ -11,17 +11,25 @@ import { timeFormat } from "./time.ts";
 
 const MAX_LIMIT = 10_000;
 
+interface AuditListOptions {
+  limit?: string;
+  /** Every row of the chain, not one for each change. */
+  all?: boolean;
+  utc?: boolean;
+  json?: boolean;
+}
+
 /** Prints what people and programs have changed, newest first. */
-export function runAuditList({ limit = "50", utc, json }: { limit?: string; utc?: boolean; json?: boolean }) {
+export function runAuditList({ limit = "50", all, utc, json }: AuditListOptions) {
   const most = wholeNumber("--limit", limit, MAX_LIMIT);
   return withStores(async ({ audit, now }) => {
-    const rows = await audit.list({ limit: most });
+    const rows = await listChanges(audit, { limit: most, isWhole: all });
     if (json) return printJson(rows.map(rowJson));
     if (rows.length === 0) return say("Nothing was changed yet.");
     const time = timeFormat(utc, now());
     printTable(
       ["NUMBER", "TIME", "WHO", "FROM", "ACTION", { heading: "DETAIL", leastWidth: 12 }],
-      withoutBegun(rows).map(({ number, at, who, origin, action, detail }) => [
+      rows.map(({ number, at, who, origin, action, detail }) => [
         String(number),
         time(at),
         who,

@@ -87,7 +87,7 @@ export function openAdmin(
   return {
     authorize,
     audit: createAudit(wiring),
-    readAudit: stores.audit.list,
+    readAudit: stores.audit,
     events,
     attemptsOf: (route) =>
       routesOf(settings, config.current).find(({ name }) => name === route)?.retry.attempts ?? null,

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
-import { makeAudited } from "../../src/audit/change.ts";
+import { listChanges, makeAudited } from "../../src/audit/change.ts";
 import { AppError } from "../../src/errors.ts";
 
 const CHANGE = { who: "token:ci", origin: "192.0.2.1", action: "route.pause", detail: { route: "all" } } as const;
@@ -65,5 +65,43 @@ suite("an audited change", () => {
       { code: "store_unavailable" },
     );
     assert.equal(isMade, false);
+  });
+});
+
+suite("the list of changes", () => {
+  const details = [
+    {},
+    { begins: true },
+    { begins: true },
+    { begun: 2 },
+    { begins: true },
+    { begun: 5 },
+    { begins: true },
+  ];
+  const rows = details.map((detail, index) => ({
+    ...{ number: index + 1, at: 0, who: "server", origin: "machine", action: "config.take" as const, hash: "" },
+    detail: JSON.stringify(detail),
+  }));
+  const audit = {
+    list: async ({ before = 99, limit }: { before?: number | undefined; limit: number }) =>
+      rows
+        .filter(({ number }) => number < before)
+        .reverse()
+        .slice(0, limit),
+    after: async (number: number) => rows.filter((row) => row.number > number),
+  };
+  const numbers = async (request: Parameters<typeof listChanges>[1]) =>
+    (await listChanges(audit, request)).map(({ number }) => number);
+
+  test("has one row of a change, also if a page ends between its two rows", async () => {
+    assert.deepEqual(await numbers({ limit: 50 }), [7, 6, 4, 3, 1]);
+    assert.deepEqual(
+      [await numbers({ limit: 2 }), await numbers({ before: 6, limit: 2 })],
+      [
+        [7, 6],
+        [4, 3],
+      ],
+    );
+    assert.deepEqual(await numbers({ limit: 7, isWhole: true }), [7, 6, 5, 4, 3, 2, 1]);
   });
 });

@@ -41,13 +41,14 @@ suite("the audit", () => {
     await server.run(["routes", "pause", "all"]);
     await server.run(["tokens", "revoke", "ci"]);
 
-    const all = (await rows()).reverse();
+    const { stdout: whole } = await server.run(["audit", "list", "--json", "--all"]);
+    const all = (JSON.parse(whole) as Row[]).reverse();
     const ended = new Map(all.map(({ number, detail: { begun } }) => [begun, number]));
     // Each of them is behind the row that says that it begins.
     for (const { number, detail } of all.filter(({ detail }) => detail.begins))
       assert.ok((ended.get(number) ?? 0) > number, JSON.stringify(detail));
-    const found = all
-      .filter(({ detail }) => !detail.begins)
+    const found = (await rows())
+      .reverse()
       .map(({ who, from, action, detail: { begun, ...detail } }) => [who, from, action, detail] as const);
     const user = `command:${userInfo().username}`;
     assert.deepEqual(
@@ -68,12 +69,15 @@ suite("the audit", () => {
     assert.deepEqual([found[4]?.[3], found[5]?.[3]], [{ route: "all" }, { route: "all", changed: false }]);
     const { json } = await get("audit?limit=4");
     assert.deepEqual((json.items as Row[])[0], (await rows())[0]);
-    assert.equal(json.cursor, "10");
+    assert.equal(json.cursor, "7");
+    const { json: earlier } = await get(`audit?cursor=${json.cursor}`);
+    assert.deepEqual([...(json.items as Row[]), ...(earlier.items as Row[])], await rows());
+    assert.equal(((await get("audit?all=true")).json.items as Row[]).length, all.length);
     const { stdout: text } = await server.run(["audit", "list"]);
     assert.deepEqual([text.match(/route\.pause/g)?.length, text.includes("begins")], [2, false]);
     assertProblem(await ask(server, "/admin/api/audit", { headers }), 401, "invalid_token");
     const logged = server.log("audited").map(({ number, hash }) => [number, hash]);
-    const listed = (await rows()).reverse().slice(0, 7);
+    const listed = all.slice(0, 7);
     assert.deepEqual(
       logged,
       listed.map(({ number, hash }) => [number, hash]),

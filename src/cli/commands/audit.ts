@@ -7,6 +7,7 @@ export function addAuditCommands(program: Command): void {
     .command("list")
     .description("List changes, newest first")
     .option("--limit <count>", "Maximum number of changes", "50")
+    .option("--all", "Also show the rows that say what begins, so that the chain of hashes is whole")
     .option("--utc", "Show exact times instead of relative ones")
     .option("--json", "Print a JSON array")
     .action(async (options) => (await import("../audit.ts")).runAuditList(options));

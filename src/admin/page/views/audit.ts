@@ -20,7 +20,7 @@ export function Audit(): VNode {
 const listOf = (items: readonly AuditItem[]): VNode =>
   table({
     caption: t.views.audit,
-    rows: withoutBegun(items),
+    rows: items,
     keyOf: ({ number }) => String(number),
     columns: [
       { label: t.audit.at, cell: ({ at }) => ago(at), isHeader: true },
@@ -30,9 +30,3 @@ const listOf = (items: readonly AuditItem[]): VNode =>
       { label: t.audit.detail, kind: "grow", cell: ({ detail }) => html`<code>${JSON.stringify(detail)}</code>` },
     ],
   });
-
-/** Leaves out what begins and has ended in another of these rows. */
-function withoutBegun(items: readonly AuditItem[]): AuditItem[] {
-  const ended = new Set(items.map(({ detail }) => detail.begun));
-  return items.filter(({ number }) => !ended.has(number));
-}
