@@ -89,7 +89,10 @@ async function measureCheckout(scratch: string, checkout: string, deliveries: Ru
   };
 }
 
-/** Lets the jobs of a paused route gather, and returns how many of them are processed per second after that. */
+/**
+ * Lets the jobs of a paused route gather, and resumes it. Returns how many of them are processed per second from the
+ * end of that command on.
+ */
 async function measureDrain(scratch: string, checkout: string, { warmUp }: Run): Promise<number> {
   const file = join(scratch, "compare.yaml");
   writeFileSync(file, `routes: [{ name: ${ROUTE}, log: {} }]\n`);
@@ -97,9 +100,10 @@ async function measureDrain(scratch: string, checkout: string, { warmUp }: Run):
   try {
     command(checkout, server, "pause");
     await playCorpus(server, { connections: CONNECTIONS, seconds: WARM_UP_SECONDS, corpus: warmUp });
-    const queued = await settledQueue(server);
-    const from = performance.now();
+    await settledQueue(server);
     command(checkout, server, "resume");
+    const queued = await metricOf(server, "events_queued");
+    const from = performance.now();
     while ((await metricOf(server, "events_queued")) > 0) await delay(50);
     return queued / ((performance.now() - from) / 1000);
   } finally {
@@ -107,12 +111,12 @@ async function measureDrain(scratch: string, checkout: string, { warmUp }: Run):
   }
 }
 
-/** The number of queued events, once no more are added. */
-async function settledQueue(server: Target): Promise<number> {
+/** Resolves once no more events are added to the queue. */
+async function settledQueue(server: Target): Promise<void> {
   for (let last = -1; ; ) {
     await delay(1000);
     const queued = await metricOf(server, "events_queued");
-    if (queued === last) return queued;
+    if (queued === last) return;
     last = queued;
   }
 }

@@ -5,6 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { needs } from "../helpers/back-end.ts";
 import { type Finished, runProgram } from "../helpers/command.ts";
+import { until } from "../helpers/until.ts";
 
 const hasProgram = (name: string) => spawnSync(name, ["--version"], { stdio: "ignore" }).error === undefined;
 
@@ -29,8 +30,12 @@ export class Podman implements AsyncDisposable {
   /** Ends and removes everything. */
   async [Symbol.asyncDispose](): Promise<void> {
     await this.run("rm", "--all", "--force", "--time", "0");
-    // Podman mounts the folder of its images onto itself, and leaves it so.
-    spawnSync("umount", [`${this.#dir}/storage/overlay`]);
+    // Podman mounts the folder of its images onto itself, and leaves it so. A process that cleans up may still use it.
+    const mounted = `${this.#dir}/storage/overlay`;
+    await until(() => {
+      spawnSync("umount", [mounted]);
+      return spawnSync("mountpoint", ["-q", mounted]).status !== 0;
+    });
     rmSync(this.#dir, { recursive: true, force: true });
   }
 
