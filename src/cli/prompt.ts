@@ -72,6 +72,8 @@ export function askHidden(question: string): Promise<string> {
       end();
     }
     stdin.on("data", onData);
+    // An earlier question has let the process end without it.
+    stdin.ref?.();
     stdin.resume();
     stderr.write(question);
     const ahead = typedAhead;
