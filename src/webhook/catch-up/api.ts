@@ -1,6 +1,7 @@
 import type { IncomingHttpHeaders } from "node:http";
 import { MINUTE_MS } from "../../lib/durations.ts";
 import { printable } from "../../lib/printable.ts";
+import { readRetryAfter } from "../../lib/retry-after.ts";
 import { type ApiAnswer, type ApiRequest, memberOf, type SendToApi } from "./adapter.ts";
 
 /** An answer of any status. `isCut` if it was longer than was read. */
@@ -136,19 +137,11 @@ function limitOf({ status, headers }: RawAnswer, reason: string | null, now: num
   const remaining = headers["x-ratelimit-remaining"] ?? headers["ratelimit-remaining"];
   const isOfGithub = status === 403 && (hasWait || remaining === "0" || /rate limit/i.test(reason ?? ""));
   if (status !== 429 && !isOfGithub && !(status === 503 && hasWait)) return null;
-  const after = waitIn(headers["retry-after"], now);
-  if (after !== null) return after;
+  const after = readRetryAfter(headers["retry-after"], now);
+  if (after !== undefined) return after;
   // With requests left, it is another limit than the one that is reset then.
   const reset = remaining === "0" ? Number(headers["x-ratelimit-reset"] ?? headers["ratelimit-reset"]) : 0;
   return reset > 0 ? Math.max(1000, reset * 1000 - now) : "unsaid";
-}
-
-/** The wait of a `Retry-After` header, in milliseconds (RFC 9110, 10.2.3); null if there is none. */
-function waitIn(header: string | undefined, now: number): number | null {
-  if (header === undefined) return null;
-  const seconds = Number(header);
-  const ms = Number.isNaN(seconds) ? Date.parse(header) - now : seconds * 1000;
-  return Number.isNaN(ms) ? null : Math.max(0, ms);
 }
 
 // A longer text is no reason.

@@ -10,6 +10,7 @@ import { systemCode } from "../../errors.ts";
 import type { ClaimedJob } from "../../events/job.ts";
 import type { EventPayload } from "../../events/store.ts";
 import { decodeBeginning, MAX_RESPONSE_BYTES } from "../../lib/beginning.ts";
+import { readRetryAfter } from "../../lib/retry-after.ts";
 import { trustSystemAuthorities } from "../../lib/system-authorities.ts";
 import {
   type Answered,
@@ -179,16 +180,6 @@ function wholeAnswer(response: IncomingMessage): Promise<HttpAnswer> {
       resolve({ status: response.statusCode ?? 0, body: Buffer.concat(chunks), isWhole: response.complete });
     });
   });
-}
-
-/**
- * Reads a `Retry-After` (RFC 9110, 10.2.3), which is seconds or a date, in milliseconds; undefined when it is neither.
- */
-function readRetryAfter(value: string | undefined, now: number): number | undefined {
-  if (value === undefined) return undefined;
-  if (/^[0-9]{1,9}$/.test(value)) return Number(value) * 1000;
-  const time = Date.parse(value);
-  return Number.isNaN(time) ? undefined : Math.max(0, time - now);
 }
 
 /**
