@@ -96,10 +96,13 @@ export async function runBulk(ids: readonly string[], options: BulkOptions, comm
     const { audited, filter } = command;
     const { source } = options;
     const selection = auditedSelection(filter === null ? { ids, source } : { filter: { ...filter } });
-    const make = () => take(ids, { events, action, count: events.count }, options, command);
-    const asked = { ...selection, ...audited.detail };
-    if (options.dryRun) await make();
-    else await makeChange(stores, { action: audited.action, asked, make, outcome: (taken) => ({ events: taken }) });
+    await makeChange(stores, {
+      action: audited.action,
+      asked: { ...selection, ...audited.detail },
+      isDryRun: options.dryRun,
+      make: () => take(ids, { events, action, count: events.count }, options, command),
+      outcome: (taken) => ({ events: taken }),
+    });
   });
 }
 

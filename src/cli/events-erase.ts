@@ -91,14 +91,13 @@ function eraseHere(ids: readonly string[], filter: EraseFilter | null, options: 
       return { erased, removed, refused: [] };
     };
     const selection = auditedSelection(filter === null ? { ids, source } : { filter });
-    const { erased, refused, removed } = isDryRun
-      ? await make()
-      : await makeChange(stores, {
-          action: "events.erase",
-          asked: { ...selection, reason },
-          make,
-          outcome: (done) => ({ events: done.erased.length, held: done.removed.length }),
-        });
+    const { erased, refused, removed } = await makeChange(stores, {
+      action: "events.erase",
+      asked: { ...selection, reason },
+      isDryRun,
+      make,
+      outcome: (done) => ({ events: done.erased.length, held: done.removed.length }),
+    });
     const remains = isDryRun ? null : await sweep(events);
     const receipt = { events: erased.map(timesOf), held: removed.map(timesOf), refused, remains };
     print({ reason, isDryRun, ...receipt, now: now() }, json);

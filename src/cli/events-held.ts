@@ -92,11 +92,13 @@ export async function runEventsReverify({ source: name, since, dryRun = false, .
       if (!dryRun) await delay(PAUSE_MS);
       return totals;
     };
-    const make = () => reverifyPages(held, filterOf(name, since, now()), reverify);
-    const outcome = ({ admitted }: AdmittedHeld) => ({ admitted });
-    const totals = dryRun
-      ? await make()
-      : await makeChange(stores, { action: "held.reverify", asked: { source: name }, make, outcome });
+    const totals = await makeChange(stores, {
+      action: "held.reverify",
+      asked: { source: name },
+      isDryRun: dryRun,
+      make: () => reverifyPages(held, filterOf(name, since, now()), reverify),
+      outcome: ({ admitted }) => ({ admitted }),
+    });
     report(totals, { ...options, dryRun });
   });
 }

@@ -42,14 +42,13 @@ export function runEventsPrune({
           return true;
         },
       );
-    const purged = isDryRun
-      ? await make()
-      : await makeChange(stores, {
-          action: "events.prune",
-          asked: {},
-          make,
-          outcome: (gone) => (gone.events + gone.ids === 0 ? null : { events: gone.events, ids: gone.ids }),
-        });
+    const purged = await makeChange(stores, {
+      action: "events.prune",
+      asked: {},
+      isDryRun,
+      make,
+      outcome: (gone) => (gone.events + gone.ids === 0 ? null : { events: gone.events, ids: gone.ids }),
+    });
     if (json) return printJson(purged);
     const megabytes = (purged.bytes / 1e6).toFixed(1);
     const what = `${counted(purged.events, "event")} (${megabytes} MB) and ${counted(purged.ids, "id")}`;

@@ -10,6 +10,8 @@ interface CommandChange<Result> {
   action: AuditAction;
   /** What is asked for, without data of payloads. */
   asked: object;
+  /** A dry run changes nothing, and is not written. */
+  isDryRun?: boolean | undefined;
   make(): Promise<Result>;
   /** What the audit has of the result. Null: nothing was changed. */
   outcome(result: Result): object | null;
@@ -18,8 +20,9 @@ interface CommandChange<Result> {
 /** Makes a change, and writes it to the audit with the user of the system that runs the command. */
 export function makeChange<Result>(
   stores: AuditStores,
-  { action, asked, make, outcome }: CommandChange<Result>,
+  { action, asked, isDryRun = false, make, outcome }: CommandChange<Result>,
 ): Promise<Result> {
+  if (isDryRun) return make();
   return makeAudited(writeTo(stores), { ...byCommand(), action, detail: asked }, make, outcome);
 }
 

@@ -42,11 +42,13 @@ export async function runSourcesCatchUp(name: string, options: CatchUpOptions): 
     const run = catchUpRunOf(source, stores, stopped.signal);
     if (run === null) return;
     const from = since === undefined ? {} : { since: parseTime("--since", since, now()) };
-    const make = () => runCatchUp({ ...run, ...from, isDryRun: dryRun, isAll: all });
-    const outcome = ({ redelivered, captured }: CatchUpResult) => ({ redelivered, captured });
-    const result = dryRun
-      ? await make()
-      : await makeChange(stores, { action: "source.catch_up", asked: { source: name }, make, outcome });
+    const result = await makeChange(stores, {
+      action: "source.catch_up",
+      asked: { source: name },
+      isDryRun: dryRun,
+      make: () => runCatchUp({ ...run, ...from, isDryRun: dryRun, isAll: all }),
+      outcome: ({ redelivered, captured }) => ({ redelivered, captured }),
+    });
     if (json) printJson(result);
     else printResult(result, dryRun);
     if (result.error !== null) process.exitCode = 1;
