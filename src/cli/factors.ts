@@ -9,7 +9,7 @@ import {
 import { qrText } from "../auth/factors/qr-code.ts";
 import { plainCode } from "../auth/factors/recovery-codes.ts";
 import { spendTotp } from "../auth/factors/second-factors.ts";
-import { clockHint, isTotpCode, loadTotp } from "../auth/factors/totp.ts";
+import { clockHint, loadTotp } from "../auth/factors/totp.ts";
 import { OperatorError } from "../errors.ts";
 import { isoTime } from "../lib/iso-time.ts";
 import { makeChange } from "./make-change.ts";
@@ -153,9 +153,9 @@ async function stepOfShownCode(secret: string, now: () => number): Promise<numbe
   for (;;) {
     const code = plainCode(await askForCode());
     const at = now();
-    const step = isTotpCode(code) ? stepOf(secret, code, at) : null;
+    const step = stepOf(secret, code, at);
     if (step !== null) return step;
-    const ahead = isTotpCode(code) ? aheadOf(secret, code, at) : null;
+    const ahead = aheadOf(secret, code, at);
     const clocks = ahead === null ? `the clock of this machine says ${isoTime(at)}` : clockHint(ahead);
     const found = `The code is wrong: ${clocks}`;
     if (!process.stdin.isTTY) throw new OperatorError({ found, remedy: "run it again: no factor was added" }, 1);

@@ -1,6 +1,6 @@
 import type { Action } from "../events/actions.ts";
 import type { EraseFilter } from "../events/erase.ts";
-import type { CountedPage, EventDetail, JobFilter, PageRequest } from "../events/store.ts";
+import type { CountedPage, EventDetail, EventFilter, JobFilter, PageRequest } from "../events/store.ts";
 import { isoTime } from "../lib/iso-time.ts";
 import type { RemoteServer } from "./remote.ts";
 
@@ -45,7 +45,7 @@ async function takePage(server: RemoteServer, { path, body }: RemoteChange): Pro
 }
 
 /** A filter as the API takes it. */
-export const filterOf = ({ since, until, ...conditions }: JobFilter | EraseFilter) => ({
+export const filterOf = ({ since, until, ...conditions }: JobFilter | EraseFilter | Omit<EventFilter, "limit">) => ({
   ...conditions,
   ...(since !== undefined && { since: isoTime(since) }),
   ...(until !== undefined && { until: isoTime(until) }),

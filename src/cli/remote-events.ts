@@ -1,4 +1,5 @@
 import type { Surroundings } from "../events/json.ts";
+import { isSearched } from "../events/search-window.ts";
 import type { Chart } from "../events/stats.ts";
 import type {
   Conflict,
@@ -11,10 +12,10 @@ import type {
   UnavailableRoute,
 } from "../events/store.ts";
 import type { Waiting } from "../events/waiting.ts";
-import { isoTime } from "../lib/iso-time.ts";
 import type { RouteVerdict } from "../worker/routing.ts";
 import type { ReadEvents } from "./find-event.ts";
 import { RemoteProblem, type RemoteServer } from "./remote.ts";
+import { filterOf } from "./remote-changes.ts";
 
 const PAGE = 500;
 
@@ -45,29 +46,18 @@ type RemoteEvents = Pick<EventStore, "list"> & ReadEvents<RemoteEvent>;
 
 /** Reads the events of a server on another machine. */
 export function remoteEvents(server: RemoteServer): RemoteEvents {
-  async function list({ limit, since, until, before, after, status, type, source, route, error, search }: EventFilter) {
+  async function list({ limit, before, ...filter }: EventFilter) {
     const items: EventSummary[] = [];
-    const conditions = {
-      status,
-      type,
-      source,
-      route,
-      error,
-      search,
-      after,
-      since: timeOf(since),
-      until: timeOf(until),
-    };
     let older: string | null = before ?? null;
     let newest: string | undefined;
     do {
-      const query = { ...conditions, limit: Math.min(PAGE, limit - items.length), cursor: older ?? undefined };
+      const query = { ...filterOf(filter), limit: Math.min(PAGE, limit - items.length), cursor: older ?? undefined };
       const page: ShownPage = await server.get("events", query);
       items.push(...page.items);
       older = page.cursor;
       newest ??= page.newer;
       // A search ends a page when its time is over.
-    } while (older !== null && items.length < limit && search === undefined && route === undefined);
+    } while (older !== null && items.length < limit && !isSearched(filter));
     return { items, older, newer: newest ?? "" };
   }
 
@@ -98,8 +88,6 @@ export function remoteEvents(server: RemoteServer): RemoteEvents {
     },
   };
 }
-
-const timeOf = (ms: number | undefined) => (ms === undefined ? undefined : isoTime(ms));
 
 function eventOf({ conflicts, jobs, routes: verdicts, ...event }: ShownEvent, payload: Uint8Array): RemoteEvent {
   const attempts = new Map(jobs.map(({ route, budget }) => [route, budget.of]));

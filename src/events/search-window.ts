@@ -7,7 +7,8 @@ export const WINDOW = 1000;
 export const JOBS_WINDOW = 20_000;
 
 /** Whether a list is searched window by window, because no index leads to what it lists. */
-export const isSearched = ({ search, route }: EventFilter) => search !== undefined || route !== undefined;
+export const isSearched = ({ search, route }: Pick<EventFilter, "search" | "route">) =>
+  search !== undefined || route !== undefined;
 
 const MAX_MS = 500;
 

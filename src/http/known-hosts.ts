@@ -4,7 +4,7 @@ import { hostname } from "node:os";
 import { AppError } from "../errors.ts";
 import type { Audience, RequestContext, RequestHandler } from "./endpoint.ts";
 import { isNavigation } from "./headers.ts";
-import { isLoopback } from "./listen.ts";
+import { bareHost, isLoopback } from "./listen.ts";
 import { believed, firstOf, isTrusted, peerAddress } from "./proxies.ts";
 
 /** What decides under which names the server answers. */
@@ -29,7 +29,7 @@ export function knownHosts({ listeningHost, publicUrl, allowedHosts, trustedProx
 
   /** Nobody can make an IP address lead elsewhere. Names without a dot are those of a network of containers. */
   function isKnown(name: string): boolean {
-    if (names.has(name) || name.endsWith(".localhost") || isIP(name.replace(/^\[(.*)\]$/, "$1")) !== 0) return true;
+    if (names.has(name) || name.endsWith(".localhost") || isIP(bareHost(name)) !== 0) return true;
     return !isLocal && name !== "" && !name.includes(".");
   }
 

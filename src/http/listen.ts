@@ -14,9 +14,12 @@ export function hostOf({ HOST, TLS_CERT_FILE }: ListenSettings): string | undefi
   return HOST ?? (TLS_CERT_FILE === undefined ? "127.0.0.1" : undefined);
 }
 
+/** A host of a URL without the brackets of an IPv6 address. */
+export const bareHost = (host: string) => host.replace(/^\[(.*)\]$/, "$1");
+
 /** Whether a host, also as written in a URL, is a loopback address. */
 export function isLoopback(host: string): boolean {
-  const bare = host.replace(/^\[(.*)\]$/, "$1");
+  const bare = bareHost(host);
   return /^(?:localhost|127\.[0-9.]+|::1)$/i.test(canonicalAddress(bare) ?? bare);
 }
 

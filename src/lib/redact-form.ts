@@ -1,4 +1,5 @@
 import { unescape as unescapePercent } from "node:querystring";
+import { formEncoded } from "./form-encoded.ts";
 import { JSON_FIELDS, looksLikeJson } from "./form-json.ts";
 import {
   REDACTED,
@@ -35,7 +36,7 @@ function redactField(field: string, root: RedactedPlace, removed: string[]): str
   if (place.isRedacted) {
     removed.push(value);
     if (looksLikeJson(value)) textsIn(jsonOf(value), removed);
-    return `${rawName}=${encoded(REDACTED)}`;
+    return `${rawName}=${formEncoded(REDACTED)}`;
   }
   if (!looksLikeJson(value)) return field;
   let json = value;
@@ -46,7 +47,7 @@ function redactField(field: string, root: RedactedPlace, removed: string[]): str
     removed.push(...found.removed);
     json = found.text;
   }
-  return json === value ? field : `${rawName}=${encoded(json)}`;
+  return json === value ? field : `${rawName}=${formEncoded(json)}`;
 }
 
 /** The place of a field. The first redacted one on the way to it is also its own. */
@@ -71,5 +72,3 @@ function jsonOf(text: string): unknown {
 }
 
 const decoded = (text: string) => unescapePercent(text.replaceAll("+", " "));
-
-const encoded = (text: string) => new URLSearchParams([["", text]]).toString().slice(1);

@@ -37,11 +37,10 @@ const BY_COLUMN: Index = { tables: "authserve.events", event: "events.id" };
  */
 export function listStatements(filter: EventFilter): Statement[] {
   const { status, type, source, route, until, error } = filter;
-  if (route !== undefined && status === "queued") return [listStatement(filter, OPEN_JOBS)];
   if (status === "failed" || status === "discarded") return [listStatement(filter, OPEN_JOBS)];
   if (status === "queued") {
-    // An event before fan-out has no error.
-    const places = error === undefined ? [OPEN_JOBS, PENDING] : [OPEN_JOBS];
+    // An event before fan-out has no error, and is of no route.
+    const places = error === undefined && route === undefined ? [OPEN_JOBS, PENDING] : [OPEN_JOBS];
     return places.map((index) => listStatement(filter, index));
   }
   const isByColumn = [type, source, until].some((given) => given !== undefined);

@@ -11,7 +11,7 @@ import { plainCode } from "../factors/recovery-codes.ts";
 import { spendTotp } from "../factors/second-factors.ts";
 import { STEP_MS } from "../factors/steps.ts";
 import type { NewFactor } from "../factors/store.ts";
-import { isTotpCode, isTotpSecret, loadTotp } from "../factors/totp.ts";
+import { isTotpSecret, loadTotp } from "../factors/totp.ts";
 import type { TokenStore } from "../machine-tokens/store.ts";
 import type { AccessClaims } from "../token.ts";
 import type { User } from "../user.ts";
@@ -202,7 +202,7 @@ export const totpFormHandler = (parts: AccountParts) =>
     const name = factorName(fields.get("name") ?? "", words.totpName);
     const code = plainCode(fields.get("code") ?? "");
     const at = parts.now();
-    const step = isTotpCode(code) ? stepOf(secret, code, at) : null;
+    const step = stepOf(secret, code, at);
     if (step === null) return showTotp(parts, visit, secret, { name, error: words.totpWrong });
     const factor = totpFactor(secret, name, at);
     // The code that was typed here proves no login.

@@ -5,13 +5,13 @@ interface Totp {
   /** The `otpauth:` URI of a secret, which apps read from a QR code. */
   uriOf(secret: string, issuer: string, account: string): string;
   /**
-   * The time step of a code: that of `now`, or the one before or after it. Null if the code is of no such step. `now`
-   * is in Unix milliseconds.
+   * The time step of a code: that of `now`, or the one before or after it. Null if the text is no code of such a step.
+   * `now` is in Unix milliseconds.
    */
   stepOf(secret: string, code: string, now: number): number | null;
   /**
-   * By how many seconds the clock of the app that showed a code is ahead of `now`, in whole steps. Null if the code is
-   * of no step within 20 minutes.
+   * By how many seconds the clock of the app that showed a code is ahead of `now`, in whole steps. Null if the text
+   * is no code of a step within 20 minutes.
    */
   aheadOf(secret: string, code: string, now: number): number | null;
 }
@@ -31,6 +31,7 @@ export async function loadTotp(): Promise<Totp> {
   const { generateSecret, generateURI, verifySync } = await import("otplib");
 
   function find(secret: string, token: string, now: number, epochTolerance: number) {
+    if (!isTotpCode(token)) return null;
     const found = verifySync({ secret, token, epoch: Math.floor(now / 1000), epochTolerance });
     return found.valid && "timeStep" in found ? found : null;
   }

@@ -1,7 +1,7 @@
 import { lookup } from "node:dns/promises";
 import type { LookupFunction } from "node:net";
 import { OperatorError } from "../../errors.ts";
-import { isLoopback } from "../../http/listen.ts";
+import { bareHost, isLoopback } from "../../http/listen.ts";
 
 /** Where a listener sends events. */
 export interface ForwardUrl {
@@ -48,7 +48,7 @@ const BOTH = ["127.0.0.1", "::1"];
 
 async function loopbackOf(host: string, find: Lookup): Promise<readonly string[] | null> {
   if (LOCALHOST.test(host)) return BOTH;
-  if (isLoopback(host)) return [host.replace(/^\[(.*)\]$/, "$1")];
+  if (isLoopback(host)) return [bareHost(host)];
   const found = await find(host);
   return found.length > 0 && found.every(isLoopback) ? found : null;
 }

@@ -133,6 +133,8 @@ function lengthOfSecretPath([top, , key, below]: Path): number | null {
   return top === "routes" && key === "http" && below === "secret" ? 4 : null;
 }
 
+const SHOWN_OF_TARGETS = ["timeout", "method", "body", "signWith"];
+
 /**
  * Whether a path is that of a URL, a command or a key, or of text in its place. These may have passwords, or be
  * private.
@@ -152,11 +154,7 @@ function isPrivate(path: Path): boolean {
   return (
     path.length <= 2 ||
     key === "to" ||
-    ((key === "http" || key === "exec") &&
-      below !== "timeout" &&
-      below !== "method" &&
-      below !== "body" &&
-      below !== "signWith")
+    ((key === "http" || key === "exec") && !SHOWN_OF_TARGETS.some((name) => name === below))
   );
 }
 

@@ -80,10 +80,15 @@ export function inspectDatabase(file: string, { whole = false } = {}): Inspectio
   }
 }
 
+/** Whether a database has a table. That of an older version may lack it. */
+export const hasTable = (database: Sqlite.Database, name: string) =>
+  database.prepare("SELECT 1 FROM sqlite_schema WHERE name = ?").get(name) !== undefined;
+
 /** The steps that a database of ours keeps; none if it is empty, or from before they were kept. */
 export function readSteps(database: Sqlite.Database): readonly string[] {
-  const hasMetadata = database.prepare("SELECT 1 FROM sqlite_schema WHERE name = 'metadata'").get() !== undefined;
-  const recorded = hasMetadata ? database.prepare<[], string>(RECORDED_STEPS).pluck().get() : undefined;
+  const recorded = hasTable(database, "metadata")
+    ? database.prepare<[], string>(RECORDED_STEPS).pluck().get()
+    : undefined;
   return recorded === undefined ? [] : JSON.parse(recorded as string);
 }
 

@@ -19,7 +19,7 @@ import { sqliteAudit } from "../audit.ts";
 import { databaseFile, REPLACING_SUFFIX, RESTORING_SUFFIX } from "../database.ts";
 import { faultOfSchema, SCHEMA } from "../schema.ts";
 import { change, discard, isSameFile, leaveWalMode, type Progress } from "./backup.ts";
-import { hasOnlyWal, inspectDatabase } from "./inspect.ts";
+import { hasOnlyWal, hasTable, inspectDatabase } from "./inspect.ts";
 
 interface Restored {
   /** The new path of the replaced database, if there was one. */
@@ -216,11 +216,9 @@ function endSessions(file: string): number {
   let factors = 0;
   change(file, (database) => {
     // A backup of an older version lacks some tables.
-    const has = (table: string) =>
-      database.prepare("SELECT 1 FROM sqlite_schema WHERE name = ?").get(table) !== undefined;
     for (const table of ["sessions", "machine_tokens", "recovery_codes"])
-      if (has(table)) database.exec(`DELETE FROM ${table}`);
-    if (has("login_factors"))
+      if (hasTable(database, table)) database.exec(`DELETE FROM ${table}`);
+    if (hasTable(database, "login_factors"))
       factors = database.prepare<[], number>("SELECT count(*) FROM login_factors").pluck().get() ?? 0;
   });
   return factors;
@@ -229,7 +227,6 @@ function endSessions(file: string): number {
 function noteRestore(file: string, entry: AuditEntry): void {
   change(file, (database) => {
     // A backup of an older version has none.
-    const hasAudit = database.prepare("SELECT 1 FROM sqlite_schema WHERE name = 'audit_ends'").get() !== undefined;
-    if (hasAudit) sqliteAudit(database).append(entry);
+    if (hasTable(database, "audit_ends")) sqliteAudit(database).append(entry);
   });
 }

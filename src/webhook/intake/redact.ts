@@ -1,5 +1,6 @@
 import { isUtf8 } from "node:buffer";
 import { AppError } from "../../errors.ts";
+import { formEncoded } from "../../lib/form-encoded.ts";
 import { looksLikeJson } from "../../lib/form-json.ts";
 import { FORM, isJsonLines, mediaTypeIn } from "../../lib/header-value.ts";
 import { redactForm } from "../../lib/redact-form.ts";
@@ -64,10 +65,13 @@ export function redactedHeaders(headers: string, { header }: Pick<Redacted, "hea
   );
 }
 
-const TRACES = [`"${REDACTED}"`, new URLSearchParams([["", REDACTED]]).toString(), encodeURIComponent(`"${REDACTED}"`)];
+const TRACES = [`"${REDACTED}"`, `=${formEncoded(REDACTED)}`, encodeURIComponent(`"${REDACTED}"`)];
 
 /** Whether members of a body were redacted. Its signature is of other bytes. */
-export const wasRedacted = (bytes: Uint8Array) => TRACES.some((trace) => Buffer.from(bytes).includes(trace));
+export function wasRedacted(bytes: Uint8Array): boolean {
+  const body = Buffer.from(bytes);
+  return TRACES.some((trace) => body.includes(trace));
+}
 
 /** The first place of an event's id or type that would be redacted, as the configuration names it. */
 export function redactedPlace(
