@@ -4,7 +4,7 @@ import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, write
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { hashPassword } from "../src/auth/password.ts";
-import { findPort } from "../src/http/listen.ts";
+import { freePort } from "../test/helpers/ports.ts";
 
 const ROOT = join(import.meta.dirname, "..");
 export const WEBHOOK_SECRET = "bench-webhook-secret-0123456789";
@@ -27,8 +27,6 @@ export interface Target {
 export function makeScratch(): string {
   return mkdtempSync(join(tmpdir(), "authserve-bench-"));
 }
-
-const freePort = () => findPort({ port: 0, host: "127.0.0.1" });
 
 async function start(
   name: string,

@@ -7,7 +7,7 @@ import { join } from "node:path";
 import type { Browser, BrowserContextOptions, Page } from "playwright-core";
 import { fillIn, openChromium, openProfile } from "../test/helpers/browser.ts";
 import { addAuthenticator } from "../test/helpers/passkeys.ts";
-import { freePort } from "../test/helpers/proxy.ts";
+import { freePort } from "../test/helpers/ports.ts";
 import { type Server, startServer } from "../test/helpers/server.ts";
 import { makeShop, SECRETS } from "./pictures/shop.ts";
 

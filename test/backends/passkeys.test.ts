@@ -7,7 +7,7 @@ import { complaintsOf, logInThere, openChromium, openProfile } from "../helpers/
 import { post, tryLogin } from "../helpers/client.ts";
 import { EMAIL, PASSWORD } from "../helpers/credentials.ts";
 import { addAuthenticator, setVerified, type VirtualAuthenticator } from "../helpers/passkeys.ts";
-import { freePort } from "../helpers/proxy.ts";
+import { freePort } from "../helpers/ports.ts";
 import { addTotp } from "../helpers/second-factor.ts";
 import { type Server, startServer } from "../helpers/server.ts";
 import { pairNamed } from "../helpers/tls.ts";

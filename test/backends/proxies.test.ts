@@ -4,6 +4,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { suite, test } from "node:test";
 import { type Echo, sha256 } from "../helpers/echo-app.ts";
+import { freePort } from "../helpers/ports.ts";
 import {
   APP,
   AUTH,
@@ -207,13 +208,13 @@ suite("an app behind a proxy that asks /auth/verify", { concurrency: PROXIES.len
       });
 
       test("a browser in use stays logged in, and one that stays away is logged out", async () => {
-        await using site = await startSite(name, { JWT_TTL: "10m" });
+        await using site = await startSite(name, { PORT: String(await freePort()), JWT_TTL: "10m" });
         const visitor = await loggedIn(site);
         const first = visitor.cookies.get(COOKIE)?.value ?? "";
         // With longer sessions, little is left of this one.
         const { dir, env, port } = site.server;
         await site.server.stop();
-        await using longer = await startServer({ dir, env: { ...env, PORT: String(port), JWT_TTL: "1h" } });
+        await using longer = await startServer({ dir, env: { ...env, JWT_TTL: "1h" } });
         const visit = await visitor.open(DEEP);
         assert.deepEqual([visit.status, visit.url, longer.port], [200, DEEP, port]);
         const second = visitor.cookies.get(COOKIE)?.value ?? "";
@@ -231,12 +232,12 @@ suite("an app behind a proxy that asks /auth/verify", { concurrency: PROXIES.len
       });
 
       test("an app that only fetches stays logged in, without a page, and no session is revived", async () => {
-        await using site = await startSite(name, { JWT_TTL: "10m" });
+        await using site = await startSite(name, { PORT: String(await freePort()), JWT_TTL: "10m" });
         const visitor = await loggedIn(site);
         const first = visitor.cookies.get(COOKIE)?.value ?? "";
         const { dir, env, port } = site.server;
         await site.server.stop();
-        await using longer = await startServer({ dir, env: { ...env, PORT: String(port), JWT_TTL: "1h" } });
+        await using longer = await startServer({ dir, env: { ...env, JWT_TTL: "1h" } });
         assert.equal(longer.port, port);
         const asked = { method: "POST", headers: { accept: "application/json", "sec-fetch-mode": "cors" }, body: "{}" };
         const answer = await visitor.request(DEEP, asked);

@@ -1,10 +1,10 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
-import { findPort } from "../../src/http/listen.ts";
 import { ask } from "../helpers/client.ts";
 import { startProgram } from "../helpers/command.ts";
 import { changed } from "../helpers/deployed-files.ts";
+import { freePort } from "../helpers/ports.ts";
 import { type Server, type ServerOptions, startServer } from "../helpers/server.ts";
 import type { Cleanup } from "../helpers/temp-dir.ts";
 import { isWell, until } from "../helpers/until.ts";
@@ -29,7 +29,7 @@ export interface Cluster {
 /** Starts the servers, each with a clock of its own, and the proxy. */
 export async function startCluster(context: Cleanup, env: Record<string, string>): Promise<Cluster> {
   const ports = [];
-  for (const _ of CLOCKS) ports.push(await findPort({ port: 0, host: "127.0.0.1" }));
+  for (const _ of CLOCKS) ports.push(await freePort());
   const servers = await Promise.all(
     ports.map((port, index) =>
       start({
@@ -65,7 +65,7 @@ const start = (options: ServerOptions) => until(() => startServer(options).catch
 /** Starts HAProxy with the file of `deploy/`, but without TLS. Returns its URL. */
 async function startProxy(context: Cleanup, ports: readonly number[]): Promise<string> {
   const dir = workingDir();
-  const port = await findPort({ port: 0, host: "127.0.0.1" });
+  const port = await freePort();
   const file = join(dir, "haproxy.cfg");
   const servers = ports.map((own, index) => `    server authserve${index + 1} 127.0.0.1:${own}\n`).join("");
   const text = changed(readFileSync(HAPROXY, "utf8"), [

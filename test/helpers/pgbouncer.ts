@@ -3,8 +3,8 @@ import { once } from "node:events";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { Client } from "pg";
-import { findPort } from "../../src/http/listen.ts";
 import { NOBODY } from "./back-end.ts";
+import { freePort } from "./ports.ts";
 import type { PostgresServer } from "./postgres.ts";
 import type { Cleanup } from "./temp-dir.ts";
 import { isWell, until } from "./until.ts";
@@ -26,7 +26,7 @@ export async function startPgbouncer(
   options: string[] = [],
 ): Promise<string> {
   const dir = workingDir(0o755);
-  const port = await findPort({ port: 0, host: "127.0.0.1" });
+  const port = await freePort();
   const config = join(dir, "pgbouncer.ini");
   const lines = [
     "[databases]",

@@ -5,8 +5,8 @@ import type { Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Client } from "pg";
-import { findPort } from "../../src/http/listen.ts";
 import { NOBODY, postgresBin } from "./back-end.ts";
+import { freePort } from "./ports.ts";
 import { until } from "./until.ts";
 
 /** The superuser of test servers. */
@@ -62,7 +62,7 @@ export async function startProcess(
 ): Promise<ServerProcess> {
   for (let left = START_TRIES; ; left--) {
     try {
-      return await startOn(await findPort({ port, host: "127.0.0.1" }), dir, data, settings);
+      return await startOn(port === 0 ? await freePort() : port, dir, data, settings);
     } catch (error) {
       // Another process may have taken the port since it was found.
       if (left === 1 || port !== 0) throw error;

@@ -1,8 +1,8 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { findPort } from "../../src/http/listen.ts";
 import { startProgram } from "./command.ts";
 import { changed, nginxConfiguration } from "./deployed-files.ts";
+import { freePort } from "./ports.ts";
 import { pairNamed, shownName } from "./tls.ts";
 import { isWell, until } from "./until.ts";
 import { workingDir } from "./working-dir.ts";
@@ -134,6 +134,3 @@ export async function startProxy(
     if (left === 1) throw new Error(`${program} did not start: ${output()}`);
   }
 }
-
-/** A port of 127.0.0.1 that nobody uses. */
-export const freePort = () => findPort({ port: 0, host: "127.0.0.1" });

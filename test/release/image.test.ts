@@ -2,7 +2,6 @@ import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import { chownSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, suite, test } from "node:test";
@@ -13,6 +12,7 @@ import { needsAll } from "../helpers/back-end.ts";
 import { BINARY, binaryIsMissing } from "../helpers/binary.ts";
 import { deliver, event, logIn, me } from "../helpers/client.ts";
 import { WEBHOOK_SECRET } from "../helpers/credentials.ts";
+import { freePort } from "../helpers/ports.ts";
 import { until } from "../helpers/until.ts";
 import { needsContainers, Podman } from "./podman.ts";
 
@@ -141,13 +141,4 @@ suite("the image", needsAll(needsContainers(), { skip: binaryIsMissing() }), () 
 /** The files where programs are, and names of shells anywhere. */
 function programsIn(files: string[]): string[] {
   return files.filter((file) => /(?:^|\/)(?:s?bin\/.|(?:ba|da)?sh$|busybox$)/.test(file));
-}
-
-function freePort(): Promise<number> {
-  return new Promise((resolve) => {
-    const server = createServer().listen(0, "127.0.0.1", () => {
-      const { port } = server.address() as { port: number };
-      server.close(() => resolve(port));
-    });
-  });
 }

@@ -5,9 +5,9 @@ import { readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { suite, test } from "node:test";
 import { APP_CODE } from "../../src/admin/page/setup/app-code.ts";
-import { findPort } from "../../src/http/listen.ts";
 import { ask, assertProblem, logIn } from "../helpers/client.ts";
 import { WEBHOOK_SECRET } from "../helpers/credentials.ts";
+import { freePort } from "../helpers/ports.ts";
 import { type Server, startServer } from "../helpers/server.ts";
 import { until } from "../helpers/until.ts";
 import { workingDir } from "../helpers/working-dir.ts";
@@ -84,7 +84,7 @@ suite("the admin API, to set sources up", () => {
   test("has an app that verifies events, as the page shows it", async (t) => {
     const dir = workingDir();
     writeFileSync(join(dir, "app.mjs"), APP_CODE);
-    const port = String(await findPort({ port: 0, host: "127.0.0.1" }));
+    const port = String(await freePort());
     const app = spawn(process.execPath, ["app.mjs"], {
       cwd: dir,
       env: { FORWARD_SECRET: SECRET, PORT: port },

@@ -4,8 +4,8 @@ import type { ServerResponse } from "node:http";
 import { type AddressInfo, createServer, type Socket } from "node:net";
 import { join } from "node:path";
 import { after, test } from "node:test";
-import { findPort } from "../../src/http/listen.ts";
 import { deliver, event } from "../helpers/client.ts";
+import { freePort } from "../helpers/ports.ts";
 import { startServer } from "../helpers/server.ts";
 import { list, settled, show, showJob } from "../helpers/stored-events.ts";
 import { startTarget } from "../helpers/target.ts";
@@ -162,7 +162,7 @@ function idIn(chunk: string | Buffer): string {
 }
 
 const HELD_MS = 2000;
-const closedPort = await findPort({ port: 0, host: "127.0.0.1" });
+const closedPort = await freePort();
 const dir = workingDir();
 writeFileSync(
   join(dir, "authserve.yaml"),

@@ -2,9 +2,9 @@ import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { test } from "node:test";
-import { findPort } from "../../src/http/listen.ts";
 import { ask, assertProblem, deliver, event, logIn, me } from "../helpers/client.ts";
 import { EXECUTABLE, startProgram } from "../helpers/command.ts";
+import { freePort } from "../helpers/ports.ts";
 import { sendRaw, statusesIn } from "../helpers/raw-http.ts";
 import { settings } from "../helpers/server.ts";
 import { until } from "../helpers/until.ts";
@@ -12,7 +12,7 @@ import { workingDir } from "../helpers/working-dir.ts";
 
 test("a log that cannot be written affects no responses and does not end the process", async () => {
   const dir = workingDir();
-  const port = await findPort({ port: 0, host: "127.0.0.1" });
+  const port = await freePort();
   const env = settings(dir, { PORT: String(port), LOG_LEVEL: "debug" });
   const command = startProgram("sh", ["-c", 'exec "$0" serve >/dev/full', EXECUTABLE], { dir, env });
   const server = { url: `http://127.0.0.1:${port}`, port };
@@ -37,7 +37,7 @@ test("a log that cannot be written affects no responses and does not end the pro
 
 test("a log pipe that nobody reads blocks neither the server nor its stop, and dropped lines are counted", async () => {
   const dir = workingDir();
-  const port = await findPort({ port: 0, host: "127.0.0.1" });
+  const port = await freePort();
   const env = { PATH: process.env.PATH, ...settings(dir, { PORT: String(port) }) };
   const child = spawn(EXECUTABLE, ["serve"], { cwd: dir, env, stdio: ["ignore", "pipe", "ignore"] });
   const exited = once(child, "exit");

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { findPort } from "../../src/http/listen.ts";
 import { deliver, event } from "../helpers/client.ts";
+import { freePort } from "../helpers/ports.ts";
 import { startServer } from "../helpers/server.ts";
 import { settled, showJob, stats } from "../helpers/stored-events.ts";
 import { startTarget } from "../helpers/target.ts";
@@ -42,7 +42,7 @@ test("an outage of the target costs no event its attempts, and all are delivered
 });
 
 test("an unreachable target is tried from time to time, and most events keep their attempts", async () => {
-  const port = await findPort({ port: 0, host: "127.0.0.1" });
+  const port = await freePort();
   await using server = await startServer({
     env: { FORWARD_URL: `http://127.0.0.1:${port}/events`, RETRY_ATTEMPTS: "2", RETRY_DELAY: "50ms" },
   });
@@ -55,7 +55,7 @@ test("an unreachable target is tried from time to time, and most events keep the
 });
 
 test("an event tells that its target is unavailable, and when it is tried next", async () => {
-  const port = await findPort({ port: 0, host: "127.0.0.1" });
+  const port = await freePort();
   await using server = await startServer({
     env: { FORWARD_URL: `http://127.0.0.1:${port}/events`, RETRY_ATTEMPTS: "10", RETRY_DELAY: "1h" },
   });

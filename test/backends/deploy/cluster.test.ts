@@ -8,10 +8,10 @@ import { join } from "node:path";
 import { suite, test } from "node:test";
 import { parse } from "yaml";
 import { SETTING_GROUPS } from "../../../src/config/settings.ts";
-import { findPort } from "../../../src/http/listen.ts";
 import { needsHaproxy, needsNginx, needsPostgres } from "../../helpers/back-end.ts";
 import { runProgram, startProgram } from "../../helpers/command.ts";
 import { changed, nginxConfiguration } from "../../helpers/deployed-files.ts";
+import { freePort } from "../../helpers/ports.ts";
 import { startPostgres } from "../../helpers/postgres.ts";
 import { makeDir, run, startProcess, USER } from "../../helpers/postgres-process.ts";
 import { startServer } from "../../helpers/server.ts";
@@ -69,8 +69,6 @@ const nginx: Preparation = ({ https, http, servers }) => {
   writeFileSync(file, nginxConfiguration(dir, text));
   return { program: "nginx", dir, args: ["-p", dir, "-e", "stderr", "-c", file], check: "-t" };
 };
-
-const freePort = () => findPort({ port: 0, host: "127.0.0.1" });
 
 interface Answer {
   status: number;

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { suite, type TestContext, test } from "node:test";
 import { ask, deliver } from "../../helpers/client.ts";
 import { authserve, type Command, EXECUTABLE, startProgram } from "../../helpers/command.ts";
+import { freePort } from "../../helpers/ports.ts";
 import { type Server, type ServerOptions, startServer } from "../../helpers/server.ts";
 import { startTarget } from "../../helpers/target.ts";
 import { startTcpProxy } from "../../helpers/tcp-proxy.ts";
@@ -44,7 +45,8 @@ async function send(server: Server, ...ids: string[]): Promise<void> {
 
 suite("authserve listen", () => {
   test("misses no event and repeats none: it sleeps, its server and itself are killed, the network is lost", async (t) => {
-    const { server, target, listen, remote, received } = await start(t);
+    const PORT = String(await freePort());
+    const { server, target, listen, remote, received } = await start(t, { env: { PORT } });
     const network = await startTcpProxy(t, server.port);
     const args = ["--forward", target.url, ...remote(`http://127.0.0.1:${network.port}`)];
     await send(server, "before");
@@ -61,7 +63,7 @@ suite("authserve listen", () => {
     await until(() => received().length === 4);
     await server.kill();
     await until(() => first.stderr().includes("Waiting: "));
-    const next = await startServer({ dir: server.dir, env: { PORT: String(server.port) } });
+    const next = await startServer({ dir: server.dir, env: { PORT } });
     t.after(() => next[Symbol.asyncDispose]());
     await send(next, "restarted");
     await until(() => received().length === 5);
