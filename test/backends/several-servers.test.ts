@@ -58,7 +58,7 @@ suite("three servers on one PostgreSQL", { ...needsPostgres(), concurrency: true
     const { url } = await tempPostgres(t);
     await using target = await startTarget();
     target.answer(() => {});
-    const env = { ...PATIENT, DATABASE_URL: url, FORWARD_URL: target.url };
+    const env = { ...PATIENT, DATABASE_URL: url, FORWARD_URL: target.url, HANDLER_TIMEOUT: "1h" };
     await using killed = await startServer({ env });
     await deliver(killed, event("in-work"));
     await until(() => target.of("in-work").length === 1);

@@ -79,7 +79,7 @@ suite("arrivals on PostgreSQL", needsPostgres(), () => {
     await other.query("ROLLBACK");
   });
 
-  test("no event is missed, and none comes twice, while several servers add events", { timeout: 60_000 }, async (t) => {
+  test("no event is missed, and none comes twice, while several servers add events", async (t) => {
     const { store: reader, openStore } = await open(t);
     const stores = [openStore(), openStore(), openStore()];
     let after = await reader.arrivalsSince(null);

@@ -7,12 +7,13 @@ import { deliver } from "../../helpers/client.ts";
 import { EXECUTABLE, startProgram } from "../../helpers/command.ts";
 import { startPostgres, tempPostgres } from "../../helpers/postgres.ts";
 import { type Server, startServer } from "../../helpers/server.ts";
+import { PATIENT } from "../../helpers/several-servers.ts";
 import { startTarget } from "../../helpers/target.ts";
 import { until } from "../../helpers/until.ts";
 import { workingDir } from "../../helpers/working-dir.ts";
 
 async function open(t: TestContext, url: string): Promise<Server> {
-  const server = await startServer({ env: { DATABASE_URL: url } });
+  const server = await startServer({ env: { ...PATIENT, DATABASE_URL: url } });
   t.after(() => server[Symbol.asyncDispose]());
   return server;
 }

@@ -165,8 +165,8 @@ async function fillAll(database: Database): Promise<void> {
   );
   await sessions.bind(USER, "digest");
   await sessions.bind("u-2", "other digest");
-  await sessions.replace(USER, "s-1", 60, ORIGIN);
-  await sessions.replace(USER, "s-2", 60, ORIGIN);
+  await sessions.replace(USER, "s-1", 3600, ORIGIN);
+  await sessions.replace(USER, "s-2", 3600, ORIGIN);
   const reserved = await throttle.reserve(
     BUCKETS.map((bucket) => ({ bucket, limit: 10 })),
     Date.now(),

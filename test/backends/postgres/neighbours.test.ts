@@ -7,6 +7,7 @@ import { authserve } from "../../helpers/command.ts";
 import { tempPostgres } from "../../helpers/postgres.ts";
 import { startLoad } from "../../helpers/postgres-load.ts";
 import { startServer } from "../../helpers/server.ts";
+import { PATIENT } from "../../helpers/several-servers.ts";
 import { until } from "../../helpers/until.ts";
 import { workingDir } from "../../helpers/working-dir.ts";
 
@@ -55,7 +56,7 @@ suite("servers of neighbouring versions on one PostgreSQL database", needsPostgr
     await load.acknowledged(200);
     const program = laterVersion();
     const { DATABASE_URL, FORWARD_URL } = load.server.env;
-    await using newer = await startServer({ program, env: { DATABASE_URL, FORWARD_URL } });
+    await using newer = await startServer({ program, env: { ...PATIENT, DATABASE_URL, FORWARD_URL } });
     load.alsoTo(newer);
     await load.acknowledged(500);
     const versions = await postgres.rows("SELECT version FROM authserve.nodes ORDER BY version");

@@ -6,7 +6,7 @@ import { type PostgresServer, startPostgres } from "../../helpers/postgres.ts";
 import { startLoad } from "../../helpers/postgres-load.ts";
 import { SHORT_MS } from "../../helpers/postgres-store.ts";
 import { startServer } from "../../helpers/server.ts";
-import { endOfSuite } from "../../helpers/several-servers.ts";
+import { endOfSuite, PATIENT } from "../../helpers/several-servers.ts";
 import { startTarget } from "../../helpers/target.ts";
 import { startTcpProxy } from "../../helpers/tcp-proxy.ts";
 import { until } from "../../helpers/until.ts";
@@ -86,9 +86,11 @@ suite("while PostgreSQL is away, requests are answered 503, and nothing is lost 
     const alerts = await startTarget();
     t.after(() => alerts[Symbol.asyncDispose]());
     const dir = workingDir();
-    writeFileSync(join(dir, "authserve.yaml"), `alerts:\n  notify: [{ webhook: ${alerts.url} }]\n`);
+    // By default the alert would wait for a while.
+    const yaml = `alerts: { notify: [{ webhook: ${alerts.url} }], notReady: { after: 1s } }\n`;
+    writeFileSync(join(dir, "authserve.yaml"), yaml);
     const DATABASE_URL = database.url(await database.createDatabase());
-    const server = await startServer({ dir, env: { DATABASE_URL } });
+    const server = await startServer({ dir, env: { ...PATIENT, DATABASE_URL } });
     t.after(() => server[Symbol.asyncDispose]());
     const has = (status: string) =>
       alerts.received.some(({ body }) =>

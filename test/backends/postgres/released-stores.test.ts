@@ -8,6 +8,7 @@ import { authserve } from "../../helpers/command.ts";
 import { emptyDatabase } from "../../helpers/postgres.ts";
 import { assertUpgraded, RELEASED_VERSIONS, STORES, startWithRoutes } from "../../helpers/released-stores.ts";
 import { settings } from "../../helpers/server.ts";
+import { PATIENT } from "../../helpers/several-servers.ts";
 import { workingDir } from "../../helpers/working-dir.ts";
 
 suite("the PostgreSQL store of a released version", needsPostgres(), () => {
@@ -19,9 +20,12 @@ suite("the PostgreSQL store of a released version", needsPostgres(), () => {
       await client.query(readFileSync(join(STORES, `${version}.sql`), "utf8"));
       await client.end();
       const dir = workingDir();
-      const checked = await authserve(["upgrade", "check"], { dir, env: settings(dir, { DATABASE_URL: url }) });
+      const checked = await authserve(["upgrade", "check"], {
+        dir,
+        env: settings(dir, { ...PATIENT, DATABASE_URL: url }),
+      });
       assert.equal(checked.code, 0, checked.stdout);
-      await using server = await startWithRoutes(dir, { DATABASE_URL: url });
+      await using server = await startWithRoutes(dir, { ...PATIENT, DATABASE_URL: url });
       await assertUpgraded(server, version);
     });
   }

@@ -48,7 +48,7 @@ async function openOther(context: Cleanup, url: string): Promise<Client> {
 suite("a server on PostgreSQL is ready only if a delivery could be stored", needsPostgres(), () => {
   test("each table that is gone makes its part not ready, and doctor names it", async (t) => {
     const { postgres, url } = await tempPostgres(t);
-    await using server = await startServer({ env: { DATABASE_URL: url } });
+    await using server = await startServer({ env: { ...PATIENT, DATABASE_URL: url } });
     await partsAreDown(server, []);
     const tables = await postgres.rows<{ name: string }>(TABLES);
     assert.ok(tables.length > 30);
@@ -71,7 +71,7 @@ suite("a server on PostgreSQL is ready only if a delivery could be stored", need
     await admin.run(`CREATE ROLE ${name} LOGIN`);
     await admin.run(`GRANT CREATE ON DATABASE ${name} TO ${name}`);
     const own = url.replace("authserve@", `${name}@`);
-    await using server = await startServer({ env: { DATABASE_URL: own } });
+    await using server = await startServer({ env: { ...PATIENT, DATABASE_URL: own } });
     t.after(() => admin.run(`DROP OWNED BY ${name}; DROP ROLE ${name}`).catch(() => {}));
     await partsAreDown(server, []);
     for (const table of (await admin.rows<{ name: string }>(TABLES)).map((row) => row.name)) {
@@ -91,7 +91,7 @@ suite("a server on PostgreSQL is ready only if a delivery could be stored", need
     const { postgres, url } = await tempPostgres(t);
     const other = await openOther(t, url);
     const [{ pid } = { pid: 0 }] = (await other.query("SELECT pg_backend_pid() AS pid")).rows as { pid: number }[];
-    await using server = await startServer({ env: { DATABASE_URL: url } });
+    await using server = await startServer({ env: { ...PATIENT, DATABASE_URL: url } });
     const tables = (await postgres.rows<{ name: string }>(TABLES)).map(({ name }) => name);
     const byPart = Object.entries(Object.groupBy(tables, (table) => partOfTable(table)));
     for (const [part, names = []] of byPart) {
@@ -107,7 +107,7 @@ suite("a server on PostgreSQL is ready only if a delivery could be stored", need
 
   test("the command doctor exits 1 while a delivery is refused", async (t) => {
     const { postgres, url } = await tempPostgres(t);
-    await using server = await startServer({ env: { DATABASE_URL: url } });
+    await using server = await startServer({ env: { ...PATIENT, DATABASE_URL: url } });
     await postgres.run("ALTER TABLE authserve.contents RENAME TO moved_away");
     assertProblem(await deliver(server, event("evt_1")), 503, "store_unavailable");
     const { code, stdout } = await server.run(["doctor"]);
@@ -119,7 +119,7 @@ suite("a server on PostgreSQL is ready only if a delivery could be stored", need
 
   test("a delivery that a trigger refuses is found by the next trial", async (t) => {
     const { postgres, url } = await tempPostgres(t);
-    await using server = await startServer({ env: { DATABASE_URL: url } });
+    await using server = await startServer({ env: { ...PATIENT, DATABASE_URL: url } });
     await partsAreDown(server, []);
     await postgres.run(
       `CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE 'not on sundays'; END $$`,

@@ -7,11 +7,12 @@ import { needsPostgres } from "../../helpers/back-end.ts";
 import { authserve } from "../../helpers/command.ts";
 import { tempPostgres } from "../../helpers/postgres.ts";
 import { settings } from "../../helpers/server.ts";
+import { PATIENT } from "../../helpers/several-servers.ts";
 import { workingDir } from "../../helpers/working-dir.ts";
 
 async function check(url: string): Promise<{ code: number | null; text: string; json: Record<string, unknown> }> {
   const dir = workingDir();
-  const options = { dir, env: settings(dir, { DATABASE_URL: url }) };
+  const options = { dir, env: settings(dir, { ...PATIENT, DATABASE_URL: url }) };
   const { code, stdout } = await authserve(["upgrade", "check"], options);
   const json = await authserve(["upgrade", "check", "--json"], options);
   assert.equal(json.code, code);
@@ -40,15 +41,19 @@ suite("authserve upgrade check on PostgreSQL", needsPostgres(), () => {
       backupAdvised: true,
     });
     const dir = workingDir();
-    await authserve(["doctor"], { dir, env: settings(dir, { DATABASE_URL: url }) });
+    await authserve(["doctor"], { dir, env: settings(dir, { ...PATIENT, DATABASE_URL: url }) });
     assert.deepEqual(await postgres.rows("SELECT version FROM authserve.schema_version"), [{ version: 1 }]);
   });
 
   test("exits 1 while a server runs that is not of a neighbouring version", async (t) => {
     const { postgres, url } = await tempPostgres(t);
     const nodes = createPostgresNodeStore(postgres);
-    const beat = (id: string, version: string) =>
-      nodes.beat({ node: { id, host: id, url: "http://127.0.0.1", version }, dueAt: Date.now(), clock: Date.now() });
+    /** Adds a server that is alive for longer than this test. */
+    async function beat(id: string, version: string): Promise<void> {
+      const node = { id, host: id, url: "http://127.0.0.1", version };
+      await nodes.beat({ node, dueAt: Date.now(), clock: Date.now() });
+      await postgres.run("UPDATE authserve.nodes SET seen_at = seen_at + 3600000 WHERE id = $1", [id]);
+    }
     await beat("same", packageJson.version);
     const beside = await check(url);
     assert.equal(beside.code, 0, beside.text);
