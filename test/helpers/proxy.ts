@@ -4,7 +4,7 @@ import { startProgram } from "./command.ts";
 import { changed, nginxConfiguration } from "./deployed-files.ts";
 import { freePort } from "./ports.ts";
 import { pairNamed, shownName } from "./tls.ts";
-import { isWell, until } from "./until.ts";
+import { HANG_MS, isWell, until } from "./until.ts";
 import { workingDir } from "./working-dir.ts";
 
 const DEPLOY = join(import.meta.dirname, "../../deploy");
@@ -69,10 +69,16 @@ const caddy: Preparation = ({ dir, httpsPort, httpPort, authservePort, appPort, 
 const haproxy: Preparation = ({ dir, httpsPort, httpPort, authservePort, appPort, edit }) => {
   const pem = join(dir, "pair.pem");
   writeFileSync(pem, readFileSync(cert, "utf8") + readFileSync(key, "utf8"));
+  // On a machine that stalls, authserve may not answer within the time of the file.
+  const script = join(dir, "haproxy-authserve.lua");
+  writeFileSync(
+    script,
+    deployed("haproxy-authserve.lua", [[/^local TIMEOUT_MS = .*$/gm, `local TIMEOUT_MS = ${HANG_MS}`]]),
+  );
   const file = join(dir, "haproxy.cfg");
   const changes = [
     [/^ *(?:user|group) haproxy\n/gm, ""],
-    ["/etc/haproxy/haproxy-authserve.lua", join(DEPLOY, "haproxy-authserve.lua")],
+    ["/etc/haproxy/haproxy-authserve.lua", script],
     [/^ *bind :::.*\n/gm, ""],
     ["bind :80\n", `bind 127.0.0.1:${httpPort}\n`],
     [/bind (?<quic>quic4@)?:443 /g, `bind $<quic>127.0.0.1:${httpsPort} `],

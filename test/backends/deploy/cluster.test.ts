@@ -34,9 +34,10 @@ interface Ports {
  * Writes the configuration of a proxy to a new folder. Returns how to start it there. `check` is the option that only
  * checks it.
  */
-type Preparation = (ports: Ports) => { program: string; dir: string; args: string[]; check: string };
+type Preparation = (ports: Ports, more?: Changes) => { program: string; dir: string; args: string[]; check: string };
+type Changes = readonly (readonly [string | RegExp, string])[];
 
-const haproxy: Preparation = ({ https, http, servers }) => {
+const haproxy: Preparation = ({ https, http, servers }, more = []) => {
   const dir = workingDir();
   const pem = join(dir, "pair.pem");
   writeFileSync(pem, readFileSync(cert, "utf8") + readFileSync(key, "utf8"));
@@ -48,6 +49,7 @@ const haproxy: Preparation = ({ https, http, servers }) => {
     ["/etc/haproxy/certs/auth.example.com.pem", pem],
     ["10.0.0.11:3000", `127.0.0.1:${servers[0]}`],
     ["10.0.0.12:3000", `127.0.0.1:${servers[1]}`],
+    ...more,
   ]);
   const file = join(dir, "haproxy.cfg");
   writeFileSync(file, text);
@@ -159,7 +161,8 @@ for (const [name, prepare, needsProxy] of PROXIES) {
 
     test("passes every request to the other server when one has gone, and repeats no POST that was sent", async (t) => {
       const stubs = [await startStub(t, "first"), await startStub(t, "second")] as const;
-      const port = await startBefore(t, prepare, [stubs[0].port, stubs[1].port]);
+      const patient: Preparation = (ports) => prepare(ports, [[" fall 2 ", " fall 1000 "]]);
+      const port = await startBefore(t, patient, [stubs[0].port, stubs[1].port]);
       const broken = await ask(port, "/broken", "POST");
       assert.equal(broken.status, 502);
       const posts = stubs.flatMap(({ requests }) => requests).filter((request) => request === "POST /broken");

@@ -21,11 +21,14 @@ suite("a command that a cluster refuses for the moment", () => {
     test(`with ${code} is not retried once the caller has its error`, async (t) => {
       const fake = await startFakeCluster(t, () => refusal);
       const { store, connection } = openOnRedis(t, fake.servers, { timeoutMs: 250 });
-      await failsWith("store_unavailable", store.replace("1", "a", 60));
+      // On a machine that stalls, the time may be over before the command is sent.
+      await until(async () => {
+        await failsWith("store_unavailable", store.replace("1", "a", 60));
+        return fake.scripts() > 0;
+      });
       // Answered after every command sent before.
       await until(() => isWell(() => connection.ask((client) => client.get("authserve:session:1"))));
       const asked = fake.scripts();
-      assert.ok(asked >= 1, String(asked));
       await never(() => fake.scripts() !== asked, 500);
     });
   }
