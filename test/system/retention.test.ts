@@ -34,6 +34,9 @@ test("old events are removed when the retention is shortened, and late duplicate
   assert.match(text, /^authserve_last_purge_timestamp_seconds 1[0-9.]+$/m);
 });
 
+const AT_ONCE = 4;
+const PAD = "x".repeat(800_000);
+
 test("a full disk empties itself by retention, and deliveries are accepted again", needsMount(), async (t) => {
   await using target = await startTarget();
   const dir = workingDir();
@@ -41,14 +44,16 @@ test("a full disk empties itself by retention, and deliveries are accepted again
   writeFileSync(join(dir, "authserve.yaml"), "retention: { processed: 3s, ids: 3s }\n");
   await using server = await startServer({ dir, env: { FORWARD_URL: target.url } });
   const accepted: string[] = [];
+  let sent = 0;
 
   /** Delivers large events until the answer is as wanted. */
   function deliverUntil(isWanted: (answer: Answer) => boolean): Promise<Answer> {
     return until(async () => {
-      const id = `e-${accepted.length}`;
-      const answer = await deliver(server, event(id, { pad: "x".repeat(800_000) }));
-      if (answer.status === 200) accepted.push(id);
-      return isWanted(answer) ? answer : null;
+      // Several at once: a slow machine must fill the disk sooner than the retention frees it.
+      const ids = Array.from({ length: AT_ONCE }, () => `e-${sent++}`);
+      const answers = await Promise.all(ids.map((id) => deliver(server, event(id, { pad: PAD }))));
+      accepted.push(...ids.filter((_, n) => answers[n]?.status === 200));
+      return answers.find(isWanted) ?? null;
     });
   }
 

@@ -115,7 +115,10 @@ test("a large event comes to a shadow as it came to the route, and a shadow that
   - { name: billing-next, to: ${next.url}, concurrency: 1, shadow: { of: billing } }
 `,
   );
-  await using server = await startServer({ dir, env: { FORWARD_URL: undefined, WEBHOOK_BODY_LIMIT: "12m" } });
+  await using server = await startServer({
+    dir,
+    env: { FORWARD_URL: undefined, WEBHOOK_BODY_LIMIT: "12m", HANDLER_TIMEOUT: "1h" },
+  });
   const large = event("evt_large", { text: "x".repeat(10_000_000) });
   assert.equal((await deliver(server, large)).status, 200);
   await until(() => next.received.length === 1);

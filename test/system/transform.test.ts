@@ -18,7 +18,7 @@ test("a retry, a restart with another expression and a replay send the same byte
       `routes:
   - name: chat
     transform: { jsonata: "${expression}" }
-    retry: { delays: [1s, 1s, 1s] }
+    retry: { attempts: 100, delay: 1s, maxDelay: 1s }
     http: { url: "${target.url}", method: PUT, headers: { Authorization: "Bearer \${env:TOKEN}" } }
 `,
     );
