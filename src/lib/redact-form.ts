@@ -2,6 +2,7 @@ import { unescape as unescapePercent } from "node:querystring";
 import { formEncoded } from "./form-encoded.ts";
 import { JSON_FIELDS, looksLikeJson } from "./form-json.ts";
 import {
+  isJsonText,
   REDACTED,
   type RedactedPaths,
   type RedactedPlace,
@@ -35,7 +36,7 @@ function redactField(field: string, root: RedactedPlace, removed: string[]): str
   const place = placeOf(root, name);
   if (place.isRedacted) {
     removed.push(value);
-    if (looksLikeJson(value)) textsIn(jsonOf(value), removed);
+    if (isJsonText(value)) textsIn(value, removed);
     return `${rawName}=${formEncoded(REDACTED)}`;
   }
   if (!looksLikeJson(value)) return field;
@@ -61,14 +62,6 @@ function placeOf(root: RedactedPlace, name: string): RedactedPlace {
     place = /^[0-9]*$/.test(part) ? place.item(part) : place.member(part);
   }
   return place;
-}
-
-function jsonOf(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }
 
 const decoded = (text: string) => unescapePercent(text.replaceAll("+", " "));

@@ -41,7 +41,8 @@ export function redactJson(text: string, paths: RedactedPaths, isLines = false):
 export const redactJsonAt = (text: string, place: RedactedPlace): RedactedText | null =>
   isJsonText(text) ? redactValues(text, place) : null;
 
-function isJsonText(text: string): boolean {
+/** Whether a text is JSON. */
+export function isJsonText(text: string): boolean {
   try {
     JSON.parse(text);
     return true;
@@ -143,7 +144,7 @@ function redactValues(text: string, root: RedactedPlace): RedactedText {
 
   function replace(from: number, end: number): void {
     kept.push(text.slice(copiedTo, from), `"${REDACTED}"`);
-    textsIn(JSON.parse(text.slice(from, end)), removed);
+    textsIn(text.slice(from, end), removed);
     copiedTo = end;
   }
 
@@ -204,12 +205,24 @@ function endOfContainer(text: string, start: number): number {
   }
 }
 
-/** Adds the texts and numbers of a value to a list. */
-export function textsIn(value: unknown, found: string[]): void {
-  const left = [value];
-  while (left.length > 0) {
-    const next = left.pop();
-    if (typeof next === "string" || typeof next === "number") found.push(String(next));
-    else if (typeof next === "object" && next !== null) for (const member of Object.values(next)) left.push(member);
+const NUMBER = /-?\d[\d.eE+-]*/y;
+// Such a name describes what it has, and is no data.
+const DESCRIBES = /^[A-Za-z_][A-Za-z_-]*$/;
+
+/** Adds the texts of JSON to a list, and its numbers as they are written: JavaScript does not hold all their digits. */
+export function textsIn(json: string, found: string[]): void {
+  for (let at = 0; at < json.length; at++) {
+    if (json[at] === '"') {
+      const end = endOfString(json, at);
+      const text = nameIn(json.slice(at, end + 1));
+      if (!isName(json, end) || !DESCRIBES.test(text)) found.push(text);
+      at = end;
+      continue;
+    }
+    NUMBER.lastIndex = at;
+    const [number] = NUMBER.exec(json) ?? [];
+    if (number === undefined) continue;
+    found.push(number);
+    at += number.length - 1;
   }
 }

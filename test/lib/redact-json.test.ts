@@ -85,6 +85,9 @@ suite("redacted JSON", () => {
   test("tells the texts that it has lost", () => {
     const found = redactJson('{"a":{"b":["x",{"c":12}],"d":true}}', [["a"]]);
     assert.deepEqual(found?.removed.toSorted(), ["12", "x"]);
+    // JavaScript holds fewer digits than a card number may have. A name may be an address.
+    const card = redactJson('{"a":[6304000000000000001,1.10],"b":{"name":1,"ada@example.com":2}}', [["a"], ["b"]]);
+    assert.deepEqual(card?.removed.toSorted(), ["1", "1.10", "2", "6304000000000000001", "ada@example.com"]);
   });
 
   test("takes no longer for each byte of a deep one", () => {

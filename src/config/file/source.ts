@@ -62,7 +62,11 @@ const mediaRange = v.pipe(
 
 const timeText = parsed(parseIsoTime, "expected a time, e.g. 2026-12-31T12:00:00Z");
 
-const REDACTED_PATH = textLike(/^[^.]+(?:\.[^.]+)*$/, "expected names with dots between them, e.g. data.**.email");
+// The forms of JSONPath and JSON Pointer would name nothing, and so redact nothing.
+const REDACTED_PATH = textLike(
+  /^(?![\s/]|\$(?:\.|$)|.*\[[\d*'"\]])[^.]+(?:\.[^.]+)*(?<!\s)$/,
+  "expected names with dots between them, e.g. data.**.email or items.0",
+);
 
 const bodyLimit = numberOrText(size, "expected a size from 1 byte to 64m, e.g. 1m");
 

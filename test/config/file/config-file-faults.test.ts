@@ -96,6 +96,9 @@ sorces: {}
       ['preset: stripe, redact: ["**.type"]', /redact: found a path that has body:type/],
       ["verify: { header: a }, redact: [id]", /redact: found a path that has body:id/],
       ["verify: { header: a }, contentTypes: [text/xml], redact: [Body]", /redact: found at a source of text\/xml/],
+      ...["$.data.card", "data[0].card", "data[*].card", "/data/card", " data.card"].map(
+        (path) => [`preset: stripe, redact: ["${path}"]`, /redact.*: found .*expected names with dots/] as const,
+      ),
       ["preset: stripe, redact: [data..card]", /redact.*: found .*expected names with dots between them/],
       ["preset: stripe, redact: []", /redact: .*expected at least one path/],
     ] as const)
