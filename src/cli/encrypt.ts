@@ -82,7 +82,7 @@ interface Result {
 function report({ encrypted, unreadable, missing, isClean }: Result): void {
   say(`Encrypted ${counted(encrypted, "row")} with the first key.`);
   for (const [id, rows] of Object.entries(missing))
-    say(`${counted(rows, "row")} need the key ${id}, which ENCRYPTION_KEYS does not have.`);
+    say(`${counted(rows, "row")} ${rows === 1 ? "needs" : "need"} the key ${id}, which ENCRYPTION_KEYS does not have.`);
   if (unreadable > 0) say(`${counted(unreadable, "row")} cannot be decrypted: see authserve doctor.`);
   if (!isClean)
     say("Removed payloads can leave traces in the file: run this once while the server is stopped, which clears them.");

@@ -13,6 +13,7 @@ export function readEncryptionKeys(files: readonly string[] = []): Uint8Array[] 
 }
 
 function readKey(file: string): Uint8Array | Fault {
+  if (keyIn(file) !== null) return { found: "ENCRYPTION_KEYS has a key itself", remedy: `name its file: ${REMEDY}` };
   try {
     const key = keyIn(readFileSync(file, "utf8").trim());
     if (key !== null) return key;

@@ -151,5 +151,9 @@ suite("encrypt", () => {
     assert.equal(code, 2);
     assert.match(stderr, /short\.key has no key of 32 bytes in base64 or hex/);
     assert.match((await encrypt(dir, join(dir, "none"))).stderr, /none cannot be read \(ENOENT\)/);
+    const pasted = randomBytes(32).toString("base64");
+    const refused = await encrypt(dir, pasted);
+    assert.match(refused.stderr, /ENCRYPTION_KEYS has a key itself/);
+    assert.ok(!refused.stderr.includes(pasted));
   });
 });
