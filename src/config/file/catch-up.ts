@@ -52,10 +52,15 @@ export function readCatchUp(
   if (entry.window > adapter.keepsMs)
     reading.at("window").warn(`the provider keeps them for ${formatDuration(adapter.keepsMs)} only`);
   if (token === null || place === null) return null;
+  const { app = null } = entry;
+  if (app !== null && !adapter.hasApps)
+    return reading.at("app").fault("found for a provider without apps, expected nothing", "key");
+  const fault = adapter.fault?.({ hook: place.hook, token: token.value, app });
+  if (fault) return reading.at(fault.key).fault(fault.text);
   return {
     ...place,
     token: token.value,
-    app: entry.app ?? null,
+    app,
     everyMs: entry.every ?? null,
     windowMs: Math.min(entry.window, adapter.keepsMs),
     maxPerRun: entry.maxPerRun,

@@ -1,5 +1,6 @@
 import * as v from "valibot";
 import { HOUR_MS } from "../../lib/durations.ts";
+import { readRsaKey } from "../../lib/signed-jwt.ts";
 import { GOOGLE_ORIGINS, GOOGLE_WATCH } from "../../webhook/subscriptions/google.ts";
 import { GRAPH_ORIGINS } from "../../webhook/subscriptions/ms-graph.ts";
 import type { RenewSettings } from "../../webhook/subscriptions/renewal.ts";
@@ -86,7 +87,7 @@ function readOrigins(
 function isServiceAccount(text: string): boolean {
   try {
     const { client_email: email, private_key: key } = JSON.parse(text);
-    return typeof email === "string" && typeof key === "string";
+    return typeof email === "string" && typeof key === "string" && readRsaKey(key) !== null;
   } catch {
     return false;
   }

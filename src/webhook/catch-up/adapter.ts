@@ -100,6 +100,10 @@ export interface CatchUpAdapter {
   hook: { pattern: RegExp; example: string; isOptional?: true };
   /** What the credential is. */
   token: string;
+  /** Its apps have a key, and a webhook. */
+  hasApps?: true;
+  /** What is wrong with a key of the settings, without its value; null if nothing is seen. */
+  fault?(settings: Pick<CatchUpSettings, "hook" | "token" | "app">): { key: "token" | "app"; text: string } | null;
   /** For how long the provider keeps what it lists. */
   keepsMs: number;
   /** It cannot deliver again: what was missed is read from the API. */

@@ -1,5 +1,5 @@
-import { createSign } from "node:crypto";
 import { DAY_MS } from "../../lib/durations.ts";
+import { readRsaKey, signedJwt } from "../../lib/signed-jwt.ts";
 import type { CatchUpAdapter } from "./adapter.ts";
 import { linkOf, listOf, textAt, timeOf } from "./adapter.ts";
 
@@ -19,6 +19,14 @@ export const github: CatchUpAdapter = {
     example: "https://api.github.com/repos/OWNER/REPO/hooks/1",
   },
   token: "a token with the permission to write webhooks, or with app: the private key of the app",
+  hasApps: true,
+  fault({ hook, token, app }) {
+    const isOfApp = new URL(hook ?? "").pathname.endsWith("/app/hook");
+    if (app === null) return isOfApp ? { key: "app", text: "missing, expected the id of the app" } : null;
+    if (!isOfApp) return { key: "app", text: "found beside a webhook of no app, expected a token alone" };
+    if (readRsaKey(token) !== null) return null;
+    return { key: "token", text: "found no key, expected the app's private RSA key in PEM" };
+  },
   keepsMs: 7 * DAY_MS,
   docs: "https://docs.github.com/en/rest/repos/webhooks",
   async open({ hook, token, app }, _send, now) {
@@ -65,9 +73,5 @@ const BACKDATED_SECONDS = 60;
  */
 function appToken(app: string, key: string, now: number): string {
   const seconds = Math.floor(now / 1000);
-  const claims = { iat: seconds - BACKDATED_SECONDS, exp: seconds + APP_TOKEN_SECONDS, iss: app };
-  const signed = [{ alg: "RS256", typ: "JWT" }, claims]
-    .map((part) => Buffer.from(JSON.stringify(part)).toString("base64url"))
-    .join(".");
-  return `${signed}.${createSign("RSA-SHA256").update(signed).sign(key, "base64url")}`;
+  return signedJwt({ iat: seconds - BACKDATED_SECONDS, exp: seconds + APP_TOKEN_SECONDS, iss: app }, key);
 }

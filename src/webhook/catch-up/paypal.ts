@@ -15,6 +15,8 @@ export const paypal: CatchUpAdapter = {
     example: "https://api-m.paypal.com/v1/notifications/webhooks/WEBHOOK_ID",
   },
   token: "the client id of the app, a colon, and its secret",
+  fault: ({ token }) =>
+    /^[^:]+:./.test(token) ? null : { key: "token", text: "found no colon, expected CLIENT_ID:SECRET" },
   // The dashboard's range, which is the only one that PayPal tells.
   keepsMs: 30 * DAY_MS,
   docs: "https://developer.paypal.com/docs/api/webhooks/v1/#webhooks-events",

@@ -1,4 +1,4 @@
-import { createSign } from "node:crypto";
+import { signedJwt } from "../../lib/signed-jwt.ts";
 import { textAt } from "../catch-up/adapter.ts";
 import type { Renewal } from "./renewal.ts";
 import type { Subscription } from "./store.ts";
@@ -57,12 +57,7 @@ async function accessToken({ settings, send, now }: Renewal): Promise<string | n
   const aud = `${GOOGLE_ORIGINS.auth}/token`;
   const subject = settings.subject === null ? {} : { sub: settings.subject };
   const claims = { iss, scope: SCOPES[api], aud, iat, exp: iat + TOKEN_SECONDS, ...subject };
-  const signed = [{ alg: "RS256", typ: "JWT" }, claims]
-    .map((part) => Buffer.from(JSON.stringify(part)).toString("base64url"))
-    .join(".");
-  const assertion = `${signed}.${createSign("RSA-SHA256")
-    .update(signed)
-    .sign(key ?? "", "base64url")}`;
+  const assertion = signedJwt(claims, key ?? "");
   const form = new URLSearchParams({ grant_type: "urn:ietf:params:oauth:grant-type:jwt-bearer", assertion });
   const { json } = await send({
     url: `${settings.origins.auth}/token`,

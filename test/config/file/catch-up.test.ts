@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { generateKeyPairSync } from "node:crypto";
 import { suite, test } from "node:test";
 import { faultsOf, read, sourceIn } from "../../helpers/config-file.ts";
 
@@ -21,11 +22,20 @@ suite("catchUp of a source", () => {
   });
 
   test("may look at another time, more often, and take routes", () => {
-    const more = "every: 1h, window: 30d, maxPerRun: 9, route: true, app: '12'";
-    const { everyMs, windowMs, maxPerRun, routes, app } =
+    const more = "every: 1h, window: 30d, maxPerRun: 9, route: true";
+    const { everyMs, windowMs, maxPerRun, routes } =
       sourceIn(entry(`{ token: env:OTHER, hook: "${HOOK}", ${more} }`)).catchUp ?? {};
     // GitHub keeps deliveries for a week at most.
-    assert.deepEqual([everyMs, windowMs, maxPerRun, routes, app], [3_600_000, 7 * 86_400_000, 9, true, "12"]);
+    assert.deepEqual([everyMs, windowMs, maxPerRun, routes], [3_600_000, 7 * 86_400_000, 9, true]);
+  });
+
+  // https://github.com/hyperlocalise/hyperlocalise/pull/734
+  test("of a GitHub App has its id and its key, also with escaped line ends or in base64", () => {
+    const { privateKey } = generateKeyPairSync("rsa", { modulusLength: 2048 });
+    const key = privateKey.export({ type: "pkcs1", format: "pem" }).toString();
+    const ofApp = entry(`{ token: env:KEY, app: '12', hook: "https://api.github.com/app/hook" }`);
+    for (const KEY of [key, key.replaceAll("\n", "\\n"), Buffer.from(key).toString("base64")])
+      assert.equal(read(`sources:\n  s: ${ofApp}\n`, { KEY })?.sources[0]?.catchUp?.app, "12");
   });
 
   test("goes to the provider's own hosts, or to the one that host names", () => {
@@ -66,6 +76,33 @@ suite("catchUp of a source", () => {
       "a literal token",
       `{ token: ghp_secret, hook: "${HOOK}" }`,
       /^catchUp\.token: found a literal value, expected env:NAME or file:PATH$/,
+    ],
+    [
+      "an app whose token is no key",
+      `{ token: env:OTHER, app: '12', hook: "https://api.github.com/app/hook" }`,
+      /^catchUp\.token: found no key, expected the app's private RSA key in PEM$/,
+    ],
+    [
+      "the webhook of an app, and no id of it",
+      `{ token: env:OTHER, hook: "https://api.github.com/app/hook" }`,
+      /^catchUp\.app: missing, expected the id of the app$/,
+    ],
+    [
+      "an app, and the webhook of a repository",
+      `{ token: env:OTHER, app: '12', hook: "${HOOK}" }`,
+      /^catchUp\.app: found beside a webhook of no app/,
+    ],
+    [
+      "a client of PayPal without its secret",
+      `{ token: env:OTHER, hook: "https://api-m.paypal.com/v1/notifications/webhooks/1AB" }`,
+      /^catchUp\.token: found no colon, expected CLIENT_ID:SECRET$/m,
+      "paypal",
+    ],
+    [
+      "an app of another provider",
+      "{ token: env:OTHER, app: '12' }",
+      /^catchUp\.app: found for a provider without apps/,
+      "stripe",
     ],
     ["no token", `{ hook: "${HOOK}" }`, /^catchUp\.token: missing, expected text$/],
     [

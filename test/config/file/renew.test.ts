@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { generateKeyPairSync } from "node:crypto";
 import { suite, test } from "node:test";
 import { faultsOf, read, sourceIn } from "../../helpers/config-file.ts";
 
@@ -7,7 +8,11 @@ const GRAPH = "token: env:OTHER, tenant: t, client: c, resource: users/ada/messa
 const WATCH = "https://www.googleapis.com/drive/v3/changes/watch?pageToken=1";
 const google = (watch: string) =>
   `{ preset: google_channels, secrets: [env:SECRET], renew: { token: env:KEY, watch: "${watch}" } }`;
-const KEY = JSON.stringify({ client_email: "a@example.com", private_key: "a-private-key" });
+const { privateKey } = generateKeyPairSync("rsa", { modulusLength: 2048 });
+const KEY = JSON.stringify({
+  client_email: "a@example.com",
+  private_key: privateKey.export({ type: "pkcs8", format: "pem" }),
+});
 
 suite("renew of a source", () => {
   test("says what Microsoft Graph watches, with a life of two days unless it says otherwise", () => {
