@@ -15,7 +15,7 @@ const CLAIM = `
 INSERT INTO authserve.catch_up_items AS known (source, item, at, tries, changed_at, is_done)
 VALUES ($1, $2, $3, 1, $4, false)
 ON CONFLICT (source, item) DO UPDATE SET tries = known.tries + 1, changed_at = excluded.changed_at
-WHERE NOT known.is_done AND known.tries < $5::bigint AND known.changed_at <= excluded.changed_at - $6::bigint`;
+WHERE NOT known.is_done AND known.tries < $5::bigint AND abs(excluded.changed_at - known.changed_at) >= $6::bigint`;
 
 /** Takes a try back: source, item. */
 const RELEASE = `

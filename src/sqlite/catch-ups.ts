@@ -12,7 +12,7 @@ SELECT item, at, tries, changed_at AS changedAt, is_done AS isDone FROM catch_up
 const CLAIM = `
 INSERT INTO catch_up_items (source, item, at, tries, changed_at, is_done) VALUES (@source, @item, @at, 1, @now, 0)
 ON CONFLICT (source, item) DO UPDATE SET tries = tries + 1, changed_at = excluded.changed_at
-WHERE is_done = 0 AND tries < @most AND changed_at <= @now - @restMs`;
+WHERE is_done = 0 AND tries < @most AND abs(@now - changed_at) >= @restMs`;
 
 /** Takes a try back: source, item. */
 const RELEASE =

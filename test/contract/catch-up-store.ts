@@ -33,6 +33,13 @@ export function catchUpStoreContract(adapter: string, open: (context: Cleanup) =
       assert.equal(await store.claim("other", { item: "a", at: NOW }, LIMITS), true);
     });
 
+    test("an item that was claimed by a clock that was ahead is claimed again", async (t) => {
+      const store = await open(t);
+      assert.equal(await store.claim("shop", { item: "a", at: NOW }, { ...LIMITS, now: NOW + 99 }), true);
+      assert.equal(await store.claim("shop", { item: "a", at: NOW }, LIMITS), true);
+      assert.equal(await store.claim("shop", { item: "a", at: NOW }, { ...LIMITS, now: NOW - 9 }), false);
+    });
+
     test("a try that is taken back does not count, and needs no rest", async (t) => {
       const store = await open(t);
       const claim = () => store.claim("shop", { item: "a", at: NOW }, LIMITS);

@@ -1,5 +1,6 @@
 import type { IncomingHttpHeaders } from "node:http";
-import { MINUTE_MS } from "../../lib/durations.ts";
+import { DAY_MS, MINUTE_MS } from "../../lib/durations.ts";
+import { durationText } from "../../lib/figures.ts";
 import { printable } from "../../lib/printable.ts";
 import { readRetryAfter } from "../../lib/retry-after.ts";
 import { type ApiAnswer, type ApiRequest, memberOf, type SendToApi } from "./adapter.ts";
@@ -44,6 +45,8 @@ const USUAL_WAIT_MS = MINUTE_MS;
 /** A run ends rather than to wait longer. */
 const MAX_WAIT_MS = 2 * MINUTE_MS;
 const MAX_WAITS = 5;
+/** A longer limit is the mistake of a clock. */
+const MAX_LIMIT_MS = DAY_MS;
 const RETRY_MS = 2000;
 const MAX_REDIRECTS = 3;
 
@@ -65,13 +68,13 @@ export function createApi({ origins, send, wait, now }: ApiOptions): SendToApi {
     const target = redirectOf(request, answer);
     if (target !== null && tries.redirected < MAX_REDIRECTS)
       return sendTo(target, { ...tries, redirected: tries.redirected + 1 });
-    const reason = reasonOf(status, text);
+    const reason = reasonOf(status, text) ?? clockFault(answer, now());
     const limit = limitOf(answer, reason, now());
     const limitMs = limit === "unsaid" ? USUAL_WAIT_MS * 2 ** tries.unsaid : limit;
     const waitMs = limitMs ?? (status >= 500 && tries.waits < 2 ? RETRY_MS : null);
     if (waitMs === null) throw new ApiError(`${name}: the answer was ${status}`, status, { reason });
     if (waitMs > MAX_WAIT_MS || tries.waits >= MAX_WAITS) {
-      const notBefore = now() + waitMs;
+      const notBefore = now() + Math.min(waitMs, MAX_LIMIT_MS);
       const until = `a rate limit until ${new Date(notBefore).toISOString()}`;
       throw new ApiError(`${name}: the answer was ${status}, ${until}`, status, { reason, notBefore });
     }
@@ -142,6 +145,17 @@ function limitOf({ status, headers }: RawAnswer, reason: string | null, now: num
   // With requests left, it is another limit than the one that is reset then.
   const reset = remaining === "0" ? Number(headers["x-ratelimit-reset"] ?? headers["ratelimit-reset"]) : 0;
   return reset > 0 ? Math.max(1000, reset * 1000 - now) : "unsaid";
+}
+
+// A token that this machine has signed may be dated back as far (https://github.com/octokit/auth-app.js/issues/698).
+const CLOCK_TOLERANCE_MS = MINUTE_MS;
+
+/** Why a credential may be refused that depends on the time; null if the clocks agree. */
+function clockFault({ status, headers }: RawAnswer, now: number): string | null {
+  const aheadMs = now - Date.parse(headers.date ?? "");
+  if (status !== 401 || !(Math.abs(aheadMs) > CLOCK_TOLERANCE_MS)) return null;
+  const how = `${durationText(Math.abs(aheadMs))} ${aheadMs > 0 ? "ahead of" : "behind"}`;
+  return `the clock of this machine is ${how} the provider's`;
 }
 
 // A longer text is no reason.

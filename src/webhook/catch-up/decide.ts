@@ -60,11 +60,14 @@ export function decide(event: MissingCandidate, circumstances: Circumstances): C
   // It may still be pending, and would not be delivered. Tries are for what the provider has given up.
   if (known && event.outcome === "unknown" && canRedeliver && isStillRepeated) return "wait";
   if (known && known.tries >= MAX_TRIES) return "give_up";
-  if (known && known.changedAt > now - REST_MS) return "wait";
+  if (known && isResting(known, now)) return "wait";
   if (canRedeliver) return "redeliver";
   // Its signed delivery would be a duplicate of one that was captured, and takes routes.
   return isStillRepeated && !routes ? "wait" : "capture";
 }
+
+/** Whether the last try was a short time ago. One that is to come was made by a clock that was ahead. */
+const isResting = ({ changedAt }: CatchUpItem, now: number) => Math.abs(now - changedAt) < REST_MS;
 
 // A server that is restarted again and again does not ask each time.
 const MIN_AFTER_START_MS = MINUTE_MS;

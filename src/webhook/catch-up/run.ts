@@ -73,7 +73,7 @@ export async function runCatchUp(run: CatchUpRun): Promise<CatchUpResult> {
   const { source, store, now } = run;
   const result: CatchUpResult = { ...NOTHING_DONE };
   const startedAt = now();
-  const before = await store.state(source);
+  const before = believed(await store.state(source), startedAt);
   const usual = windowStart(run, before, startedAt);
   const from = run.since ?? usual;
   let notBefore: number | null = null;
@@ -109,6 +109,11 @@ const NOTHING_DONE: CatchUpResult = {
 };
 
 const NOTHING_COVERED = { coveredUntil: null, oldestOpen: null };
+
+/** What is known of earlier runs. By a clock that was ahead and was set back, they have covered what is still to come. */
+function believed(state: CatchUpState | null, now: number): CatchUpState | null {
+  return state !== null && state.ranAt > now ? { ...state, ...NOTHING_COVERED, notBefore: null } : state;
+}
 
 function refuseBefore(notBefore: number | null, now: number): void {
   if (notBefore === null || notBefore <= now) return;

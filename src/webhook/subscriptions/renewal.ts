@@ -47,7 +47,8 @@ const RETRY_MS = 5 * MINUTE_MS;
 
 /** Whether a subscription is renewed now. */
 export function isRenewalDue(current: Subscription | null, now: number): boolean {
-  if (current === null) return true;
+  // Times that are to come are those of a clock that was set back.
+  if (current === null || current.triedAt > now) return true;
   if (current.error !== null) return now >= current.triedAt + RETRY_MS;
   return now >= renewAt(current);
 }

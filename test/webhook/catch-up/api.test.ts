@@ -67,6 +67,19 @@ suite("a request to an API", () => {
     assert.deepEqual(waits, [60_000, 120_000]);
   });
 
+  test("ends with the difference of the clocks where a credential is refused", async () => {
+    const date = new Date(NOW - 400_000).toUTCString();
+    const { get } = open({ status: 401, headers: { date }, text: '{"message":"exp is too far in the future"}' });
+    await assert.rejects(get(), /401 \(the clock of this machine is 6 min ahead of the provider's\)$/);
+    await assert.rejects(open({ status: 401, headers: { date: new Date(NOW - 30_000).toUTCString() } }).get(), /401$/);
+  });
+
+  test("goes on after a day at the latest, whatever the answer says", async () => {
+    const reset = { "x-ratelimit-remaining": "0", "x-ratelimit-reset": String(NOW) };
+    const { get } = open({ status: 429, headers: reset });
+    await assert.rejects(get(), (error) => error instanceof ApiError && error.notBefore === NOW + 86_400_000);
+  });
+
   test("waits until the date of Retry-After", async () => {
     const { get, waits } = open({ status: 429, headers: { "retry-after": new Date(NOW + 30_000).toUTCString() } });
     await get();

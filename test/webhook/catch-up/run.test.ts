@@ -136,6 +136,19 @@ suite("a catch-up", () => {
     assert.equal((await sender.run({ since: START })).listed, 11);
   });
 
+  test("after a clock that was ahead looks back as at first, and asks again", async (t) => {
+    const { receiver, sender } = await openAfterOutage(t, "github");
+    const { now } = receiver.clock;
+    const ahead = now + 6 * 24 * HOUR;
+    receiver.clock.now = ahead;
+    assert.equal((await sender.run()).listed, 0);
+    for (const { id } of sender.log.events)
+      await receiver.catchUps.claim("github", { item: id, at: now }, { now: ahead, most: 3, restMs: 1 });
+    receiver.clock.now = now;
+    assert.equal((await sender.run()).redelivered, 4);
+    assert.equal(await sender.stored(), 7);
+  });
+
   // https://github.com/Subscribie/subscribie/issues/1386
   test("gets what was delivered and then lost, if all is asked for", async (t) => {
     for (const [name, without, all] of [

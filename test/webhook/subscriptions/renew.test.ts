@@ -108,6 +108,15 @@ suite("a subscription of Microsoft Graph", () => {
     assert.deepEqual(paths().slice(1), ["PATCH /v1.0/subscriptions/sub-1", "POST /v1.0/subscriptions"]);
   });
 
+  test("that was renewed by a clock that was ahead is renewed by the right one", async (t) => {
+    const { answer } = graph();
+    const { clock, renew } = open(t, GRAPH, answer);
+    clock.now += 1000 * HOUR;
+    await renew();
+    clock.now = START;
+    assert.equal((await renew())?.expiresAt, START + 48 * HOUR);
+  });
+
   test("that is there already is prolonged", async (t) => {
     const { state, answer } = graph();
     state.known.add("known");
