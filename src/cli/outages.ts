@@ -2,6 +2,7 @@ import { readEnvironment } from "../config/env-file.ts";
 import { readSources } from "../config/sources.ts";
 import { durationText } from "../lib/figures.ts";
 import { isoTime } from "../lib/iso-time.ts";
+import { isLockHeld } from "../sqlite/data-dir.ts";
 import { readOutages } from "../webhook/outages/read.ts";
 import { type OutageReport, outageJson, outageText, readOutageJson } from "../webhook/outages/report.ts";
 import { parseTime } from "./option-values.ts";
@@ -21,9 +22,11 @@ export function runOutages(options: OutagesOptions): Promise<void> {
   const server = remoteServer(options);
   if (server !== null) return printRemoteOutages(server, options);
   const sources = readSources(readEnvironment());
-  return withStores(async ({ outages, catchUps, now: clock }) => {
+  return withStores(async ({ outages, catchUps, now: clock, settings: { DATABASE_URL, DATA_DIR } }) => {
     const now = clock();
-    const limits = { since: parseTime("--since", options.since, now), now };
+    const isServed = DATABASE_URL === undefined && isLockHeld(DATA_DIR);
+    const ongoing = isServed ? "store" : "stopped";
+    const limits = { since: parseTime("--since", options.since, now), now, ongoing } as const;
     printOutages(await readOutages({ outages, catchUps }, sources, limits), now, options);
   });
 }
@@ -39,11 +42,11 @@ function printOutages(reports: readonly OutageReport[], now: number, { utc, json
   const format = timeFormat(utc, now);
   if (json) printJson(reports.map(outageJson));
   else if (reports.length === 0) say("Deliveries could always be taken in this time.");
-  else for (const report of reports) printOutage(report, format);
+  else for (const report of reports) printOutage(report, now, format);
 }
 
-function printOutage(report: OutageReport, format: (at: number) => string): void {
-  printData(`${isoTime(report.from)} to ${isoTime(report.to)}: ${outageText(report)}`);
+function printOutage(report: OutageReport, now: number, format: (at: number) => string): void {
+  printData(`${isoTime(report.from)} to ${report.to === now ? "now" : isoTime(report.to)}: ${outageText(report)}`);
   for (const { name, resends, resendsForSeconds, until, missed, remedy } of report.sources) {
     const found = missed === null ? "" : `; a catch-up has found ${missed} missed`;
     const doing = remedy === null ? "" : ` → ${remedy}`;

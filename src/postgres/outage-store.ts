@@ -2,8 +2,10 @@ import type { OutageKind } from "../webhook/outages/outage.ts";
 import type { OutageStore } from "../webhook/outages/store.ts";
 import type { Postgres } from "./connection.ts";
 
+const LAST = "SELECT at FROM authserve.heartbeats WHERE name = 'intake'";
+
 /** The heartbeat before, whose row is locked. Of two servers, the second one gets that of the first. */
-const LAST = "SELECT at FROM authserve.heartbeats WHERE name = 'intake' FOR UPDATE";
+const LOCK_LAST = `${LAST} FOR UPDATE`;
 
 /** Sets the heartbeat: time. */
 const BEAT = `
@@ -25,10 +27,14 @@ export function createPostgresOutageStore(postgres: Postgres): OutageStore {
   return {
     beat: (at) =>
       postgres.transaction(async (queries) => {
-        const [last] = await queries.rows<{ at: number }>(LAST);
+        const [last] = await queries.rows<{ at: number }>(LOCK_LAST);
         await queries.run(BEAT, [Math.round(at)]);
         return last?.at ?? null;
       }),
+    async lastBeat() {
+      const [last] = await postgres.rows<{ at: number }>(LAST);
+      return last?.at ?? null;
+    },
     record: ({ kind, from, to }, forgetBefore) =>
       postgres.transaction(async (queries) => {
         await queries.run(FORGET, [Math.round(forgetBefore)]);

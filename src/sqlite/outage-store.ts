@@ -27,6 +27,7 @@ export function sqliteOutages(database: Database): SyncPort<OutageStore> {
       beat.run(at);
       return before;
     }),
+    lastBeat: () => last.get() ?? null,
     record: atomic(database, ({ kind, from, to }, forgetBefore) => {
       forget.run(forgetBefore);
       record.run({ kind, from, to });

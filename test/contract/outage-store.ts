@@ -10,10 +10,12 @@ export function outageStoreContract(adapter: string, open: (context: Cleanup) =>
   suite(`outage store: ${adapter}`, () => {
     test("a heartbeat returns the one before, whichever way the clock went", async (t) => {
       const store = await open(t);
+      assert.equal(await store.lastBeat(), null);
       assert.equal(await store.beat(NOW), null);
       assert.equal(await store.beat(NOW + 5), NOW);
       assert.equal(await store.beat(NOW - 5), NOW + 5);
       assert.equal(await store.beat(NOW), NOW - 5);
+      assert.equal(await store.lastBeat(), NOW);
     });
 
     test("an outage is kept, prolonged but never shortened, and listed while it ended after a time", async (t) => {

@@ -1,26 +1,43 @@
+import { MINUTE_MS } from "../../lib/durations.ts";
 import { catchUpOf } from "../catch-up/adapters.ts";
 import type { CatchUpStore } from "../catch-up/store.ts";
 import { providerOf } from "../providers/index.ts";
 import type { Source } from "../source.ts";
-import { merged, type Outage } from "./outage.ts";
+import { merged, type Outage, type OutageKind } from "./outage.ts";
 import { type AffectedSource, effectOn, type OutageReport, repeatsOf } from "./report.ts";
 import type { OutageStore } from "./store.ts";
 
 /** What outages are read from. */
 interface OutageStores {
-  outages: Pick<OutageStore, "list">;
+  outages: Pick<OutageStore, "list" | "lastBeat">;
   catchUps: Pick<CatchUpStore, "state" | "missed">;
 }
 
 type ReadSource = Pick<Source, "name" | "preset" | "schemes" | "catchUp">;
 
+interface OutageLimits {
+  since: number;
+  now: number;
+  /** The kind of an outage that goes on, if there are no heartbeats any more. Without it, none is looked for. */
+  ongoing?: OutageKind;
+}
+
+// A heartbeat is written every 5 seconds, and may take 8.
+const LATE_MS = 15_000;
+// Clocks of several servers differ.
+const AHEAD_MS = MINUTE_MS;
+
 /** The outages that had not ended at a time (Unix milliseconds), the oldest first, and what each means for sources. */
 export async function readOutages(
   stores: OutageStores,
   sources: readonly ReadSource[],
-  { since, now }: { since: number; now: number },
+  { since, now, ongoing }: OutageLimits,
 ): Promise<OutageReport[]> {
-  const outages = merged(await stores.outages.list(since));
+  // What ends in the future is the mistake of a clock that was ahead.
+  const ended = (await stores.outages.list(since)).filter(({ to }) => to <= now + AHEAD_MS);
+  const last = ongoing === undefined ? null : await stores.outages.lastBeat();
+  const isAway = last !== null && last < now - LATE_MS;
+  const outages = merged(ongoing && isAway ? [...ended, { kind: ongoing, from: last, to: now }] : ended);
   if (outages.length === 0) return [];
   const known = await Promise.all(sources.map((source) => knownOf(stores, source)));
   return Promise.all(

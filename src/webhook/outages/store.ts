@@ -7,6 +7,8 @@ export interface OutageStore {
    * null at the first call.
    */
   beat(at: number): Promise<number | null>;
+  /** The newest heartbeat of any server; null before the first one. */
+  lastBeat(): Promise<number | null>;
   /** Keeps an outage. One of the same kind and beginning is prolonged. Forgets those that ended before a time. */
   record(outage: Outage, forgetBefore: number): Promise<void>;
   /** The outages that had not ended at a time, the oldest first. */

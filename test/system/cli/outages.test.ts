@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
+import { lockDataDir } from "../../../src/sqlite/data-dir.ts";
 import { openDatabase } from "../../../src/sqlite/database.ts";
 import { localStores } from "../../../src/sqlite/stores.ts";
 import { authserve } from "../../helpers/command.ts";
@@ -60,6 +61,20 @@ test("outages are shown with what each means for the sources", async () => {
     ],
   );
   assert.equal((await run("--since", "30m", "--json")).stdout, "[]\n");
+});
+
+test("an outage that goes on is shown, also of a server whose store takes no heartbeat", async () => {
+  const dir = workingDir();
+  const env = { DATA_DIR: join(dir, "data") };
+  const database = openDatabase(env.DATA_DIR);
+  const { outages } = localStores(database);
+  await outages.beat(Date.now() - HOUR);
+  await outages.record({ kind: "stopped", from: Date.now(), to: Date.now() + 1000 * HOUR }, 0);
+  const { stdout } = await authserve(["outages"], { dir, env });
+  assert.match(stdout, /^\S+ to now: the server did not run for \d+ min\n$/);
+  lockDataDir(env.DATA_DIR);
+  assert.match((await authserve(["outages"], { dir, env })).stdout, /to now: the store did not answer/);
+  database.close();
 });
 
 test("outages are shown the same from another machine", async () => {
