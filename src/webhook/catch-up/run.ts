@@ -110,7 +110,7 @@ const NOTHING_DONE: CatchUpResult = {
 
 const NOTHING_COVERED = { coveredUntil: null, oldestOpen: null };
 
-/** What is known of earlier runs. By a clock that was ahead and was set back, they have covered what is still to come. */
+/** What is known of earlier runs. By a clock that was ahead they have covered what is still to come. */
 function believed(state: CatchUpState | null, now: number): CatchUpState | null {
   return state !== null && state.ranAt > now ? { ...state, ...NOTHING_COVERED, notBefore: null } : state;
 }
