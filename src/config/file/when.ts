@@ -180,6 +180,7 @@ function readValues(values: readonly unknown[], reading: Reading, isList: boolea
 function readValue(value: unknown, reading: Reading): Value {
   if (typeof value === "string" || typeof value === "boolean" || value === null) return value;
   if (typeof value !== "number") return reading.fault(`found ${shown(value, reading.path)}, expected a single value`);
+  if (!Number.isFinite(value)) reading.fault(`found ${value}, expected a number of JSON`);
   const written = reading.document.numberAt(reading.path)?.replace(/^\+/, "") ?? "";
   return /^-?[0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?$/.test(written) ? numberOf(written) : value;
 }

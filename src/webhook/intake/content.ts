@@ -31,7 +31,7 @@ export interface Content {
    * read so.
    */
   lenientMember(path: string): unknown;
-  /** As `lenientMember`, with all digits of a number. */
+  /** As `lenientMember`, with all digits of numbers. */
   exactMember(path: string): unknown;
   /** The digits of an integer at a path that is too large for a number; undefined for anything else. */
   longInteger(path: string): string | undefined;
@@ -62,10 +62,14 @@ export function openContent(bytes: Buffer, contentType: string): Content {
     text ??= readLenientJson(bytes, charsetIn(contentType), content.json);
     return text;
   };
-  /** A number at a path that needs its digits. */
-  const exactNumberAt = (path: string) => {
+  /** The value at a path, with all digits of its numbers. Undefined if no number needs them. */
+  const exactAt = (path: string) => {
     exact ??= exactValuesIn(isForm() ? openForm().json : bytes, mediaType);
-    return exact.map((value) => dottedValueAt(value, path)).find((found) => found instanceof ExactNumber);
+    return exact.map((value) => dottedValueAt(value, path)).find((found) => found !== undefined);
+  };
+  const exactNumberAt = (path: string) => {
+    const found = exactAt(path);
+    return found instanceof ExactNumber ? found : undefined;
   };
   const content: Content = {
     bytes,
@@ -86,7 +90,7 @@ export function openContent(bytes: Buffer, contentType: string): Content {
     },
     exactMember(path) {
       const member = content.lenientMember(path);
-      return typeof member === "number" ? (exactNumberAt(path) ?? member) : member;
+      return typeof member === "number" || typeof member === "object" ? (exactAt(path) ?? member) : member;
     },
     longInteger(path) {
       const text = exactNumberAt(path)?.text ?? "";

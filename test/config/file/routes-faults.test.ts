@@ -74,6 +74,8 @@ suite("a route is refused", () => {
       `{ name: a, log: {}, when: { ${Array.from({ length: 101 }, (_, at) => `a${at}: 1`).join(", ")} } }`,
       "31 when: found over 100 tests, expected fewer",
     ],
+    ["{ name: a, log: {}, when: { a: { eq: .nan } } }", "42 when.a.eq: found NaN, expected a number of JSON"],
+    ["{ name: a, log: {}, when: { a: { gt: -.inf } } }", "42 when.a.gt: found -Infinity, expected a number of JSON"],
     ["{ name: a, log: {}, when: { a: [1, [2]] } }", "40 when.a.1: found a list, expected a single value"],
     [
       "{ name: a, http: { url: http://h/, method: get } }",
