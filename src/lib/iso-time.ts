@@ -24,10 +24,27 @@ interface ExactTime {
   fraction: string;
 }
 
-/** Parses what {@link parseIsoTime} does, and keeps all digits of the second. */
+const EXACT_TIME =
+  /^([0-9]{4})(-?)([0-9]{2})\2([0-9]{2})(?:[Tt ]([0-9]{2})(:?)([0-9]{2})(?:\6([0-9]{2})(?:[.,]([0-9]+))?)?([Zz]|[+-][0-9]{2}(?::?[0-9]{2})?)?)?$/;
+
+/**
+ * Parses a time as programs write it, and keeps all digits of the second. Besides what {@link parseIsoTime} reads, it
+ * takes the basic form, a comma, small letters, an offset in hours, and a leap second, which is the second behind it.
+ */
 export function parseExactTime(text: string): ExactTime | null {
-  const [, fraction = ""] = /:[0-9]{2}\.([0-9]{1,30})/.exec(text) ?? [];
-  const second = parseIsoTime(fraction === "" ? text : text.replace(`.${fraction}`, ""));
+  const parts = EXACT_TIME.exec(text);
+  if (parts === null) return null;
+  const [, year, hyphen, month, day, hour, , minute, seconds = "00", fraction = "", offset = "Z"] = parts;
+  const date = `${year}-${month}-${day}`;
+  // Eight digits alone are rather a number.
+  if (hour === undefined) return hyphen === "" ? null : exactTime(parseIsoTime(date), "");
+  const isLeap = seconds === "60";
+  const zone = offset.length === 3 ? `${offset}:00` : offset.toUpperCase();
+  const second = parseIsoTime(`${date}T${hour}:${minute}:${isLeap ? "59" : seconds}${zone}`);
+  return exactTime(isLeap && second !== null ? second + 1000 : second, fraction);
+}
+
+function exactTime(second: number | null, fraction: string): ExactTime | null {
   return second === null ? null : { second, fraction: fraction.replace(/0+$/, "") };
 }
 

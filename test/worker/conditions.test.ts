@@ -73,6 +73,8 @@ suite("a condition", () => {
       holds("{ a: &big 9007199254740993, b: { eq: *big } }", '{"a":9007199254740993,"b":9007199254740994}'),
       false,
     );
+    assert.equal(holds("{ a: { contains: 9007199254740993 } }", '{"a":[1,9007199254740993]}'), true);
+    assert.equal(holds("{ a: { contains: 9007199254740993 } }", '{"a":[1,9007199254740992]}'), false);
     const lines = { payload: '{"a":1}\n{"a":9007199254740993}', contentType: "application/x-ndjson" };
     assert.equal(holds("{ 1.a: { gt: 9007199254740992 } }", lines), true);
   });
@@ -87,6 +89,19 @@ suite("a condition", () => {
     assert.equal(holds('{ at: { eq: "2026-01-31T12:00:00Z" } }', at("2026-01-31T12:00:00.000+00:00")), true);
     assert.equal(holds('{ at: "2026-01-31T12:00:00Z" }', at("2026-01-31T12:00:00.000Z")), false, "text is text");
     assert.equal(holds(noon, at("tomorrow")), false);
+  });
+
+  test("reads times in all forms of ISO 8601 and RFC 3339 that programs write", () => {
+    const equal = (one: string, other: string) => holds(`{ at: { eq: "${one}" } }`, JSON.stringify({ at: other }));
+    // The form of PostgreSQL: https://www.postgresql.org/docs/current/datatype-datetime.html#DATATYPE-DATETIME-OUTPUT
+    assert.equal(equal("2026-01-31T12:00:00.25Z", "2026-01-31 14:00:00.250+02"), true);
+    assert.equal(equal("2026-01-31T12:00:00Z", "2026-01-31t12:00:00z"), true);
+    assert.equal(equal("2026-01-31T12:00:00.5Z", "2026-01-31T12:00:00,50Z"), true);
+    assert.equal(equal("2026-01-31T12:00:00Z", "20260131T120000Z"), true);
+    assert.equal(equal("2017-01-01T00:00:00Z", "2016-12-31T23:59:60Z"), true, "a leap second");
+    assert.equal(equal("2026-01-31", "20260131"), false, "eight digits are a number");
+    assert.equal(equal("2026-01-31T12:00:00Z", "2026-0131T120000Z"), false);
+    assert.equal(equal("2026-03-02", "2026-02-30"), false);
   });
 
   test("looks at headers by name in any case, and at the fields of a form", () => {
