@@ -1,4 +1,5 @@
 import { parseExactJson } from "../../lib/exact-json.ts";
+import { keepDigits } from "./exact.ts";
 import { loadJsonata } from "./load-jsonata.ts";
 
 /** What an expression is evaluated with: the content of an event as `$`, and the event as `$event`. */
@@ -28,6 +29,7 @@ export function syntaxFaultOf(expression: string): string | null {
 /** Prepares an expression, whose syntax is right. The result throws with a message without values of the input. */
 export function compileExpression(expression: string): (input: TransformInput) => Promise<TransformOutput> {
   const compiled = loadJsonata()(expression);
+  keepDigits(compiled, expression);
   return async ({ json, event }) => {
     let result: unknown;
     try {

@@ -40,6 +40,15 @@ suite("a transformation", () => {
     assert.equal((await made("[micro + 1, sum * 2]", payload))[0], "[1712345678901235,39.980000000000004]");
   });
 
+  test("keeps all digits of numbers that it copies, and compares them with those that it has itself", async () => {
+    const order = '{"id":12345678901234567890,"lines":[{"id":12345678901234567891,"at":0.1234567890123456}]}';
+    assert.equal((await made("$ ~> |lines|{'new': true}|", order))[0], order.replace("56}", '56,"new":true}'));
+    assert.equal((await made("$clone($)", order))[0], order);
+    assert.equal((await made("lines[id=12345678901234567891].at", order))[0], "0.1234567890123456");
+    assert.equal((await made("id != 12345678901234567891 and -12345678901234567890 != id", order))[0], "true");
+    assert.equal((await made("id = 12345678901234567891", order))[0], "false");
+  });
+
   test("reads forms, JSON in a form, and JSON that is not quite right", async () => {
     const form = "application/x-www-form-urlencoded";
     assert.equal((await made("$", "a=1&b=x&b=y", form))[0], '{"a":"1","b":["x","y"]}');
