@@ -106,4 +106,13 @@ suite("what people have reported elsewhere", () => {
       "{}",
     );
   });
+
+  // https://github.com/binwiederhier/ntfy/issues/737 and https://github.com/activepieces/activepieces/issues/3529
+  test("a header with other than ASCII arrives in UTF-8 (a stand-in)", async (t) => {
+    const title = "Zahlung für Müller 💶";
+    const sent = Buffer.from(title).toString("latin1");
+    const { url, bodies } = await standIn(t, (_, headers) => headers.title === sent);
+    await send(`{ name: a, http: { url: "${url}", headers: { Title: ${title} } } }`, "{}");
+    assert.equal(bodies.length, 1);
+  });
 });

@@ -35,7 +35,8 @@ function readHeaderValue(name: string, text: string, reading: Reading): string {
     reading.fault("found a literal value, expected the secret in it as ${env:NAME} or ${file:PATH}");
   }
   const secrets = new Map(references.map((reference) => [reference, readSecretRef(reference, reading)?.value ?? ""]));
-  const value = text.replace(REFERENCE, (_, reference: string) => secrets.get(reference) ?? "");
+  // A character of a header is a byte for Node. Apps that take other than ASCII, such as ntfy, read UTF-8.
+  const value = Buffer.from(text.replace(REFERENCE, (_, name: string) => secrets.get(name) ?? "")).toString("latin1");
   if (!reading.isWrong && !isHeaderValue(name, value))
     reading.fault("found a value that no header can have, expected text without line ends");
   return value;
