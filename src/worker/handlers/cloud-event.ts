@@ -26,16 +26,26 @@ function encoded(text: string): string {
   return text.toWellFormed().replace(/[^\x21\x23\x24\x26-\x7e]/gu, (sign) => encodeURIComponent(sign));
 }
 
+/**
+ * The media type in the binary mode. A receiver takes `application/cloudevents…` for the structured mode, and would read
+ * an event that is the payload in place of ours (HTTP protocol binding, 3). Such a payload is JSON.
+ */
+export const binaryType = (contentType: string) =>
+  mediaTypeIn(contentType).startsWith("application/cloudevents") ? "application/json" : contentType;
+
 export const CLOUD_EVENT_TYPE = "application/cloudevents+json; charset=utf-8";
 
+const COMMA = Buffer.of(0x2c);
 const CLOSING_BRACE = Buffer.of(0x7d);
 
 /** The event in the structured mode, in JSON. A payload of JSON keeps its bytes. */
 export function cloudEventBody(event: Event): Buffer {
   const { payload, contentType } = event;
-  const attributes = JSON.stringify({ ...attributesOf(event), datacontenttype: contentType });
+  const attributes = { ...attributesOf(event), ...(contentType !== "" && { datacontenttype: contentType }) };
+  const text = Buffer.from(JSON.stringify(attributes));
+  if (payload.length === 0) return text;
   const data = dataOf(Buffer.from(payload.buffer, payload.byteOffset, payload.length), mediaTypeIn(contentType));
-  return Buffer.concat([Buffer.from(`${attributes.slice(0, -1)},`), data, CLOSING_BRACE]);
+  return Buffer.concat([text.subarray(0, -1), COMMA, data, CLOSING_BRACE]);
 }
 
 function dataOf(payload: Buffer, mediaType: string): Buffer {

@@ -2,7 +2,7 @@ import { type OutgoingHttpHeaders, validateHeaderValue } from "node:http";
 import { type ClaimedJob, idempotencyKeyOf } from "../../events/job.ts";
 import { signStandard } from "../../lib/standard-webhooks.ts";
 import type { HttpTarget } from "../route.ts";
-import { CLOUD_EVENT_TYPE, cloudEventBody, cloudEventHeaders } from "./cloud-event.ts";
+import { binaryType, CLOUD_EVENT_TYPE, cloudEventBody, cloudEventHeaders } from "./cloud-event.ts";
 
 // Servers limit the size of all headers, Node for one to 16 KiB.
 const MAX_ORIGINAL_BYTES = 8 * 1024;
@@ -26,10 +26,8 @@ export function headersOf(
   const idempotencyKey = headerSafe(idempotencyKeyOf(job));
   return {
     ...originalHeaders(job.headers),
-    ...(body && {
-      "Content-Type": form === "cloudevents-structured" ? CLOUD_EVENT_TYPE : job.contentType,
-      "Content-Length": body.length,
-    }),
+    ...(body && contentTypeOf(job, form)),
+    ...(body && { "Content-Length": body.length }),
     ...(form === "cloudevents-binary" && cloudEventHeaders(job)),
     "User-Agent": "authserve",
     "Idempotency-Key": idempotencyKey,
@@ -41,6 +39,13 @@ export function headersOf(
     ...(key && { ...signStandard(idempotencyKey, body ?? "", key, now) }),
     ...headers,
   };
+}
+
+/** The media type of what is sent. A delivery may have had none. */
+function contentTypeOf({ contentType }: ClaimedJob, form: HttpTarget["body"]): OutgoingHttpHeaders {
+  if (form === "cloudevents-structured") return { "Content-Type": CLOUD_EVENT_TYPE };
+  if (contentType === "") return {};
+  return { "Content-Type": form === "cloudevents-binary" ? binaryType(contentType) : contentType };
 }
 
 // HTTP/1.1 itself: RFC 9110, 7.6.1 and 10.1.1; RFC 2616, 13.5.1. And the headers that every forwarded event has.

@@ -39,6 +39,11 @@ suite("the headers of a forwarded event", () => {
     assert.deepEqual([authorization, type], ["Bearer a", "text/plain"]);
   });
 
+  test("name no type if the delivery had none", () => {
+    const headers = headersFor({ contentType: "", payload: Buffer.from("a") });
+    assert.deepEqual([headers["Content-Type"], headers["Content-Length"]], [undefined, 1]);
+  });
+
   test("of a method without a body say nothing of one, and sign none", () => {
     const key = Buffer.from("a plain text secret");
     const now = Date.now();
