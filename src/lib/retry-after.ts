@@ -4,7 +4,8 @@
  */
 export function readRetryAfter(value: string | undefined, now: number): number | undefined {
   if (value === undefined) return undefined;
-  if (/^[0-9]{1,9}(?:\.[0-9]+)?$/.test(value)) return Number(value) * 1000;
-  const time = Date.parse(value);
+  if (/^[0-9]+(?:\.[0-9]+)?$/.test(value)) return Number(value) * 1000;
+  // The date of `asctime` has no zone, and means UTC (RFC 9110, 5.6.7).
+  const time = Date.parse(/ [0-9]{4}$/.test(value) ? `${value} GMT` : value);
   return Number.isNaN(time) ? undefined : Math.max(0, time - now);
 }
