@@ -48,6 +48,8 @@ export function sendRequest({
       method,
       headers: { ...(body !== undefined && { "content-type": "application/json" }), ...headers },
       signal: AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]),
+      // A proxy of the environment does not reach this machine.
+      ...(isLocal && { agent: false as const }),
     };
     const request = isTls ? requestHttps(url, { ...options, rejectUnauthorized: !isLocal }) : requestHttp(url, options);
     const fail = (error: Error) => reject(error.name === "AbortError" ? new Error("no response in time") : error);

@@ -10,6 +10,7 @@ import { systemCode } from "../../errors.ts";
 import type { ClaimedJob } from "../../events/job.ts";
 import type { EventPayload } from "../../events/store.ts";
 import { decodeBeginning, MAX_RESPONSE_BYTES } from "../../lib/beginning.ts";
+import { envProxy } from "../../lib/env-proxy.ts";
 import { readRetryAfter } from "../../lib/retry-after.ts";
 import { trustSystemAuthorities } from "../../lib/system-authorities.ts";
 import {
@@ -29,6 +30,8 @@ const MAX_DRAINED_BYTES = 64 * 1024;
 const MAX_DRAIN_MS = 1000;
 // Longest time to send the rest of an event to a target that has already answered.
 const MAX_UPLOAD_MS = 30_000;
+// Some apps answer with more than the 16 KiB of headers that Node reads by default.
+const MAX_HEADER_BYTES = 256 * 1024;
 
 /** Makes the request that a sender would make with an event. Throws an error if it cannot be signed. */
 export type SignAsSender = (
@@ -57,7 +60,8 @@ export function createHttpHandler(to: Omit<HttpTarget, "kind">, signAsSender?: S
   const target = new URL(url);
   const isTls = target.protocol === "https:";
   if (isTls) trustSystemAuthorities();
-  const agent = isTls ? new HttpsAgent({ keepAlive: true }) : new HttpAgent({ keepAlive: true });
+  const Agent = isTls ? HttpsAgent : HttpAgent;
+  const agent = new Agent({ keepAlive: true, ...envProxy() });
   const request = isTls ? requestHttps : requestHttp;
 
   function requestOf(event: ClaimedJob, now: number): HttpRequest {
@@ -85,7 +89,8 @@ export function createHttpHandler(to: Omit<HttpTarget, "kind">, signAsSender?: S
         headers,
         signal,
         ...tls,
-        ...(isFirst ? { agent } : { agent: false }),
+        maxHeaderSize: MAX_HEADER_BYTES,
+        agent: isFirst ? agent : new Agent(envProxy()),
       };
       let isAnswered = false;
       const sent = request(address, options, (response) => {
@@ -95,7 +100,7 @@ export function createHttpHandler(to: Omit<HttpTarget, "kind">, signAsSender?: S
         onAnswer?.(wholeAnswer(response));
         const { statusCode = 0 } = response;
         const beginning = captureBeginning(response);
-        const isSuccess = statusCode >= 200 && statusCode < 300;
+        const isSuccess = isSuccessful(statusCode);
         // A success does not wait for the body: only what arrived with the head is captured.
         if (isSuccess) process.nextTick(() => resolve({ status: statusCode, response: beginning.text() }));
         else void beginning.ended().then(() => reject(refusal(response, beginning.text())));
@@ -109,8 +114,11 @@ export function createHttpHandler(to: Omit<HttpTarget, "kind">, signAsSender?: S
       sent.on("error", (error) => {
         // The target closed an idle connection, and most likely has not seen the event.
         const isStale = sent.reusedSocket && !isAnswered && /^(?:ECONNRESET|EPIPE)$/.test(systemCode(error));
+        const status = statusIn(error);
         if (isFirst && isStale) resolve(send(event, signal, waitUntil, onAnswer, false));
-        else if (!isAnswered) reject(isOutOfDescriptors(error) ? error : unreachable(error));
+        else if (isAnswered) return;
+        else if (isSuccessful(status)) resolve({ status });
+        else reject(isOutOfDescriptors(error) ? error : unanswered(error, status));
       });
       sent.end(body);
     });
@@ -128,8 +136,22 @@ export function createHttpHandler(to: Omit<HttpTarget, "kind">, signAsSender?: S
 // With these the target is unavailable, whatever the event is.
 const UNAVAILABLE = [429, 502, 503, 504];
 
-function unreachable(error: Error): TargetError {
-  return new TargetError("the target cannot be reached", { isUnavailable: true, cause: error });
+const isSuccessful = (status: number) => status >= 200 && status < 300;
+
+/** The status of an answer whose headers break a rule of HTTP, so that Node does not read it; 0 if there is none. */
+function statusIn(error: Error & { rawPacket?: Buffer }): number {
+  if (!isUnreadable(error)) return 0;
+  const [, status = 0] =
+    /^HTTP\/1\.[01] ([2-5][0-9]{2})\b/.exec(error.rawPacket?.toString("latin1", 0, 64) ?? "") ?? [];
+  return Number(status);
+}
+
+const isUnreadable = (error: Error) => systemCode(error).startsWith("HPE_");
+
+function unanswered(error: Error, status: number): TargetError {
+  const what = isUnreadable(error) ? "the target's answer cannot be read" : "the target cannot be reached";
+  if (status === 0) return new TargetError(what, { isUnavailable: true, cause: error });
+  return new TargetError(`the target answered ${status}`, { isUnavailable: UNAVAILABLE.includes(status), status });
 }
 
 function refusal({ statusCode = 0, headers }: IncomingMessage, response?: string): TargetError {

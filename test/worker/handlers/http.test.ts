@@ -328,6 +328,50 @@ suite("forwarding an event", () => {
     await assert.rejects(createHttpHandler({ url, key: null }).run(event(), NEVER), /the target answered 101/);
   });
 
+  // Node reads none of these answers. Others have sent the event again and again:
+  // https://github.com/postmanlabs/postman-app-support/issues/8656, https://github.com/node-fetch/node-fetch/issues/334
+  for (const [what, headers] of [
+    ["headers of 40 KB", `X-Debug: ${"x".repeat(40_000)}\r\n`],
+    ["a control character", "X-Bad: a\x01b\r\n"],
+    ["a space before a colon", "X-Bad : a\r\n"],
+    ["a length beside chunks", "Transfer-Encoding: chunked\r\n"],
+    ["line ends without CR", "X-Bad: a\n"],
+  ] as const) {
+    test(`succeeds by the status of an answer with ${what}`, async (t) => {
+      const url = await rawTarget(t, `HTTP/1.1 200 OK\r\n${headers}Content-Length: 0\r\n\r\n`);
+      assert.equal((await createHttpHandler({ url, key: null }).run(event(), NEVER))?.status, 200);
+    });
+  }
+
+  test("fails by the status of an answer that cannot be read, or says that there is none", async (t) => {
+    const refused = await rawTarget(t, "HTTP/1.1 422 No\nX-Bad : a\n\n");
+    await assert.rejects(createHttpHandler({ url: refused, key: null }).run(event(), NEVER), {
+      message: "the target answered 422",
+      isUnavailable: false,
+    });
+    const tls = await rawTarget(t, "\x15\x03\x01\0\x02\x02\x0a");
+    await assert.rejects(createHttpHandler({ url: tls, key: null }).run(event(), NEVER), {
+      message: "the target's answer cannot be read",
+      isUnavailable: true,
+    });
+  });
+
+  test("goes over the proxy of the environment if Node is told to use it", async (t) => {
+    const { url: proxy, received } = await target(t, withStatus(204));
+    t.after(() => {
+      for (const name of ["NODE_USE_ENV_PROXY", "HTTP_PROXY"]) delete process.env[name];
+    });
+    process.env.HTTP_PROXY = new URL(proxy).origin;
+    const url = "http://app.invalid/hook";
+    await assert.rejects(createHttpHandler({ url, key: null }).run(event(), NEVER), /cannot be reached/);
+    process.env.NODE_USE_ENV_PROXY = "1";
+    await createHttpHandler({ url, key: null }).run(event(), NEVER);
+    assert.deepEqual(
+      received.map(({ request }) => [request.method, request.url, request.headers.host]),
+      [["POST", url, "app.invalid"]],
+    );
+  });
+
   test("fails with a reason if nothing listens or the connection breaks", async (t) => {
     const { url } = await target(t, (response) => void response.socket?.destroy());
     const outcome = await runEvent(createHttpHandler({ url, key: null }), event(), 60_000, NEVER);
