@@ -28,8 +28,8 @@ const EXACT_TIME =
   /^([0-9]{4})(-?)([0-9]{2})\2([0-9]{2})(?:[Tt ]([0-9]{2})(:?)([0-9]{2})(?:\6([0-9]{2})(?:[.,]([0-9]+))?)?([Zz]|[+-][0-9]{2}(?::?[0-9]{2})?)?)?$/;
 
 /**
- * Parses a time as programs write it, and keeps all digits of the second. Besides what {@link parseIsoTime} reads, it
- * takes the basic form, a comma, small letters, an offset in hours, and a leap second, which is the second behind it.
+ * Parses a time as programs write it, and keeps all digits of the second. It takes more than {@link parseIsoTime}: the
+ * basic form, a comma, small letters, and an offset in hours. A leap second is the second behind it.
  */
 export function parseExactTime(text: string): ExactTime | null {
   const parts = EXACT_TIME.exec(text);

@@ -27,8 +27,8 @@ function encoded(text: string): string {
 }
 
 /**
- * The media type in the binary mode. A receiver takes `application/cloudevents…` for the structured mode, and would read
- * an event that is the payload in place of ours (HTTP protocol binding, 3). Such a payload is JSON.
+ * The media type in the binary mode. A receiver takes `application/cloudevents…` for the structured mode (HTTP protocol
+ * binding, 3). So it would read an event that is the payload in place of ours. Such a payload is JSON.
  */
 export const binaryType = (contentType: string) =>
   mediaTypeIn(contentType).startsWith("application/cloudevents") ? "application/json" : contentType;

@@ -1,8 +1,13 @@
-import type jsonata from "jsonata";
 import { ExactNumber, numberOf } from "../../lib/exact-json.ts";
 
+/** What is used of a compiled expression of JSONata. */
+interface Compiled {
+  registerFunction(name: string, run: (value: unknown) => unknown, signature: string): void;
+  ast(): object;
+}
+
 /** Lets a compiled expression copy numbers with all of their digits, and compare them with numbers in its text. */
-export function keepDigits(compiled: jsonata.Expression, text: string): void {
+export function keepDigits(compiled: Compiled, text: string): void {
   // The operator `| … |` makes its copy with this function, which would write numbers as text and read them again.
   compiled.registerFunction("clone", copyOf, "<(oa)-:o>");
   readDigits(compiled.ast() as Node, text);
