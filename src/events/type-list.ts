@@ -3,7 +3,7 @@
  * type grows with its length only, whatever the list is: a stranger may have written it.
  */
 export function typeList(list: string): (type: string) => boolean {
-  const entries = list.split(",").map((entry) => entry.trim());
+  const entries = list.split(",").flatMap((entry) => entry.trim() || []);
   const wanted = entries.filter((entry) => !entry.startsWith("!")).map(pattern);
   const unwanted = entries.filter((entry) => entry.startsWith("!")).map((entry) => pattern(entry.slice(1)));
   return (type) =>

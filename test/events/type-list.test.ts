@@ -12,6 +12,8 @@ test("a list of types takes what its entries name, and leaves out what they excl
     ["a*b*b", ["abb", "a-b-b"], ["ab", "a-b-c", "bab"]],
     ["*.created", ["x.created"], ["x.created.y"]],
     ["a.c", ["a.c"], ["abc"]],
+    ["", ["push", ""], []],
+    ["push,", ["push"], [""]],
   ] as const) {
     const takes = typeList(list);
     assert.deepEqual([taken.filter((type) => !takes(type)), left.filter(takes)], [[], []], list);

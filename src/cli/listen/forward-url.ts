@@ -35,10 +35,10 @@ export async function readForwardUrl(
   return { url: url.href, loopback };
 }
 
-/** A port, or a host with a port, as a URL. */
+/** A port, or a host, as a URL. */
 function complete(text: string): string {
   if (/^:?[0-9]{1,5}(?:\/|$)/.test(text)) return `http://localhost:${text.replace(":", "")}`;
-  return /^(?:[\w.-]+|\[[\d:a-f]+\]):[0-9]/i.test(text) ? `http://${text}` : text;
+  return /^(?=.*[a-z.:])(?:[\w.-]+|\[[\d:a-f]+\])(?::[0-9]|\/|$)/i.test(text) ? `http://${text}` : text;
 }
 
 // Names below localhost are of this machine (RFC 6761, 6.3), also where nothing resolves them. A program may listen on

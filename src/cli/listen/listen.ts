@@ -177,6 +177,7 @@ async function listen(
     }
   } finally {
     for (const signal of ENDING_SIGNALS) process.off(signal, end);
+    target?.close();
     state.release();
   }
 }

@@ -5,6 +5,7 @@ import { DEFAULT_ROUTE } from "../../events/job.ts";
 import type { HeardEvent } from "../../events/listening.ts";
 import type { EventPayload } from "../../events/store.ts";
 import { trustSystemAuthorities } from "../../lib/system-authorities.ts";
+import { MAX_HEADER_BYTES, statusIn } from "../../lib/unread-answer.ts";
 import { type Signer, signAsSender } from "../../webhook/samples/signed-again.ts";
 import { headersOf } from "../../worker/handlers/http-headers.ts";
 import { type ForwardUrl, lookupAs } from "./forward-url.ts";
@@ -26,6 +27,8 @@ export interface LocalTarget {
   /** Its address, without credentials. */
   url: string;
   send(event: HeardEvent, isAgain: boolean): Promise<Sending>;
+  /** Ends the connections of answers that go on. */
+  close(): void;
 }
 
 /** How requests are signed: as a provider does, with the key that routes sign with, or not at all. */
@@ -50,12 +53,25 @@ export function createTarget({ url, loopback }: ForwardUrl, signing: Signing): L
   function post(to: string, headers: OutgoingHttpHeaders, body: Uint8Array): Promise<number> {
     return new Promise((resolve, reject) => {
       const signal = AbortSignal.timeout(TIMEOUT_MS);
-      const options = { method: "POST", headers: { ...headers, "Content-Length": body.length }, agent, signal };
+      const options = {
+        method: "POST",
+        headers: { ...headers, "Content-Length": body.length },
+        maxHeaderSize: MAX_HEADER_BYTES,
+        ...{ agent, signal },
+      };
       const sent = (isTls ? requestHttps : requestHttp)(to, options, (response) => {
         response.on("error", () => {}).resume();
         resolve(response.statusCode ?? 0);
       });
-      sent.on("error", (error) => reject(signal.aborted ? new Error("no answer in 30 s") : error));
+      sent.on("upgrade", (response, socket) => {
+        socket.destroy();
+        resolve(response.statusCode ?? 0);
+      });
+      sent.on("error", (error) => {
+        const status = statusIn(error);
+        if (status !== 0) resolve(status);
+        else reject(signal.aborted ? new Error("no answer in 30 s") : error);
+      });
       sent.end(body);
     });
   }
@@ -65,6 +81,7 @@ export function createTarget({ url, loopback }: ForwardUrl, signing: Signing): L
   shown.password = "";
   return {
     url: shown.href,
+    close: () => agent.destroy(),
     async send({ content, ...event }, isAgain) {
       const startedAt = performance.now();
       const answered = (status: number | null, error: string | null): Sending => {

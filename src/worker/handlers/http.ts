@@ -13,6 +13,7 @@ import { decodeBeginning, MAX_RESPONSE_BYTES } from "../../lib/beginning.ts";
 import { envProxy } from "../../lib/env-proxy.ts";
 import { readRetryAfter } from "../../lib/retry-after.ts";
 import { trustSystemAuthorities } from "../../lib/system-authorities.ts";
+import { isUnreadable, MAX_HEADER_BYTES, statusIn } from "../../lib/unread-answer.ts";
 import {
   type Answered,
   type Handler,
@@ -30,8 +31,6 @@ const MAX_DRAINED_BYTES = 64 * 1024;
 const MAX_DRAIN_MS = 1000;
 // Longest time to send the rest of an event to a target that has already answered.
 const MAX_UPLOAD_MS = 30_000;
-// Some apps answer with more than the 16 KiB of headers that Node reads by default.
-const MAX_HEADER_BYTES = 256 * 1024;
 
 /** Makes the request that a sender would make with an event. Throws an error if it cannot be signed. */
 export type SignAsSender = (
@@ -137,16 +136,6 @@ export function createHttpHandler(to: Omit<HttpTarget, "kind">, signAsSender?: S
 const UNAVAILABLE = [429, 502, 503, 504];
 
 const isSuccessful = (status: number) => status >= 200 && status < 300;
-
-/** The status of an answer whose headers break a rule of HTTP, so that Node does not read it; 0 if there is none. */
-function statusIn(error: Error & { rawPacket?: Buffer }): number {
-  if (!isUnreadable(error)) return 0;
-  const [, status = 0] =
-    /^HTTP\/1\.[01] ([2-5][0-9]{2})\b/.exec(error.rawPacket?.toString("latin1", 0, 64) ?? "") ?? [];
-  return Number(status);
-}
-
-const isUnreadable = (error: Error) => systemCode(error).startsWith("HPE_");
 
 function unanswered(error: Error, status: number): TargetError {
   const what = isUnreadable(error) ? "the target's answer cannot be read" : "the target cannot be reached";

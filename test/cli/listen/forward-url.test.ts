@@ -19,9 +19,12 @@ suite("where a listener sends events", () => {
       ["3000", "http://localhost:3000/"],
       [":3000", "http://localhost:3000/"],
       ["3000/hook", "http://localhost:3000/hook"],
+      ["localhost", "http://localhost/"],
+      // https://github.com/stripe/stripe-cli/issues/784
+      ["app.localhost/api/webhooks?a=b:1", "http://app.localhost/api/webhooks?a=b:1"],
     ] as const)
       assert.equal((await read(text)).url, url);
-    for (const text of ["ftp://localhost/hook", "localhost", "/hook", "unix:/run/app.sock", "99999", ""])
+    for (const text of ["ftp://localhost/hook", "/hook", "unix:/run/app.sock", "99999", ""])
       await assert.rejects(read(text), /--forward is not usable/, text);
   });
 
