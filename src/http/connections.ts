@@ -242,7 +242,7 @@ const ANSWERED_MS = 1000;
 export function closeServer(server: Server, deadlineMs: number): Promise<void> {
   return new Promise((resolve) => {
     const answeredEndsAt = performance.now() + ANSWERED_MS;
-    const closing = setInterval(() => {
+    const closeIdle = () => {
       server.closeIdleConnections();
       if (performance.now() < answeredEndsAt) return;
       for (const socket of connectionsOf(server)) {
@@ -250,7 +250,9 @@ export function closeServer(server: Server, deadlineMs: number): Promise<void> {
         const isNext = earlier.every((response) => response.closed);
         if (isNext && latest?.headersSent && !latest.req.complete) socket.destroy();
       }
-    }, IDLE_MS);
+    };
+    // After a stall the timer is due first. Requests that have come meanwhile are read before the connections close.
+    const closing = setInterval(() => setImmediate(closeIdle), IDLE_MS);
     const deadline = setTimeout(() => {
       server.closeAllConnections();
       // Node no longer tracks connections with a CONNECT request.

@@ -221,30 +221,42 @@ test("a session survives kill -9", async () => {
   assert.equal((await me(second, token)).status, 200);
 });
 
+/** For how long a server that stops leaves an idle connection open. A client that stalls for longer may lose one. */
+const IDLE_MS = 100;
+
 test("requests sent while the server stops are answered, or their connection is refused", async () => {
-  await using server = await startServer();
-  const agent = new Agent({ keepAlive: true });
-  const failures: unknown[] = [];
-  let answered = 0;
-  async function keepAsking(): Promise<void> {
-    for (;;) {
-      try {
-        const sent = get({ port: server.port, host: "127.0.0.1", path: "/healthz", agent });
-        const [response] = await once(sent, "response");
-        await once(response.resume(), "end");
-        answered++;
-      } catch (error) {
-        if ((error as NodeJS.ErrnoException).code !== "ECONNREFUSED") failures.push(error);
-        return;
+  // On a machine that stalls it is tried again.
+  await until(async () => {
+    await using server = await startServer();
+    const agent = new Agent({ keepAlive: true });
+    const failures: unknown[] = [];
+    let answered = 0;
+    let longestMs = 0;
+    async function keepAsking(): Promise<void> {
+      for (;;) {
+        const sentAt = performance.now();
+        try {
+          const sent = get({ port: server.port, host: "127.0.0.1", path: "/healthz", agent });
+          const [response] = await once(sent, "response");
+          await once(response.resume(), "end");
+          answered++;
+        } catch (error) {
+          if ((error as NodeJS.ErrnoException).code !== "ECONNREFUSED") failures.push(error);
+          return;
+        } finally {
+          longestMs = Math.max(longestMs, performance.now() - sentAt);
+        }
       }
     }
-  }
-  const asking = Promise.all(Array.from({ length: 16 }, keepAsking));
-  await until(() => answered > 200);
-  assert.deepEqual(await server.stop(), { code: 0, signal: null });
-  await asking;
-  agent.destroy();
-  assert.deepEqual(failures, []);
+    const asking = Promise.all(Array.from({ length: 16 }, keepAsking));
+    await until(() => answered > 200);
+    longestMs = 0;
+    assert.deepEqual(await server.stop(), { code: 0, signal: null });
+    await asking;
+    agent.destroy();
+    if (longestMs < 0.5 * IDLE_MS) assert.deepEqual(failures, []);
+    return failures.length === 0;
+  });
 });
 
 const HEAD = "HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n";
