@@ -96,14 +96,21 @@ export function privatePayloadSuite(
       await until(() => listening.stdout().includes("form_2"));
       listening.child.kill();
       await listening.exited;
+      const printed = async (...args: string[]) => {
+        const { code, signal, stdout, stderr } = await server.run(args);
+        assert.deepEqual([code, signal], [0, null], `${args.join(" ")}: ${stderr}`);
+        return stdout;
+      };
+      const held = JSON.parse(await printed("events", "held", "--json")) as { id: number; source: string }[];
+      const form = held.find(({ source }) => source === "forms");
       for (const text of [
         listening.stdout(),
         ...(await Promise.all(
           ["events", "events/evt_1", "events/form_2", "shadows/differences?name=trial", "held"].map(read),
         )),
-        (await server.run(["events", "show", "evt_2", "--json"])).stdout,
-        (await server.run(["routes", "test", "app", "--since", "1h", "--json"])).stdout,
-        (await server.run(["events", "held", "show", "2", "--raw"])).stdout,
+        await printed("events", "show", "evt_2", "--json"),
+        await printed("routes", "test", "app", "--since", "1h", "--json"),
+        await printed("events", "held", "show", String(form?.id), "--raw"),
       ])
         assert.deepEqual([text.length > 0, text.includes(CARD)], [true, false], text.slice(0, 200));
       await server.run(["backup", join(dir, "data", "backup.db")]);
