@@ -113,7 +113,7 @@ suite("a token of a program", () => {
   });
 
   test("is taken as the password of Basic by forward-auth, which asks for it, and nowhere else", async (t) => {
-    const { server } = await startAdmin(t);
+    const { server } = await startAdmin(t, { TRUSTED_PROXIES: "127.0.0.1" });
     const token = await create(server, "git", "--scope", "verify", "events:read", "metrics");
     const basic = (password: string) => ({ Authorization: `Basic ${btoa(`me:${password}`)}` });
     const answer = await ask(server, "/auth/verify", { headers: basic(token) });
@@ -125,11 +125,29 @@ suite("a token of a program", () => {
       return sent["www-authenticate"];
     };
     const wrong = `Authorization: ${basic("ask_wrong").Authorization}`;
-    for (const lines of [[], ["User-Agent: git/2.39"], ["Authorization: Basic eDp5"], [wrong]])
+    const method = (name: string) => `X-Forwarded-Method: ${name}`;
+    const fetched = (mode: string, site: string) => [`Sec-Fetch-Mode: ${mode}`, `Sec-Fetch-Site: ${site}`];
+    for (const lines of [
+      [],
+      ["User-Agent: git/2.39"],
+      ["Authorization: Basic eDp5"],
+      [wrong],
+      // A client that keeps the cookies of an app, and whose token has expired.
+      [wrong, "Cookie: a=b"],
+      // What KIO 5.103 of KDE sends with every method.
+      [method("PROPFIND"), "Accept: text/html, text/*;q=0.9, image/jpeg;q=0.9, image/*;q=0.9, */*;q=0.8"],
+      // What Thunderbird 153 sends for a calendar of CalDAV, and for one of a file.
+      [method("PROPFIND"), "Accept: text/xml", "Origin: https://app.example.com", ...fetched("no-cors", "same-origin")],
+      ["Accept: text/calendar,text/plain;q=0.8,*/*;q=0.5", ...fetched("no-cors", "none")],
+    ])
       assert.equal(await challenge(lines), 'Basic realm="authserve"', lines.join());
     for (const lines of [
       ["Accept: text/html"],
       ["Sec-Fetch-Mode: cors"],
+      ["Accept: image/webp,*/*", ...fetched("no-cors", "same-origin")],
+      ["Accept: */*", "Cookie: a=b", ...fetched("no-cors", "none")],
+      [method("PROPFIND"), "Origin: https://app.example.com", ...fetched("cors", "same-origin")],
+      [method("PROPFIND"), "X-Requested-With: XMLHttpRequest"],
       ["X-Requested-With: XMLHttpRequest"],
       ["Origin: https://app.example.com"],
       ["Cookie: a=b"],

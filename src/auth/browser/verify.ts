@@ -130,13 +130,14 @@ function verifyHandler(parts: VerifyParts, style: RedirectStyle): RequestHandler
 
   /** Refuses a request. A browser that opens a page is sent to the login, and a program gets the error. */
   function refuse({ request, requestId, address }: RequestContext, error: AppError, needed: Needed): Reply {
-    if (needed.session && error.status === 401 && !hasMachineToken(request, withBasic) && isNavigation(request)) {
-      const original = originalRequest(request, trustedProxies);
+    const original = originalRequest(request, trustedProxies);
+    const isPage = isOfPage(request, original);
+    if (needed.session && error.status === 401 && !hasMachineToken(request, withBasic) && isPage) {
       if (original.url === null) reportUnknown({ requestId, address });
       return sendTo("/login", original);
     }
     const { headers, ...refusal } = problem(error, requestId);
-    const challenge = error.status === 401 && needed.token && isPlainProgram(request) ? BASIC_CHALLENGE : {};
+    const challenge = error.status === 401 && needed.token && isPlainProgram(request, original) ? BASIC_CHALLENGE : {};
     return { ...refusal, headers: { ...headers, ...challenge, ...NOBODY } };
   }
 
@@ -210,12 +211,23 @@ type Asker = Pick<AccessOutcome, "user" | "token">;
 // prefers it, also without a token.
 const BASIC_CHALLENGE = { "WWW-Authenticate": 'Basic realm="authserve"' };
 
+/** The methods of links, forms and images. Only scripts send others, and then they say so (Fetch, 5.4). */
+const METHODS_OF_PAGES = ["GET", "HEAD", "POST"];
+
+/** Whether a browser opens a page. KIO, of KDE, accepts HTML with every method of WebDAV. */
+const isOfPage = (request: IncomingMessage, { method }: OriginalRequest) =>
+  isNavigation(request) && METHODS_OF_PAGES.includes(method);
+
 /** Whether a program that may know Basic only sent a request. A browser would ask for a password in its own box. */
-function isPlainProgram(request: IncomingMessage): boolean {
-  const { headers } = request;
-  const { authorization, cookie, origin, "sec-fetch-mode": mode, "x-requested-with": script } = headers;
-  const isOfBrowser = [cookie, origin, mode, script].some((value) => value !== undefined);
-  return !isOfBrowser && !isNavigation(request) && !/^bearer/i.test(authorization ?? "");
+function isPlainProgram(request: IncomingMessage, original: OriginalRequest): boolean {
+  const { authorization = "", cookie, origin, "x-requested-with": script } = request.headers;
+  const { "sec-fetch-mode": mode, "sec-fetch-site": site } = request.headers;
+  if (script !== undefined || /^bearer/i.test(authorization) || isOfPage(request, original)) return false;
+  // Clients of WebDAV may keep the cookies of an app.
+  const isWithoutCookie = cookie === undefined || /^basic /i.test(authorization);
+  if (mode === undefined) return origin === undefined && isWithoutCookie;
+  // Thunderbird names the mode, and its own origin too. What a page sends in this mode is of a site.
+  return mode === "no-cors" && (!METHODS_OF_PAGES.includes(original.method) || (site === "none" && isWithoutCookie));
 }
 
 /** What a request needs: one of these, or nothing. */
