@@ -24,5 +24,12 @@ export function digestOfRecoveryCode(text: string): string | null {
   return FORM.test(code) ? hash("sha256", `recovery code ${code}`) : null;
 }
 
-/** A code without the spaces, hyphens and dashes that people type, or that an editor made of hyphens. */
-export const plainCode = (text: string) => text.replaceAll(/[\s\p{Dash}]+/gu, "");
+/**
+ * A code without the spaces, hyphens, dashes and invisible characters that people type or paste. Digits of full-width,
+ * Arabic and Persian keyboards are 0 to 9.
+ */
+export const plainCode = (text: string) =>
+  text
+    .normalize("NFKC")
+    .replaceAll(/[\s\p{Dash}\p{Cf}]+/gu, "")
+    .replaceAll(/[\u0660-\u0669\u06f0-\u06f9]/g, (digit) => String(digit.charCodeAt(0) & 15));

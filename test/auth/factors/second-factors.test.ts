@@ -19,6 +19,10 @@ function open(t: TestContext) {
   return { store, clock, factors: createSecondFactors(store, () => clock.now) };
 }
 
+/** The same digits in another block of Unicode, which begins with the 0 at a code point. */
+const digitsFrom = (code: string, zero: number) =>
+  code.replaceAll(/[0-9]/g, (digit) => String.fromCharCode(zero + Number(digit)));
+
 suite("second factors", () => {
   test("are needed once there is one, and not any more when the last one is removed", async (t) => {
     const { store, factors } = open(t);
@@ -68,9 +72,26 @@ suite("second factors", () => {
     const { store, factors } = open(t);
     await store.add(totpFactor(SECRET, "phone", NOW));
     const code = totpCode(SECRET, NOW);
-    for (const wrong of ["", "0", code.slice(1), `${code}0`, "１２３４５６", "12345a", "\0", "-".repeat(64)])
+    for (const wrong of ["", "0", code.slice(1), `${code}0`, "12345a", "一二三四五六", "\0", "-".repeat(64)])
       assert.equal(await factors.useCode(wrong), null, wrong);
   });
+
+  // https://github.com/longbridge/gpui-kit/pull/2261, https://github.com/firebase/FirebaseUI-iOS/issues/790,
+  // https://github.com/jackocnr/intl-tel-input/issues/2105, https://github.com/nhoizey/vscode-gremlins/pull/204
+  for (const [what, typed] of [
+    ["a full-width keyboard", (code: string) => digitsFrom(code, 0xff10)],
+    ["an Arabic keyboard", (code: string) => digitsFrom(code, 0x660)],
+    ["a Persian keyboard", (code: string) => digitsFrom(code, 0x6f0)],
+    [
+      "invisible characters around it",
+      (code: string) => `\u200e\u202a${code.slice(0, 3)}\u200b${code.slice(3)}\u202c\ufeff`,
+    ],
+  ] as const)
+    test(`a code is that of the app with ${what}`, async (t) => {
+      const { store, factors } = open(t);
+      await store.add(totpFactor(SECRET, "phone", NOW));
+      assert.equal(await factors.useCode(typed(totpCode(SECRET, NOW))), "totp");
+    });
 
   // https://github.com/authelia/authelia/issues/2066, https://github.com/dani-garcia/vaultwarden/issues/2065
   test("a refused code tells how far the clocks are apart, up to 20 minutes", async (t) => {
