@@ -43,10 +43,14 @@ export function attestationWithout(authData: Buffer): Buffer {
 
 /** A passkey in software: ES256, without attestation (WebAuthn level 3, 6.1 and 6.5). */
 export class Authenticator {
-  readonly credentialId = base64(randomBytes(16));
+  readonly credentialId: string;
   readonly #keys = generateKeyPairSync("ec", { namedCurve: "P-256" });
   userHandle = "";
   counter = 0;
+
+  constructor(idLength = 16) {
+    this.credentialId = base64(randomBytes(idLength));
+  }
 
   /** Makes the passkey: the answer of the browser to these options, as JSON. */
   create(

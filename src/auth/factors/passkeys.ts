@@ -42,6 +42,9 @@ export function passkeySiteOf(publicUrl: string, cookieDomain: string | undefine
  */
 const ALGORITHMS = [-8, -7, -257];
 
+/** Of a credential id, in bytes (WebAuthn level 3, 7.1, step 25). */
+const MAX_CREDENTIAL_ID = 1023;
+
 const dataOf = ({ data }: Pick<FactorRecord, "data">) => JSON.parse(data) as PasskeyData;
 
 /** The passkeys that work at a site, or those that do not. */
@@ -129,6 +132,7 @@ export async function newPasskey(
     });
     if (!verified) return { fault: "its signature is wrong" };
     const { id, publicKey, counter, transports = [] } = registrationInfo.credential;
+    if (Buffer.byteLength(id, "base64url") > MAX_CREDENTIAL_ID) return { fault: "its credential id is too long" };
     const data: PasskeyData = {
       credentialId: id,
       publicKey: Buffer.from(publicKey).toString("base64url"),

@@ -165,6 +165,16 @@ suite("a new passkey", () => {
       assert.ok("fault" in made);
     });
 
+  // https://github.com/kanidm/webauthn-rs/issues/580, https://github.com/brokenhandsio/swift-webauthn/issues/39
+  test("has a credential id of at most 1,023 bytes", async () => {
+    const challenge = Buffer.alloc(32, 1).toString("base64url");
+    const options = await registrationOptions(SITE, challenge, USER, []);
+    const made = (length: number) =>
+      newPasskey(new Authenticator(length).create(options, SITE.origin), SITE, challenge, USER.id);
+    assert.ok(!("fault" in (await made(1023))));
+    assert.deepEqual(await made(1024), { fault: "its credential id is too long" });
+  });
+
   test("asks for user verification and a key that the authenticator keeps, and names those that are there", async (t) => {
     const { store, register } = open(t);
     const key = await register();
