@@ -220,9 +220,14 @@ suite("the page of the account", () => {
     assert.equal((await browser.open("/account/totp")).location, again);
     const login = await browser.open(again);
     assert.equal(login.status, 200, "the login page opens although a session lives");
+    const refused = await browser.open("/login?passkey-refused=1&rd=%2Faccount");
+    assert.equal(refused.status, 200, "and tells of a passkey that was refused there");
     assert.equal(JSON.parse((await server.run(["factors", "list", "--json"])).stdout).recoveryCodesLeft, 9);
 
-    browser.cookies.set("authserve", fresh);
+    const begun = await browser.send("/login", { ...CREDENTIALS, rd: "/account" });
+    assert.equal(begun.location, "/login/code?rd=%2Faccount");
+    assert.equal((await browser.open(begun.location)).status, 200, "the page for the code, too");
+    assert.equal((await browser.send("/login/code", { code: codes[1] ?? "", rd: "/account" })).location, "/account");
     assert.match((await browser.send("/account/recovery-codes", {})).text, /<ul class="codes">/);
     assert.equal((await browser.send("/account/remove", { id }, { "sec-fetch-site": "cross-site" })).status, 403);
     assert.equal((await browser.send("/account/remove", { id })).location, "/account");

@@ -225,14 +225,15 @@ function loginPageHandler(parts: BrowserParts): RequestHandler {
     const target = targetOf(rd, context, { rules, log });
     const { claims, ended } = await sessionOf(request, cookie, authenticate);
     const isAgain = query.has(AGAIN);
-    if (claims && !isAgain) return leadTo(target, texts, prefixOf(request, trustedProxies, rules));
+    const isRefused = query.has(PASSKEY_REFUSED);
+    if (claims && !isAgain && !isRefused) return leadTo(target, texts, prefixOf(request, trustedProxies, rules));
     if (mayMove && !keepsCookie(reachedOrigin(request, trustedProxies, rules), rules))
       return redirect(ownLoginUrl(rules, rd, true));
     if (isFramed(request)) return framedPage(texts, ownLoginUrl(rules, rd, false), texts.login, framersOf(rules));
     const notes = ended ? [endedText(texts, supersessionIn(ended))] : [];
     if (target.refused) notes.push(texts.refusedTarget(target.refused.origin));
     if (isAgain) notes.push(texts.logInAgain);
-    if (query.has(PASSKEY_REFUSED)) notes.push(texts.passkey.refused);
+    if (isRefused) notes.push(texts.passkey.refused);
     const passkeyScript = await readPasskeyScript(parts);
     return loginPage(200, { texts, target: target.url, origin: rules.origin, notes, passkeyScript });
   };

@@ -16,7 +16,6 @@ import {
   queryOf,
   refusalOf,
   requesterOf,
-  sessionOf,
   targetOf,
 } from "./visit.ts";
 
@@ -33,13 +32,13 @@ const toLogin = (prefix: string, rd: string | null) =>
 
 /** Answers `GET /login/code` with the page for the code, if this browser has sent the right password. */
 export function codePageHandler(parts: BrowserParts): RequestHandler {
-  const { authenticate, cookie, steps, stepCookie, rules, trustedProxies } = parts;
+  const { steps, stepCookie, rules, trustedProxies } = parts;
   return async (context) => {
     const { request } = context;
     const rd = queryOf(request).get("rd");
     const step = steps.read("code", stepCookie.read(request));
-    const { claims } = await sessionOf(request, cookie, authenticate);
-    if (claims !== null || step === null) return toLogin(prefixOf(request, trustedProxies, rules), rd);
+    // With a live session too: a change of the account asks for another login.
+    if (step === null) return toLogin(prefixOf(request, trustedProxies, rules), rd);
     const texts = textsFor(request.headers["accept-language"]);
     const passkeyScript = await readPasskeyScript(parts);
     return codePage(200, { texts, target: targetOf(rd, context, parts).url, origin: rules.origin, passkeyScript });
