@@ -25,7 +25,7 @@ export function openSubscriptions({ settings, config, stores, log }: Wiring, isO
 
   async function renew({ name, renew: how, publicOrigin, path, secrets }: Source): Promise<void> {
     if (how === undefined) return;
-    const renewed = await renewIfDue(stores.subscriptions, name, {
+    const renewed = await renewIfDue(stores, name, {
       settings: how,
       notificationUrl: `${publicOrigin ?? ""}${path}`,
       secret: secrets[0]?.value ?? "",

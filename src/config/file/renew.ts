@@ -27,6 +27,10 @@ export const RenewSchema = v.strictObject(
     resource: key(TEXT, "Microsoft Graph: what is watched, e.g. `users/ID/messages`."),
     changeType: key(TEXT, "Microsoft Graph: the changes, e.g. `created,updated`."),
     subscription: key(TEXT, "Microsoft Graph: the id of a subscription that is there already."),
+    lifecycle: key(
+      v.boolean("expected true or false"),
+      "Microsoft Graph: whether it also tells when the subscription is removed or must be renewed. Default: `true`.",
+    ),
     watch: key(TEXT, "Google: the URL of the request that opens the channel."),
     subject: key(TEXT, "Google: the user whose data the service account watches. Default: its own."),
     host: key(TEXT, "Another host of the API, or its URL."),
@@ -69,7 +73,7 @@ export function readRenew(
   if (token === null || origins === null || reading.faults.length > before) return null;
   const { tenant = null, client = null, resource = null, changeType = null, subscription = null } = entry;
   const { watch = null, subject = null, life: lifeMs } = entry;
-  const microsoft = { tenant, client, resource, changeType, subscription };
+  const microsoft = { tenant, client, resource, changeType, subscription, lifecycle: entry.lifecycle ?? true };
   return { kind: preset, token: token.value, origins, lifeMs, ...microsoft, watch, subject };
 }
 

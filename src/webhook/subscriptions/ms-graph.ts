@@ -31,7 +31,11 @@ export async function renewGraph(renewal: Renewal): Promise<Subscription> {
   async function create(): Promise<unknown> {
     const { resource, changeType } = settings;
     const { notificationUrl, secret: clientState } = renewal;
-    const body = JSON.stringify({ changeType, notificationUrl, resource, expirationDateTime, clientState });
+    const lifecycle = settings.lifecycle && { lifecycleNotificationUrl: notificationUrl };
+    const body = JSON.stringify({
+      ...{ changeType, notificationUrl, ...lifecycle },
+      ...{ resource, expirationDateTime, clientState },
+    });
     return (await renewal.send({ url: subscriptions, headers, body })).json;
   }
 

@@ -1,17 +1,35 @@
 import { describeError } from "../../errors.ts";
+import type { EventStore } from "../../events/store.ts";
 import { renewGoogle } from "./google.ts";
 import { renewGraph } from "./ms-graph.ts";
 import { isRenewalDue, type Renewal } from "./renewal.ts";
 import type { Subscription, SubscriptionStore } from "./store.ts";
 
-/** Renews the subscription of a source if it is due. Returns the renewed one, or the same with why that failed. */
+/** Notices of Microsoft Graph after which a subscription must be renewed, or made again. */
+const CALLS: readonly string[] = ["reauthorizationRequired", "subscriptionRemoved"];
+
+interface RenewalStores {
+  subscriptions: SubscriptionStore;
+  events: Pick<EventStore, "list">;
+}
+
+/**
+ * Renews the subscription of a source if it is due, or if its provider has asked for it since the last try. Returns the
+ * renewed one, or the same with why that failed; null if nothing was done.
+ */
 export async function renewIfDue(
-  store: SubscriptionStore,
+  { subscriptions: store, events }: RenewalStores,
   source: string,
   renewal: Omit<Renewal, "current">,
 ): Promise<Subscription | null> {
   const current = await store.read(source);
-  if (!isRenewalDue(current, renewal.now)) return null;
+  const isCalled = async () => {
+    if (!renewal.settings.lifecycle || current === null) return false;
+    const since = current.triedAt + 1;
+    const heard = await Promise.all(CALLS.map((type) => events.list({ source, type, since, limit: 1 })));
+    return heard.some(({ items }) => items.length > 0);
+  };
+  if (!isRenewalDue(current, renewal.now) && !(await isCalled())) return null;
   const next = await renewed({ ...renewal, current });
   await store.save(source, next);
   return next;

@@ -18,6 +18,8 @@ export interface RenewSettings {
   resource: string | null;
   changeType: string | null;
   subscription: string | null;
+  /** Microsoft: whether notices about the subscription itself are asked for. */
+  lifecycle: boolean;
   /** Google: the URL of the request that opens a channel, and of whom the service account sees the data. */
   watch: string | null;
   subject: string | null;
@@ -45,7 +47,7 @@ function renewAt({ startedAt, expiresAt }: Pick<Subscription, "startedAt" | "exp
 // After a failure it tries again, however long the life is.
 const RETRY_MS = 5 * MINUTE_MS;
 
-/** Whether a subscription is renewed now. */
+/** Whether a subscription is renewed now, if nothing was heard of it. */
 export function isRenewalDue(current: Subscription | null, now: number): boolean {
   // Times that are to come are those of a clock that was set back.
   if (current === null || current.triedAt > now) return true;

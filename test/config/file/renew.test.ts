@@ -19,7 +19,9 @@ suite("renew of a source", () => {
     const { kind, lifeMs, resource, origins } = sourceIn(graph(`{ ${GRAPH} }`)).renew ?? {};
     assert.deepEqual([kind, lifeMs, resource], ["ms_graph", 2 * 86_400_000, "users/ada/messages"]);
     assert.deepEqual(origins, { auth: "https://login.microsoftonline.com", api: "https://graph.microsoft.com" });
-    assert.equal(sourceIn(graph(`{ ${GRAPH}, life: 1d }`)).renew?.lifeMs, 86_400_000);
+    const { lifeMs: day, lifecycle } = sourceIn(graph(`{ ${GRAPH}, life: 1d, lifecycle: false }`)).renew ?? {};
+    assert.deepEqual([day, lifecycle], [86_400_000, false]);
+    assert.equal(sourceIn(graph(`{ ${GRAPH} }`)).renew?.lifecycle, true);
   });
 
   test("says which channel of Google is opened, with the key of a service account", () => {

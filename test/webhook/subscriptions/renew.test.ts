@@ -9,6 +9,7 @@ import { GRAPH_ORIGINS } from "../../../src/webhook/subscriptions/ms-graph.ts";
 import { renewIfDue } from "../../../src/webhook/subscriptions/renew.ts";
 import type { RenewSettings } from "../../../src/webhook/subscriptions/renewal.ts";
 import { tempDatabase } from "../../helpers/database.ts";
+import { newEvent } from "../../helpers/events.ts";
 import { apiDescription, createComparison } from "../../helpers/stand-ins/described.ts";
 import { answerJson, NOT_FOUND, type StandInAnswer } from "../../helpers/stand-ins/stand-in.ts";
 
@@ -17,7 +18,7 @@ const HOUR = 3_600_000;
 
 /** A source whose subscription is renewed at a stand-in for its provider, by a clock that the test moves. */
 function open(t: TestContext, settings: RenewSettings, answer: (request: ApiRequest, now: number) => StandInAnswer) {
-  const { subscriptions } = localStores(tempDatabase(t).database);
+  const { subscriptions, events } = localStores(tempDatabase(t).database);
   const clock = { now: START };
   const requests: { method: string; path: string; body: string }[] = [];
   let ids = 0;
@@ -36,7 +37,7 @@ function open(t: TestContext, settings: RenewSettings, answer: (request: ApiRequ
     now: () => clock.now,
   });
   const renew = () =>
-    renewIfDue(subscriptions, "s", {
+    renewIfDue({ subscriptions, events }, "s", {
       settings,
       notificationUrl: "https://hooks.example/webhook/s",
       secret: "a-client-state",
@@ -45,7 +46,7 @@ function open(t: TestContext, settings: RenewSettings, answer: (request: ApiRequ
       newId: () => `channel-${++ids}`,
     });
   const paths = () => requests.splice(0).map(({ method, path }) => `${method} ${path}`);
-  return { clock, renew, requests, paths, stored: () => subscriptions.read("s") };
+  return { clock, events, renew, requests, paths, stored: () => subscriptions.read("s") };
 }
 
 const GRAPH: RenewSettings = {
@@ -58,6 +59,7 @@ const GRAPH: RenewSettings = {
   resource: "users/ada/messages",
   changeType: "created",
   subscription: null,
+  lifecycle: false,
   watch: null,
   subject: null,
 };
@@ -116,6 +118,29 @@ suite("a subscription of Microsoft Graph", () => {
     clock.now = START;
     assert.equal((await renew())?.expiresAt, START + 48 * HOUR);
   });
+
+  // https://github.com/microsoftgraph/nodejs-webhooks-sample/issues/504
+  for (const [notice, made] of [
+    ["reauthorizationRequired", "PATCH /v1.0/subscriptions/sub-1"],
+    ["subscriptionRemoved", "POST /v1.0/subscriptions"],
+  ] as const) {
+    test(`is renewed at once after ${notice}`, async (t) => {
+      const { state, answer } = graph();
+      const { clock, events, renew, requests, paths } = open(t, { ...GRAPH, lifecycle: true }, answer);
+      await renew();
+      const { lifecycleNotificationUrl } = JSON.parse(requests[1]?.body ?? "");
+      assert.equal(lifecycleNotificationUrl, "https://hooks.example/webhook/s");
+      paths();
+      clock.now += 60_000;
+      assert.equal(await renew(), null);
+      if (notice === "subscriptionRemoved") state.known.clear();
+      await events.append([newEvent({ source: "s", type: notice, receivedAt: clock.now })]);
+      assert.equal((await renew())?.error, null);
+      assert.equal(paths().at(-1), made);
+      clock.now += 1000;
+      assert.equal(await renew(), null);
+    });
+  }
 
   test("that is there already is prolonged", async (t) => {
     const { state, answer } = graph();
