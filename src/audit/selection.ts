@@ -1,3 +1,5 @@
+import { NAME } from "../lib/name.ts";
+
 const MAX_NAMED = 20;
 
 /** Events as they were selected for a change. */
@@ -18,8 +20,6 @@ export function auditedSelection({ ids, source, filter }: Selection): object {
   return { filter: Object.fromEntries(members) };
 }
 
-const TOKEN_NAME = /^[a-z0-9-]{1,64}$/;
-
 /** What the audit has of names of tokens as they were given: another text may be a token itself. */
 export const auditedNames = (names: readonly string[]) =>
-  names.slice(0, MAX_NAMED).map((name) => (TOKEN_NAME.test(name) ? name : null));
+  names.slice(0, MAX_NAMED).map((name) => (NAME.test(name) ? name : null));

@@ -9,15 +9,19 @@ export function nearest(text: string, known: readonly string[]): string | undefi
   return best?.name;
 }
 
-/** The Levenshtein distance of two texts. */
+/** The edits between two texts: a character added, left out or replaced, or two neighbours swapped. */
 function editDistance(a: string, b: string): number {
+  let before: number[] = [];
   let row = Array.from({ length: b.length + 1 }, (_, j) => j);
-  for (const [i, character] of Array.from(a).entries()) {
+  for (let i = 0; i < a.length; i++) {
     const next = [i + 1];
     for (let j = 0; j < b.length; j++) {
-      const replaced = (row[j] ?? 0) + (character === b[j] ? 0 : 1);
-      next.push(Math.min(replaced, (row[j + 1] ?? 0) + 1, (next[j] ?? 0) + 1));
+      const replaced = (row[j] ?? 0) + (a[i] === b[j] ? 0 : 1);
+      const isSwapped = i > 0 && j > 0 && a[i] === b[j - 1] && a[i - 1] === b[j];
+      const swapped = isSwapped ? (before[j - 1] ?? 0) + 1 : replaced;
+      next.push(Math.min(replaced, swapped, (row[j + 1] ?? 0) + 1, (next[j] ?? 0) + 1));
     }
+    before = row;
     row = next;
   }
   return row[b.length] ?? 0;

@@ -1,5 +1,6 @@
 import { DAY_MS } from "../../lib/durations.ts";
 import { isoTime } from "../../lib/iso-time.ts";
+import { NAME } from "../../lib/name.ts";
 import { digestOf, newToken } from "./form.ts";
 import { SCOPE_NAMES, scopeOf } from "./scopes.ts";
 import type { TokenRecord, TokenStore } from "./store.ts";
@@ -24,8 +25,6 @@ interface RequestFault {
   member: keyof TokenRequest;
   expected: string;
 }
-
-const NAME = /^[a-z0-9][a-z0-9-]{0,63}$/;
 
 /** Why a request is not usable; null if it is. */
 function faultOf({ name, scopes, expiresInMs }: TokenRequest): RequestFault | null {

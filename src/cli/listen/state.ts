@@ -4,6 +4,7 @@ import { isAbsolute, join } from "node:path";
 import { describeError, OperatorError, systemCode } from "../../errors.ts";
 import { LISTEN_CURSOR } from "../../events/listening.ts";
 import { makeDir, replaceFile } from "../../lib/files.ts";
+import { NAME } from "../../lib/name.ts";
 import { AlreadyServedError, lockDataDir } from "../../sqlite/data-dir.ts";
 
 /** How far a listener has come. Only one process at a time has the listener of a name. */
@@ -20,8 +21,6 @@ function stateFolder({ XDG_STATE_HOME: xdg, LOCALAPPDATA: local }: NodeJS.Proces
   if (process.platform === "win32" && local !== undefined) return join(local, "authserve");
   return join(homedir(), ".local", "state", "authserve");
 }
-
-const NAME = /^[a-z0-9][a-z0-9-]{0,63}$/;
 
 /**
  * Opens the state of a listener. `origin` is what it listens to: the cursor of another store would be wrong there. With

@@ -44,8 +44,6 @@ export const keyOr = <const Schema extends v.GenericSchema>(
 export const numberOrText = <Output>(field: v.GenericSchema<string, Output>, expectation = "expected a number") =>
   v.pipe(v.union([v.string(), v.number()], expectation), v.transform(String), field);
 
-/** The name of a source or a route. */
-export const NAME = /^[a-z0-9][a-z0-9-]{0,63}$/;
 export const NAME_EXPECTATION = "expected a name of 1 to 64 small letters, digits and -, e.g. shop";
 
 /** How many of something, on average per second. `seconds`: the time in which as many may come at once. */

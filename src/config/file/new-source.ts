@@ -1,11 +1,11 @@
 import { randomBytes } from "node:crypto";
+import { NAME } from "../../lib/name.ts";
 import { DEFAULT_SOURCE_NAME } from "../../webhook/default-source.ts";
 import type { Provider } from "../../webhook/provider.ts";
 import { needsOf } from "../../webhook/signature/schemes.ts";
 import type { Environment } from "../settings.ts";
 import { configText, readConfigText } from "./config-file.ts";
 import { ConfigFileError } from "./errors.ts";
-import { NAME } from "./fields.ts";
 import { appendToMap } from "./yaml-document.ts";
 
 /** A source of a preset that somebody wants to add. */

@@ -1,7 +1,8 @@
 import { basename } from "node:path";
 import * as v from "valibot";
 import type { Notifier } from "../../alerts/notifiers.ts";
-import { COMMAND, commandIn, key, NAME, NAME_EXPECTATION, TEXT, textLike } from "./fields.ts";
+import { NAME } from "../../lib/name.ts";
+import { COMMAND, commandIn, key, NAME_EXPECTATION, TEXT, textLike } from "./fields.ts";
 import type { Reading } from "./reading.ts";
 import { readSecretRef, readSigningKey } from "./secrets.ts";
 import type { Known } from "./shape.ts";

@@ -1,7 +1,8 @@
 import * as v from "valibot";
+import { NAME } from "../../lib/name.ts";
 import type { Route } from "../../worker/route.ts";
 import { duration, integer, oneOf } from "../fields.ts";
-import { key, listOf, NAME, NAME_EXPECTATION, numberOrText, rateOf, TEXT, textLike } from "./fields.ts";
+import { key, listOf, NAME_EXPECTATION, numberOrText, rateOf, TEXT, textLike } from "./fields.ts";
 import { HANDLER_NAMES, HANDLERS, readHandler, timeoutOf } from "./handler.ts";
 import type { Reading } from "./reading.ts";
 import { type RetryEntry, RetrySchema, readRetry } from "./retry.ts";

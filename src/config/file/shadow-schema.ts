@@ -1,5 +1,6 @@
 import * as v from "valibot";
-import { key, listOf, NAME, NAME_EXPECTATION, textLike } from "./fields.ts";
+import { NAME } from "../../lib/name.ts";
+import { key, listOf, NAME_EXPECTATION, textLike } from "./fields.ts";
 import { JsonPath } from "./when.ts";
 
 /** What makes a route a shadow. */
