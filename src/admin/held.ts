@@ -10,6 +10,7 @@ import {
   listCursor,
   queryEndpoint,
   RouteVerdict,
+  readEndpoint,
   text,
   time,
   timestamp,
@@ -18,6 +19,7 @@ import {
 /** What is done with deliveries that were refused for their signature. */
 export interface HeldParts extends AdminGuard {
   readHeld: (filter: v.InferOutput<typeof HeldQuery>) => Promise<v.InferOutput<typeof HeldPage>>;
+  readRefusals: () => v.InferOutput<typeof RefusalItem>[];
   held: {
     /** Null if there is none of this id. */
     show(id: number): Promise<v.InferOutput<typeof HeldAnswer> | null>;
@@ -47,6 +49,15 @@ const HeldItem = v.object({
 });
 
 export const HeldPage = v.object({ items: v.array(HeldItem), cursor });
+
+export const RefusalItem = v.object({
+  receivedAt: timestamp,
+  source: v.string(),
+  reason: v.pipe(v.string(), v.description("An error code, or why there was that error.")),
+  address: v.string(),
+});
+
+const RefusalsAnswer = v.object({ items: v.array(RefusalItem), cursor });
 
 export const ExplanationAnswer = v.object({
   source: v.string(),
@@ -110,6 +121,13 @@ export function heldEndpoints(parts: HeldParts): Endpoint[] {
       query: HeldQuery,
       response: HeldPage,
       read: readHeld,
+    }),
+    readEndpoint(parts, {
+      path: "/admin/api/refusals",
+      scope: "events:read",
+      summary: "Lists the newest 100 deliveries that this server has refused since its start, the newest first.",
+      response: RefusalsAnswer,
+      read: async () => ({ items: parts.readRefusals(), cursor: null }),
     }),
     queryEndpoint(parts, {
       path: "/admin/api/held/one",

@@ -82,7 +82,7 @@ export interface Endpoint {
   /** Successful requests are logged at debug, because they have their own log line or are frequent. */
   quiet?: boolean;
   /** Called for each problem that the handler throws. `reason` is not sent to the client. */
-  onProblem?: (code: ErrorCode, reason?: string) => void;
+  onProblem?: (code: ErrorCode, reason: string | undefined, address: string) => void;
   /** Headers of every response of the endpoint, also of problems. */
   headersFor?: (request: IncomingMessage) => Record<string, string>;
 }
@@ -129,7 +129,7 @@ export async function handleRequest(
     result = failure;
     code = failure.code;
     if (error instanceof AppError) ({ reason, sent = undefined } = error);
-    onProblem?.(code, reason);
+    onProblem?.(code, reason, address);
     if (failure.status >= 500) {
       const line = {
         event: "request_failed" as const,

@@ -19,6 +19,7 @@ import { isoTime } from "../lib/iso-time.ts";
 import { readPage } from "../platform/checkout.ts";
 import { eraseHeld } from "../webhook/held/erase.ts";
 import type { Admission } from "../webhook/intake/admission.ts";
+import type { Refusal } from "../webhook/intake/recent-refusals.ts";
 import { overviewOf } from "../webhook/intake/source-overview.ts";
 import { openStored } from "../webhook/intake/stored-content.ts";
 import { rotationFindings } from "../webhook/secrets/rotation.ts";
@@ -37,6 +38,7 @@ interface AdminNeeds extends Pick<AdminParts, "authorize"> {
   admission: Pick<Admission, "pausedBy" | "freeBytes" | "minFreeBytes">;
   isAvailable: (route: string) => boolean;
   denials: { list(): readonly Denial[] };
+  recentRefusals(): readonly Refusal[];
   arrivals: ArrivalWatch;
   /** Where the server is reached. */
   addresses: ServerAddresses;
@@ -48,7 +50,7 @@ interface AdminNeeds extends Pick<AdminParts, "authorize"> {
 /** The parts of the API of the page; null if `ADMIN` is off. */
 export function openAdmin(
   wiring: Wiring,
-  { authorize, admission, isAvailable, denials, arrivals, addresses, judges, catchUps }: AdminNeeds,
+  { authorize, admission, isAvailable, denials, recentRefusals, arrivals, addresses, judges, catchUps }: AdminNeeds,
 ): AdminParts | null {
   const { settings, config, stores, log } = wiring;
   if (settings.ADMIN === "off") return null;
@@ -174,6 +176,8 @@ export function openAdmin(
       const removed = await eraseHeld(held, erased, isDryRun);
       return removed.map(({ receivedAt, ...delivery }) => ({ ...delivery, receivedAt: isoTime(receivedAt) }));
     },
+    readRefusals: () =>
+      recentRefusals().map(({ receivedAt, ...refusal }) => ({ ...refusal, receivedAt: isoTime(receivedAt) })),
     held: openHeld(wiring, judges),
     setup: openSourceSetup(wiring, addresses),
     outages: openOutageReports(wiring, catchUps),

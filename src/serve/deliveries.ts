@@ -8,6 +8,7 @@ import { createHolding } from "../webhook/held/holding.ts";
 import { type Admission, createAdmission } from "../webhook/intake/admission.ts";
 import { createIntake, type Intake } from "../webhook/intake/intake.ts";
 import { createOwnRefusals } from "../webhook/intake/own-refusals.ts";
+import { createRecentRefusals, type Refusal } from "../webhook/intake/recent-refusals.ts";
 import { countedReason, createSourceCounter } from "../webhook/intake/source-counter.ts";
 import type { OutageWatch } from "../webhook/outages/watch.ts";
 import { keepReceivedSecret } from "../webhook/secrets/received-secrets.ts";
@@ -32,6 +33,8 @@ export interface Deliveries extends Part {
   appendError(): string | null;
   /** The deliveries of the last minute that the server refused for reasons of its own, by code. */
   ownRefusals(): Record<string, number>;
+  /** The newest deliveries that this server has refused, the newest first. */
+  recentRefusals(): readonly Refusal[];
 }
 
 /** Creates the receipt of deliveries. */
@@ -54,12 +57,14 @@ export function openDeliveries(
   });
   const countRefusal = countRefused(metrics);
   const ownRefusals = createOwnRefusals();
+  const recentRefusals = createRecentRefusals(now);
   const holding = createHolding({ store: stores.held, write: intake.write, sources, log, now });
   const retirement = createRetirement({ store: stores.sources, sources, log, now });
   return {
     intake,
     appendError: appends.error,
     ownRefusals: ownRefusals.count,
+    recentRefusals: recentRefusals.list,
     endpointParts: {
       intake,
       log,
@@ -74,7 +79,8 @@ export function openDeliveries(
         ),
       acceptsSecret: retirement.accepts,
       onReceived: counter.received,
-      onRefused(source, code, reason) {
+      onRefused(source, code, reason, address) {
+        recentRefusals.add({ source, reason: countedReason(code, reason), address });
         countRefusal(code, reason);
         ownRefusals.add(code);
         outages.refused(code);

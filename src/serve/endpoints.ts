@@ -95,6 +95,7 @@ export function openEndpoints(wiring: Wiring, needs: EndpointNeeds): Part {
     admission,
     isAvailable,
     denials,
+    recentRefusals: deliveries.recentRefusals,
     arrivals,
     addresses,
     judges,

@@ -59,7 +59,7 @@ export interface DeliveryParts extends ConfirmationParts {
   /** Called for each stored delivery, also a duplicate. */
   onReceived(source: string, secret: Credential, at: number, appended: Appended): void;
   /** Called for each refused delivery. */
-  onRefused(source: string, code: ErrorCode, reason?: string): void;
+  onRefused(source: string, code: ErrorCode, reason: string | undefined, address: string): void;
   now?(): number;
 }
 
@@ -140,7 +140,7 @@ function deliveryEndpoint(
     ...(method === "POST" && describeHandshake(source, { response: DeliveryAnswer, problems })),
     handler: withValidation(source, parts, receive(source, parts)),
     quiet: true,
-    onProblem: (code, reason) => parts.onRefused(source.name, code, reason),
+    onProblem: (code, reason, address) => parts.onRefused(source.name, code, reason, address),
   };
 }
 

@@ -50,6 +50,20 @@ async function start(t: { after(run: () => unknown): void }) {
 }
 
 suite("the admin API, for refused deliveries", () => {
+  test("lists the newest with their reason and address, also those that are not held", async (t) => {
+    const { server, get } = await start(t);
+    await ask(server, "/webhook/shop", { method: "POST", headers: { "Content-Type": "application/json" }, body: "{}" });
+    const { items } = (await get("refusals")).json as { items: { source: string; reason: string; address: string }[] };
+    assert.deepEqual(
+      items.filter(({ source }) => source === "shop").map(({ reason, address }) => [reason, address]),
+      [
+        ["no_signature", "127.0.0.1"],
+        ["signature_mismatch", "127.0.0.1"],
+        ["signature_mismatch", "127.0.0.1"],
+      ],
+    );
+  });
+
   test("shows a held delivery and why it was refused, and none of its secrets", async (t) => {
     const { get, list } = await start(t);
     const [first] = await list();

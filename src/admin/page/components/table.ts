@@ -2,7 +2,7 @@ import type { ComponentChildren, VNode } from "preact";
 import { html } from "../html.ts";
 
 /** A column of a table. On phones each row is a card, and `label` names the value. */
-interface Column<Row> {
+export interface Column<Row> {
   label: string;
   cell: (row: Row) => ComponentChildren;
   /** Classes of its cells, e.g. `number`. */

@@ -394,6 +394,7 @@ export const EN = {
     isKept: "yes",
     isNotKept: "no: set keepRejected",
     allSources: "All sources",
+    newest: "Newest refused deliveries",
     held: "Held deliveries",
     noneHeld: "No delivery is held.",
     noneHeldHint: "With keepRejected, a source holds what it refuses.",

@@ -419,6 +419,7 @@ export const ES: Texts = {
     isKept: "sí",
     isNotKept: "no: define keepRejected",
     allSources: "Todas las fuentes",
+    newest: "Últimas entregas rechazadas",
     held: "Entregas retenidas",
     noneHeld: "No hay entregas retenidas.",
     noneHeldHint: "Con keepRejected, una fuente retiene lo que rechaza.",

@@ -1,12 +1,12 @@
 import { type Signal, useSignal } from "@preact/signals";
 import type { VNode } from "preact";
-import type { HeldItem, Source } from "../answers.ts";
+import type { HeldItem, Refusal, Source } from "../answers.ts";
 import { announce } from "../components/announcer.ts";
 import { heading } from "../components/heading.ts";
 import { emptyState, failureText, shown, skeleton } from "../components/states.ts";
-import { table } from "../components/table.ts";
+import { type Column, table } from "../components/table.ts";
 import { ago } from "../components/time.ts";
-import { listHeld, readSources, reverifyHeld } from "../endpoints.ts";
+import { listHeld, readRefusals, readSources, reverifyHeld } from "../endpoints.ts";
 import { html } from "../html.ts";
 import { hashOf } from "../place.ts";
 import { type Resource, useResource } from "../resource.ts";
@@ -22,6 +22,7 @@ const MOST = 500;
 export function Refused(): VNode {
   const { source } = place.value.query;
   const sources = useResource("sources", readSources, EVERY_MS);
+  const recent = useResource("refusals", readRefusals, EVERY_MS);
   const held = useResource(`held ${source ?? ""}`, (signal) => readNewest(source, signal), EVERY_MS);
   const result = useSignal("");
   const removed = useSignal<readonly number[] | null>(null);
@@ -37,6 +38,7 @@ export function Refused(): VNode {
     <p class="soft">${t.refused.intro}</p>
     ${result.value !== "" && html`<p class="note">${result.value}</p>`}
     ${shown(sources, ({ items }) => counts(items, source))}
+    ${shown(recent, ({ items }) => newest(items.filter((one) => source === undefined || one.source === source)))}
     <section><div class="bar"><h2>${t.refused.held}</h2>${actions(held, reverify, removed)}</div>
       ${shown(held, (rows) => (rows.length === 0 ? emptyState(t.refused.noneHeld, t.refused.noneHeldHint) : list(rows)), skeleton(6))}
     </section>
@@ -110,6 +112,26 @@ function actions(
     <button type="button" class="quiet" onClick=${remove}>${t.refused.removeAll(ids.length)}…</button></span>`;
 }
 
+const REFUSAL_COLUMNS: Column<Refusal>[] = [
+  { label: t.sources.source, cell: ({ source }) => source },
+  { label: t.refused.reason, kind: "grow", cell: ({ reason }) => reasonText(reason) },
+  { label: t.event.address, cell: ({ address }) => html`<code>${address}</code>` },
+];
+
+const newest = (rows: readonly Refusal[]): VNode | null =>
+  rows.length === 0
+    ? null
+    : html`<section><h2>${t.refused.newest}</h2>${table({
+        caption: t.refused.newest,
+        rows,
+        // The newest is the first, and several may have one time.
+        keyOf: (row) => String(rows.length - rows.indexOf(row)),
+        columns: [
+          { label: t.refused.received, cell: ({ receivedAt }) => ago(receivedAt), isHeader: true },
+          ...REFUSAL_COLUMNS,
+        ],
+      })}</section>`;
+
 const list = (rows: readonly HeldItem[]): VNode =>
   table({
     caption: t.refused.held,
@@ -121,9 +143,7 @@ const list = (rows: readonly HeldItem[]): VNode =>
         cell: ({ id, receivedAt }) => html`<a href=${hashOf(["refused", String(id)])}>${ago(receivedAt)}</a>`,
         isHeader: true,
       },
-      { label: t.sources.source, cell: ({ source }) => source },
-      { label: t.refused.reason, kind: "grow", cell: ({ reason }) => reasonText(reason) },
-      { label: t.event.address, cell: ({ address }) => html`<code>${address}</code>` },
+      ...REFUSAL_COLUMNS,
       { label: t.refused.size, kind: "number", cell: ({ bytes }) => formats.bytes(bytes) },
     ],
   });
