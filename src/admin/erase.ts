@@ -1,7 +1,7 @@
 import * as v from "valibot";
 import { auditedSelection } from "../audit/selection.ts";
 import { givenReason } from "../events/actions.ts";
-import { type EraseOptions, type EraseReceipt, eraseNamed, erasePage, sweep } from "../events/erase.ts";
+import { type EraseOptions, type EraseReceipt, eraseNamed, erasePage, eventsOfId, sweep } from "../events/erase.ts";
 import { STATUSES } from "../events/event.ts";
 import type { EventStore } from "../events/store.ts";
 import type { Endpoint } from "../http/endpoint.ts";
@@ -20,7 +20,9 @@ import {
 } from "./api.ts";
 
 export interface EraseParts extends AdminGuard {
-  events: Pick<EventStore, "list" | "get" | "erase" | "sweep">;
+  events: Pick<EventStore, "list" | "startingWith" | "erase" | "sweep">;
+  /** The keys that the store has noted, and that this server does not have. */
+  missingKeys(): Promise<string[]>;
   /** Removes the held deliveries that belong to erased events, or have the text of a search. */
   eraseHeld: (
     erased: { events: readonly EraseReceipt[]; search?: HeldSearch },
@@ -72,6 +74,10 @@ const ErasedAnswer = v.object({
       "Where the store may still have the bytes: in its write-ahead log for some time, or in dead rows of PostgreSQL until a vacuum.",
     ),
   ),
+  missingKeys: v.pipe(
+    v.array(v.string()),
+    v.description("Keys that the server does not have: payloads that are encrypted with them were not searched."),
+  ),
   cursor,
 });
 
@@ -120,6 +126,7 @@ async function erase(parts: EraseParts, body: v.InferOutput<typeof EraseBody>) {
     held,
     refused,
     remains: isDryRun || erased.length + held.length === 0 ? null : await sweep(events),
+    missingKeys: filter?.search === undefined ? [] : await parts.missingKeys(),
     cursor: next,
   };
 }
@@ -132,7 +139,7 @@ async function eraseIds(events: EraseParts["events"], { ids, source, from }: Sel
   if (ids === undefined) throw fieldError("", "must have either ids or filter");
   if (from !== undefined) throw fieldError("cursor", "cannot be used with ids");
   const find = async (eventId: string) => {
-    const [event, ...others] = await events.get(eventId, source);
+    const [event, ...others] = await eventsOfId(events, eventId, source);
     if (others.length > 0) return "several sources have this id: name one";
     return event ?? "there is no such event";
   };

@@ -8,16 +8,17 @@ import {
   type EraseReceipt,
   eraseNamed,
   erasePage,
+  eventsOfId,
   sweep,
 } from "../events/erase.ts";
 import type { Remains } from "../events/erasure.ts";
 import type { Status } from "../events/event.ts";
-import type { EventStore } from "../events/store.ts";
+import type { EventName, EventStore } from "../events/store.ts";
 import { isoTime } from "../lib/iso-time.ts";
 import { printable } from "../lib/printable.ts";
 import { spellingsOf } from "../lib/spellings.ts";
 import { eraseHeld } from "../webhook/held/erase.ts";
-import { findEvent } from "./find-event.ts";
+import { findEvent, type ReadEvents } from "./find-event.ts";
 import { requireFiltered, requireFilteredThere } from "./find-source.ts";
 import { makeChange } from "./make-change.ts";
 import { eventConditions, type FilterOptions } from "./option-values.ts";
@@ -65,11 +66,15 @@ export async function runEventsErase(ids: string[], options: Options): Promise<v
 function eraseHere(ids: readonly string[], filter: EraseFilter | null, options: Options): Promise<void> {
   const { dryRun: isDryRun = false, reason, source, json } = options;
   return withStores(async (stores) => {
-    const { events, held, now } = stores;
+    const { events, held, encryption, now } = stores;
     await requireFiltered(stores, options);
     const how: EraseOptions = { reason, now, isDryRun };
+    const names: ReadEvents<EventName> = {
+      get: (eventId, of) => eventsOfId(events, eventId, of),
+      startingWith: events.startingWith,
+    };
     const find = async (eventId: string) =>
-      (await findEvent(events, { eventId, source })) ?? ("there is no such event" as const);
+      (await findEvent(names, { eventId, source })) ?? ("there is no such event" as const);
     const make = async () => {
       if (filter === null) {
         const named = await eraseNamed(events, ids, find, how);
@@ -99,7 +104,8 @@ function eraseHere(ids: readonly string[], filter: EraseFilter | null, options: 
       outcome: (done) => ({ events: done.erased.length, held: done.removed.length }),
     });
     const remains = isDryRun ? null : await sweep(events);
-    const receipt = { events: erased.map(timesOf), held: removed.map(timesOf), refused, remains };
+    const missingKeys = filter?.search === undefined ? [] : await encryption.missingKeys();
+    const receipt = { events: erased.map(timesOf), held: removed.map(timesOf), refused, remains, missingKeys };
     print({ reason, isDryRun, ...receipt, now: now() }, json);
   });
 }
@@ -193,13 +199,13 @@ function print(result: Result, json = false): void {
     held: [...new Map(held.map((delivery) => [delivery.id, delivery])).values()],
   });
   if (json) printJson({ ...receipt, refused });
-  else printReceipt(receipt, result.isDryRun);
+  else printReceipt(receipt, { isDryRun: result.isDryRun, isUnsearched: result.missingKeys.length > 0 });
   for (const { eventId, reason } of json ? [] : refused) say(`${printable(eventId)}: ${reason}`);
   if (refused.length > 0) process.exitCode = 1;
 }
 
 /** The receipt in JSON output. Its members and their order are stable. */
-const receiptOf = ({ reason, isDryRun, events, held, remains, now }: Result) => ({
+const receiptOf = ({ reason, isDryRun, events, held, remains, missingKeys, now }: Result) => ({
   dryRun: isDryRun,
   reason,
   events: events.map(({ source, eventId, payloadSha256, receivedAt, erasedAt, running }) => ({
@@ -207,7 +213,12 @@ const receiptOf = ({ reason, isDryRun, events, held, remains, now }: Result) => 
   })),
   held: held.map(({ id, source, bodySha256, receivedAt }) => ({ id, source, bodySha256, receivedAt })),
   remains,
-  notCovered: [`backups made before ${isoTime(now)}`, "logs", "what targets and listeners received"],
+  notCovered: [
+    `backups made before ${isoTime(now)}`,
+    "logs",
+    "what targets and listeners received",
+    ...missingKeys.map((key) => `payloads that are encrypted with ${key}, which ENCRYPTION_KEYS does not have`),
+  ],
 });
 
 const REMAINS: Record<Remains, string> = {
@@ -216,7 +227,10 @@ const REMAINS: Record<Remains, string> = {
   dead_rows: "PostgreSQL keeps the old rows in its files until VACUUM FULL of the tables, see the page on erasure.",
 };
 
-function printReceipt({ events, held, remains, notCovered }: ReturnType<typeof receiptOf>, isDryRun: boolean): void {
+function printReceipt(
+  { events, held, remains, notCovered }: ReturnType<typeof receiptOf>,
+  { isDryRun, isUnsearched }: { isDryRun: boolean; isUnsearched: boolean },
+): void {
   for (const { eventId, source, payloadSha256, receivedAt, erasedAt, running } of events) {
     const attempts = running === 0 ? "" : `, ${counted(running, "attempt")} running`;
     printData(
@@ -228,5 +242,5 @@ function printReceipt({ events, held, remains, notCovered }: ReturnType<typeof r
   const what = `${counted(events.length, "event")} and ${counted(held.length, "held delivery", "held deliveries")}`;
   say(isDryRun ? `${what} would be erased.` : `Erased ${what}.`);
   if (remains !== null) say(REMAINS[remains]);
-  if (!isDryRun) say(`Not covered: ${notCovered.join(", ")}.`);
+  if (!isDryRun || isUnsearched) say(`Not covered: ${notCovered.join(", ")}.`);
 }

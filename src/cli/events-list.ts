@@ -39,9 +39,11 @@ export function runEventsList(options: ListOptions): Promise<void> {
   const server = remoteServer(options);
   if (server !== null) return listRemote(server, filter, options);
   return withStores(async (stores) => {
-    const { events } = stores;
+    const { events, encryption } = stores;
     await requireFiltered(stores, options);
     await listFrom(events, filter, options);
+    const missing = filter.search === undefined ? [] : await encryption.missingKeys();
+    if (missing.length > 0) say(`Payloads that are encrypted with ${missing.join(", ")} were not searched.`);
   });
 }
 

@@ -1,5 +1,5 @@
 import { OperatorError } from "../errors.ts";
-import type { EventDetail, EventName, EventStore } from "../events/store.ts";
+import type { EventName, EventStore } from "../events/store.ts";
 import { printable } from "../lib/printable.ts";
 
 /** The id of an event or its beginning, and its source if several sources have the id. */
@@ -9,7 +9,7 @@ interface OneEvent {
 }
 
 /** Where an event is looked for. */
-export interface ReadEvents<Found extends EventDetail> extends Pick<EventStore, "startingWith"> {
+export interface ReadEvents<Found extends EventName> extends Pick<EventStore, "startingWith"> {
   get(eventId: string, source?: string): Promise<Found[]>;
 }
 
@@ -21,7 +21,7 @@ const MOST_NAMED = 5;
  * The event with this id, or the only one whose id begins so; null if there is none. Throws {@link OperatorError} if
  * there are several.
  */
-export async function findEvent<Found extends EventDetail>(
+export async function findEvent<Found extends EventName>(
   events: ReadEvents<Found>,
   { eventId, source }: OneEvent,
 ): Promise<Found | null> {

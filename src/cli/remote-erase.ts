@@ -16,6 +16,8 @@ export interface Erased {
   held: { id: number; source: string; receivedAt: string; bodySha256: string }[];
   refused: { eventId: string; reason: string }[];
   remains: Remains | null;
+  /** Keys that are missing: what they encrypt was not searched. */
+  missingKeys: string[];
 }
 
 interface Selected {
@@ -38,7 +40,7 @@ export async function eraseThere(
   { ids, source, filters, reason, isDryRun }: Selected,
   isStopAsked: () => boolean,
 ): Promise<Erased & { next: string | null }> {
-  const all: Erased = { events: [], held: [], refused: [], remains: null };
+  const all: Erased = { events: [], held: [], refused: [], remains: null, missingKeys: [] };
   async function ask(selection: object): Promise<string | null> {
     const { cursor, ...found } = await server.post<Erased & { cursor: string | null }>("events/erase", {
       ...selection,
@@ -48,6 +50,7 @@ export async function eraseThere(
     all.events.push(...found.events);
     all.held.push(...found.held);
     all.refused.push(...found.refused);
+    all.missingKeys = found.missingKeys;
     all.remains = found.remains ?? all.remains;
     return cursor;
   }

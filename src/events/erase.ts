@@ -1,6 +1,6 @@
 import { setTimeout as delay } from "node:timers/promises";
 import type { ErasedEvent, Remains } from "./erasure.ts";
-import type { EventDetail, EventFilter, EventName, EventStore } from "./store.ts";
+import type { EventFilter, EventName, EventStore } from "./store.ts";
 import type { Untaken } from "./untaken.ts";
 
 /** Selects events to erase. */
@@ -56,11 +56,24 @@ interface ErasedNamed<Reason> {
   refused: { eventId: string; reason: Reason | Untaken }[];
 }
 
+// More sources than have one id.
+const MOST_OF_AN_ID = 100;
+
+/** The events with this id, one for each source that has it. Their contents are not read: their key may be missing. */
+export async function eventsOfId(
+  events: Pick<EventStore, "startingWith">,
+  eventId: string,
+  source?: string,
+): Promise<EventName[]> {
+  const found = await events.startingWith(eventId, source, MOST_OF_AN_ID);
+  return found.filter((event) => event.eventId === eventId);
+}
+
 /** Erases events by id. `find` returns an event, or why it is not taken. */
 export async function eraseNamed<Reason extends string>(
   store: EraseStore,
   ids: readonly string[],
-  find: (eventId: string) => Promise<EventDetail | Reason>,
+  find: (eventId: string) => Promise<EventName | Reason>,
   how: EraseOptions,
 ): Promise<ErasedNamed<Reason>> {
   const result: ErasedNamed<Reason> = { erased: [], refused: [] };

@@ -19,7 +19,7 @@ import { isoTime } from "../lib/iso-time.ts";
 import { readPage } from "../platform/checkout.ts";
 import { eraseHeld } from "../webhook/held/erase.ts";
 import type { Admission } from "../webhook/intake/admission.ts";
-import type { Refusal } from "../webhook/intake/recent-refusals.ts";
+import type { RecentRefusal } from "../webhook/intake/recent-refusals.ts";
 import { overviewOf } from "../webhook/intake/source-overview.ts";
 import { openStored } from "../webhook/intake/stored-content.ts";
 import { rotationFindings } from "../webhook/secrets/rotation.ts";
@@ -38,7 +38,7 @@ interface AdminNeeds extends Pick<AdminParts, "authorize"> {
   admission: Pick<Admission, "pausedBy" | "freeBytes" | "minFreeBytes">;
   isAvailable: (route: string) => boolean;
   denials: { list(): readonly Denial[] };
-  recentRefusals(): readonly Refusal[];
+  recentRefusals(): readonly RecentRefusal[];
   arrivals: ArrivalWatch;
   /** Where the server is reached. */
   addresses: ServerAddresses;
@@ -172,6 +172,7 @@ export function openAdmin(
       const items = rows.map((row) => ({ ...row, receivedAt: isoTime(row.receivedAt) }));
       return { items, cursor: rows.length === limit ? String(rows.at(-1)?.id) : null };
     },
+    missingKeys: stores.encryption.missingKeys,
     async eraseHeld(erased, isDryRun) {
       const removed = await eraseHeld(held, erased, isDryRun);
       return removed.map(({ receivedAt, ...delivery }) => ({ ...delivery, receivedAt: isoTime(receivedAt) }));

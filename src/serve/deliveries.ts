@@ -8,7 +8,7 @@ import { createHolding } from "../webhook/held/holding.ts";
 import { type Admission, createAdmission } from "../webhook/intake/admission.ts";
 import { createIntake, type Intake } from "../webhook/intake/intake.ts";
 import { createOwnRefusals } from "../webhook/intake/own-refusals.ts";
-import { createRecentRefusals, type Refusal } from "../webhook/intake/recent-refusals.ts";
+import { createRecentRefusals, type RecentRefusal } from "../webhook/intake/recent-refusals.ts";
 import { countedReason, createSourceCounter } from "../webhook/intake/source-counter.ts";
 import type { OutageWatch } from "../webhook/outages/watch.ts";
 import { keepReceivedSecret } from "../webhook/secrets/received-secrets.ts";
@@ -34,7 +34,7 @@ export interface Deliveries extends Part {
   /** The deliveries of the last minute that the server refused for reasons of its own, by code. */
   ownRefusals(): Record<string, number>;
   /** The newest deliveries that this server has refused, the newest first. */
-  recentRefusals(): readonly Refusal[];
+  recentRefusals(): readonly RecentRefusal[];
 }
 
 /** Creates the receipt of deliveries. */

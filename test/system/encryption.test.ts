@@ -115,5 +115,16 @@ suite("a server with encryption", () => {
     const [finding] = findings.filter(({ check }) => check === "encryption");
     assert.equal(finding?.verdict, "wrong");
     assert.match(finding?.found ?? "", new RegExp(String(keys)));
+    const missing = `encrypted with ${String(keys)}`;
+    assert.match(
+      (await server.run(["events", "list", "--search", "evt_old"])).stderr,
+      new RegExp(`${missing} were not`),
+    );
+    const erase = (...which: string[]) => server.run(["events", "erase", ...which, "--reason", "request 12", "--json"]);
+    const searched = JSON.parse((await erase("--search", "text of evt_old")).stdout);
+    assert.deepEqual(searched.events, []);
+    assert.match(searched.notCovered.at(-1), new RegExp(missing));
+    // Who knows the id needs no key.
+    assert.equal(JSON.parse((await erase("evt_old")).stdout).events[0]?.eventId, "evt_old");
   });
 });

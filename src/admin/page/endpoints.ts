@@ -18,7 +18,7 @@ import type {
   OutageList,
   Preset,
   PresetList,
-  Refusal,
+  RecentRefusal,
   Removed,
   Reverified,
   Route,
@@ -111,7 +111,7 @@ export const listHeld = (
   { source, limit, cursor }: { source: string | undefined; limit: number; cursor: string | undefined },
   signal?: AbortSignal,
 ) => get<HeldPageAnswer>("held", { source, limit, cursor }, signal);
-export const readRefusals = (signal?: AbortSignal) => get<{ items: Refusal[] }>("refusals", {}, signal);
+export const readRefusals = (signal?: AbortSignal) => get<{ items: RecentRefusal[] }>("refusals", {}, signal);
 export const readHeld = (id: string, signal?: AbortSignal) => get<HeldDetail>("held/one", { id }, signal);
 export const reverifyHeld = (ids: readonly number[]) => post<Reverified>("held/reverify", { ids });
 export const removeHeld = (ids: readonly number[]) => post<Removed>("held/remove", { ids });

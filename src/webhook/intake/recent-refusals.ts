@@ -1,5 +1,5 @@
 /** A delivery that was refused. The time is Unix milliseconds. */
-export interface Refusal {
+export interface RecentRefusal {
   receivedAt: number;
   source: string;
   /** A code of errors, or why there was that error. */
@@ -11,13 +11,13 @@ const KEPT = 100;
 
 /** Keeps the newest refusals of this server in memory. */
 export function createRecentRefusals(now: () => number) {
-  const refusals: Refusal[] = [];
+  const refusals: RecentRefusal[] = [];
   return {
-    add(refusal: Omit<Refusal, "receivedAt">): void {
+    add(refusal: Omit<RecentRefusal, "receivedAt">): void {
       refusals.unshift({ receivedAt: now(), ...refusal });
       refusals.length = Math.min(refusals.length, KEPT);
     },
     /** The newest first. */
-    list: (): readonly Refusal[] => refusals,
+    list: (): readonly RecentRefusal[] => refusals,
   };
 }

@@ -1,6 +1,6 @@
 import { type Signal, useSignal } from "@preact/signals";
 import type { VNode } from "preact";
-import type { HeldItem, Refusal, Source } from "../answers.ts";
+import type { HeldItem, RecentRefusal, Source } from "../answers.ts";
 import { announce } from "../components/announcer.ts";
 import { heading } from "../components/heading.ts";
 import { emptyState, failureText, shown, skeleton } from "../components/states.ts";
@@ -112,13 +112,13 @@ function actions(
     <button type="button" class="quiet" onClick=${remove}>${t.refused.removeAll(ids.length)}…</button></span>`;
 }
 
-const REFUSAL_COLUMNS: Column<Refusal>[] = [
+const REFUSAL_COLUMNS: Column<RecentRefusal>[] = [
   { label: t.sources.source, cell: ({ source }) => source },
   { label: t.refused.reason, kind: "grow", cell: ({ reason }) => reasonText(reason) },
   { label: t.event.address, cell: ({ address }) => html`<code>${address}</code>` },
 ];
 
-const newest = (rows: readonly Refusal[]): VNode | null =>
+const newest = (rows: readonly RecentRefusal[]): VNode | null =>
   rows.length === 0
     ? null
     : html`<section><h2>${t.refused.newest}</h2>${table({
