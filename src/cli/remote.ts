@@ -1,7 +1,9 @@
 import { readFileSync } from "node:fs";
+import { setDefaultAutoSelectFamilyAttemptTimeout } from "node:net";
 import { isWellFormed } from "../auth/machine-tokens/form.ts";
 import { describeError, type Fault, OperatorError, systemCode } from "../errors.ts";
 import { isLoopback } from "../http/listen.ts";
+import { ADDRESS_TIMEOUT_MS } from "../lib/outgoing.ts";
 import { trustSystemAuthorities } from "../lib/system-authorities.ts";
 
 /** The options of a command that may ask another machine. */
@@ -55,6 +57,7 @@ export function remoteServer({ server, tokenFile }: RemoteOptions): RemoteServer
   if (url.protocol === "http:" && !isLoopback(url.hostname))
     throw new OperatorError({ found: "--server has no TLS, and would show the token", remedy: "give an https URL" });
   if (url.protocol === "https:") trustSystemAuthorities();
+  setDefaultAutoSelectFamilyAttemptTimeout(ADDRESS_TIMEOUT_MS);
   const headers = { Authorization: `Bearer ${readToken(tokenFile)}` };
   const { origin } = url;
   const address = url.href.replace(/\/$/, "");

@@ -1,5 +1,6 @@
 import { type IncomingHttpHeaders, type IncomingMessage, request as requestHttp } from "node:http";
 import { request as requestHttps } from "node:https";
+import { ADDRESS_TIMEOUT_MS } from "./outgoing.ts";
 import { trustSystemAuthorities } from "./system-authorities.ts";
 
 interface OutgoingRequest {
@@ -48,6 +49,7 @@ export function sendRequest({
       method,
       headers: { ...(body !== undefined && { "content-type": "application/json" }), ...headers },
       signal: AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]),
+      autoSelectFamilyAttemptTimeout: ADDRESS_TIMEOUT_MS,
       // A proxy of the environment does not reach this machine.
       ...(isLocal && { agent: false as const }),
     };

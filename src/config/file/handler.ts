@@ -23,7 +23,7 @@ const http = v.strictObject(
     headers: key(
       v.record(
         textLike(HEADER, "expected the name of a header, e.g. Authorization"),
-        v.string("expected text"),
+        v.string("expected text, with quotes around a number"),
         "expected a map of headers and values",
       ),
       // biome-ignore lint/suspicious/noTemplateCurlyInString: the form of a reference

@@ -10,7 +10,7 @@ import { systemCode } from "../../errors.ts";
 import type { ClaimedJob } from "../../events/job.ts";
 import type { EventPayload } from "../../events/store.ts";
 import { decodeBeginning, MAX_RESPONSE_BYTES } from "../../lib/beginning.ts";
-import { envProxy } from "../../lib/env-proxy.ts";
+import { outgoing } from "../../lib/outgoing.ts";
 import { readRetryAfter } from "../../lib/retry-after.ts";
 import { trustSystemAuthorities } from "../../lib/system-authorities.ts";
 import { isUnreadable, MAX_HEADER_BYTES, statusIn } from "../../lib/unread-answer.ts";
@@ -60,7 +60,7 @@ export function createHttpHandler(to: Omit<HttpTarget, "kind">, signAsSender?: S
   const isTls = target.protocol === "https:";
   if (isTls) trustSystemAuthorities();
   const Agent = isTls ? HttpsAgent : HttpAgent;
-  const agent = new Agent({ keepAlive: true, ...envProxy() });
+  const agent = new Agent({ keepAlive: true, ...outgoing() });
   const request = isTls ? requestHttps : requestHttp;
 
   function requestOf(event: ClaimedJob, now: number): HttpRequest {
@@ -89,7 +89,7 @@ export function createHttpHandler(to: Omit<HttpTarget, "kind">, signAsSender?: S
         signal,
         ...tls,
         maxHeaderSize: MAX_HEADER_BYTES,
-        agent: isFirst ? agent : new Agent(envProxy()),
+        agent: isFirst ? agent : new Agent(outgoing()),
       };
       let isAnswered = false;
       const sent = request(address, options, (response) => {

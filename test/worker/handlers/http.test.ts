@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { createHmac } from "node:crypto";
 import { subscribe, unsubscribe } from "node:diagnostics_channel";
+import dns from "node:dns";
 import { once } from "node:events";
 import { readFileSync } from "node:fs";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
@@ -354,6 +355,19 @@ suite("forwarding an event", () => {
       message: "the target's answer cannot be read",
       isUnavailable: true,
     });
+  });
+
+  // https://github.com/nodejs/node/issues/54359
+  test("waits longer than a quarter of a second for an address of its target", async (t) => {
+    const { url } = await target(t, withStatus(204));
+    const addresses = ["127.0.0.1", "::1"].map((address) => ({ address, family: address === "::1" ? 6 : 4 }));
+    const lookup = (_host: string, _options: object, callback: (error: null, found: object) => void) =>
+      callback(null, addresses);
+    t.mock.method(dns, "lookup", lookup as unknown as typeof dns.lookup);
+    const handler = createHttpHandler({ url: url.replace("127.0.0.1", "app.invalid"), key: null });
+    const running = handler.run(event(), NEVER);
+    process.nextTick(() => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 400));
+    assert.equal((await running)?.status, 204);
   });
 
   test("goes over the proxy of the environment if Node is told to use it", async (t) => {
