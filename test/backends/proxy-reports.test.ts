@@ -71,6 +71,24 @@ suite("what others reported of a login before an app", { concurrency: PROXIES.le
         }
       });
 
+      // https://github.com/authelia/authelia/issues/4905: without a challenge no client asks for the password. Captured
+      // from KIO 5.103 and Thunderbird 153, which look like browsers.
+      test("a client of WebDAV that looks like a browser is asked for its password", async () => {
+        const stranger = new Visitor(site.proxy.port);
+        const ofThunderbird = { "sec-fetch-dest": "empty", "sec-fetch-mode": "no-cors" };
+        for (const [method, headers] of [
+          ["PROPFIND", { accept: "text/html, text/*;q=0.9, image/*;q=0.9, */*;q=0.8", depth: "1" }],
+          ["PROPFIND", { accept: "text/xml", origin: APP, ...ofThunderbird, "sec-fetch-site": "same-origin" }],
+          ["GET", { accept: "text/calendar,text/plain;q=0.8,*/*;q=0.5", ...ofThunderbird, "sec-fetch-site": "none" }],
+        ] as const) {
+          const asked = await stranger.request(`${APP}/`, { method, headers });
+          assert.deepEqual([asked.status, asked.headers["www-authenticate"]], [401, 'Basic realm="authserve"'], method);
+        }
+        const ofPage = { accept: "*/*", "sec-fetch-mode": "cors", "sec-fetch-site": "same-origin", origin: APP };
+        const script = await stranger.request(`${APP}/`, { method: "PROPFIND", headers: ofPage });
+        assert.deepEqual([script.status, script.headers["www-authenticate"]], [401, "Bearer"]);
+      });
+
       // https://github.com/tinyauthapp/tinyauth/issues/155, https://github.com/oauth2-proxy/oauth2-proxy/issues/2606
       test("an old cookie of the same name, for another domain, does not hide the live one", async () => {
         const visitor = await loggedIn(site);
