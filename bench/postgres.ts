@@ -1,10 +1,11 @@
 /** Compares PostgreSQL with SQLite: intake and processing side by side, and claims of a growing table. */
 import { setTimeout as delay } from "node:timers/promises";
 import { DEFAULT_ROUTE } from "../src/events/job.ts";
+import { createLog } from "../src/log.ts";
 import { isFault, parseDatabaseUrl } from "../src/postgres/address.ts";
 import { connectPostgres, type Postgres } from "../src/postgres/connection.ts";
 import { createPostgresEventStore } from "../src/postgres/events.ts";
-import { prepareSchema } from "../src/postgres/schema.ts";
+import { prepareSchema } from "../src/postgres/schema-update.ts";
 import { type PostgresServer, startPostgres } from "../test/helpers/postgres.ts";
 import { drainedEvents, drainStore } from "./drain.ts";
 import { figureLine, GOALS } from "./goals.ts";
@@ -148,7 +149,7 @@ async function withPostgres(url: string, use: (postgres: Postgres) => Promise<vo
   const nobody = { onUp: () => {}, onDown: () => {}, onUnnamed: () => {} };
   const postgres = connectPostgres({ ...address, tls: undefined, poolSize: 4, timeoutMs: 600_000 }, nobody);
   try {
-    await prepareSchema(postgres);
+    await prepareSchema(postgres, createLog("silent"));
     await use(postgres);
   } finally {
     await postgres.close();

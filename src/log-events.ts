@@ -15,6 +15,22 @@ export const LOG_EVENTS = {
     meaning: "A connection could not be accepted. The server goes on. Logged once for each error.",
     fields: ["error"],
   },
+  schema_updating: {
+    level: "info",
+    meaning:
+      "The start, or a command, brings the database of an older version up to date. With millions of events it takes minutes.",
+    fields: ["fromSchema", "toSchema"],
+  },
+  schema_updated: {
+    level: "info",
+    meaning: "The database is up to date.",
+    fields: ["fromSchema", "toSchema", "seconds"],
+  },
+  schema_update_blocked: {
+    level: "warn",
+    meaning: "The update of the database waits for a table that another program has locked. The message names it.",
+    fields: [],
+  },
   server_stopping: { level: "info", meaning: "The server received a signal to stop.", fields: [] },
   server_stopped: { level: "info", meaning: "The server has stopped.", fields: [] },
   setting_warning: {

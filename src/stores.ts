@@ -167,7 +167,7 @@ const BUSY_TIMEOUT_MS = 20_000;
 export async function openCommandStores(settings: CommandSettings, log: Log, { isOpen = false } = {}): Promise<Stores> {
   const { DATABASE_URL: address } = settings;
   if (address === undefined) {
-    const sqlite = openForCommand(settings.DATA_DIR, { busyTimeoutMs: BUSY_TIMEOUT_MS, isOpen }, keysOf(settings));
+    const sqlite = openForCommand(settings.DATA_DIR, { busyTimeoutMs: BUSY_TIMEOUT_MS, isOpen, log }, keysOf(settings));
     return withAuthStores({ ...sqlite, shared: null, now: Date.now }, settings, log);
   }
   const { openForCommand: openPostgres } = await import("./postgres/open.ts");

@@ -4,13 +4,14 @@ import { DATABASE_SETTING_NAMES, readSettings } from "../config/settings.ts";
 import { AppError, describeError, OperatorError, SettingsError } from "../errors.ts";
 import { connectPostgres, type PostgresOptions } from "../postgres/connection.ts";
 import { beginImport, type ImportedStore } from "../postgres/maintenance/import.ts";
-import { prepareSchema } from "../postgres/schema.ts";
+import { prepareSchema } from "../postgres/schema-update.ts";
 import { type ExportedStore, openExport } from "../sqlite/maintenance/export.ts";
 import { postgresOptions } from "../stores.ts";
 import { copyStore, LANES } from "./copy-store.ts";
 import { printJson, say } from "./output.ts";
 import { createProgressBar } from "./progress.ts";
 import { refuseIfServed } from "./served-dir.ts";
+import { quietLog } from "./stores.ts";
 import { printTable } from "./table.ts";
 
 interface MigrateOptions {
@@ -47,7 +48,7 @@ async function copyInto(
   const progress = createProgressBar((rows) => `${Math.round(rows)} rows/s`);
   const postgres = connectPostgres(connection, { onUp() {}, onDown() {}, onUnnamed() {} });
   try {
-    await prepareSchema(postgres);
+    await prepareSchema(postgres, quietLog());
     const target = await beginImport(postgres, source.tables, source.fingerprint, Date.now());
     return { target, tables: await copyStore(source, target, progress.update) };
   } catch (error) {

@@ -11,11 +11,12 @@ import {
   type Settings,
 } from "../config/settings.ts";
 import { NoSchemaError, OperatorError, systemCode } from "../errors.ts";
-import { createLog } from "../log.ts";
+import { createLog, type Log } from "../log.ts";
 import { DATABASE_FILE, databaseFile } from "../sqlite/database.ts";
 import { hasOnlyWal } from "../sqlite/maintenance/inspect.ts";
 import { openCommandStores, type Stores } from "../stores.ts";
 import type { SourceRecord, SourceStore } from "../webhook/intake/source-store.ts";
+import { say } from "./output.ts";
 import { faultOfServedLog } from "./served-dir.ts";
 
 const NAMES = [
@@ -51,12 +52,20 @@ export async function withStores<const More extends SettingName = never>(
     requireDatabase(settings.DATA_DIR);
     if (!isOpen) requireServedLog(settings.DATA_DIR);
   }
-  const stores = await openCommandStores(settings, createLog("silent"), { isOpen });
+  const stores = await openCommandStores(settings, quietLog(), { isOpen });
   try {
     await command({ ...stores, settings });
   } finally {
     await stores.close();
   }
+}
+
+/** Tells of an update of the database on standard error. What else the stores log is of no use to a command. */
+export function quietLog(): Log {
+  const sayUpdate: Log["info"] = ({ event }, message) => {
+    if (event.startsWith("schema_")) say(message);
+  };
+  return { ...createLog("silent"), info: sayUpdate, warn: sayUpdate };
 }
 
 /** Throws {@link OperatorError} if the database does not exist: only a server may create it. */

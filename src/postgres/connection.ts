@@ -24,6 +24,12 @@ export interface Queries {
   run(text: string, values?: readonly unknown[]): Promise<number>;
 }
 
+/** How a transaction differs from others. */
+interface TransactionOptions {
+  /** Its time limit, instead of that of the pool, which then bounds only the connecting. */
+  timeoutMs: number;
+}
+
 /**
  * A pool of connections to the server that accepts writes. Every operation ends within the time limit, else it throws
  * `store_unavailable`. A commit whose answer is lost may have happened.
@@ -33,7 +39,7 @@ export interface Postgres extends Queries {
    * Runs statements in one transaction, which a thrown error rolls back. It runs again after a deadlock. A statement
    * whose rows are not needed is not awaited: it is sent with the next ones, and its error fails the transaction.
    */
-  transaction<T>(statements: (queries: Queries) => Promise<T>): Promise<T>;
+  transaction<T>(statements: (queries: Queries) => Promise<T>, options?: TransactionOptions): Promise<T>;
   /** Like {@link transaction}, but nothing is changed: it is rolled back at the end. */
   rolledBack<T>(statements: (queries: Queries) => Promise<T>): Promise<T>;
   close(): Promise<void>;
@@ -67,12 +73,13 @@ export function connectPostgres(options: PostgresOptions, watcher: PostgresWatch
   });
 
   /** Runs a step, and again after errors that a second try can end. Translates all others. */
-  async function ask<T>(step: (queries: Queries) => Promise<T>): Promise<T> {
+  async function ask<T>(step: (queries: Queries) => Promise<T>, limitMs = timeoutMs): Promise<T> {
     const startedAt = performance.now();
-    const deadline = startedAt + timeoutMs;
+    const deadline = startedAt + limitMs;
     for (let tries = 1; ; tries++) {
+      const connectBy = Math.min(deadline, performance.now() + timeoutMs);
       try {
-        const result = await pool.use((client) => step(queriesOn(client, deadline)), deadline);
+        const result = await pool.use((client) => step(queriesOn(client, deadline)), { connectBy, deadline });
         outages.succeeded();
         return result;
       } catch (error) {
@@ -102,7 +109,8 @@ export function connectPostgres(options: PostgresOptions, watcher: PostgresWatch
   return {
     rows: <Row>(text: string, values?: readonly unknown[]) => ask((queries) => queries.rows<Row>(text, values)),
     run: (text, values) => ask((queries) => queries.run(text, values)),
-    transaction: (statements) => ask((queries) => runTransaction(queries, statements, "COMMIT")),
+    transaction: (statements, options) =>
+      ask((queries) => runTransaction(queries, statements, "COMMIT", options), options?.timeoutMs),
     rolledBack: (statements) => ask((queries) => runTransaction(queries, statements, "ROLLBACK")),
     close() {
       isClosed = true;
@@ -111,10 +119,22 @@ export function connectPostgres(options: PostgresOptions, watcher: PostgresWatch
   };
 }
 
+/**
+ * Gives a transaction another time limit than its session, or its user, has: milliseconds. When its client is gone, a
+ * statement ends within seconds, so that the next client need not wait for its locks. Older servers lack a setting.
+ */
+const SET_LIMITS = `
+SELECT set_config(name, CASE name
+  WHEN 'statement_timeout' THEN $1 WHEN 'client_connection_check_interval' THEN '5s' ELSE '0' END, true)
+FROM pg_settings
+WHERE name IN ('statement_timeout', 'transaction_timeout')
+  OR (name = 'client_connection_check_interval' AND version() LIKE '%linux%')`;
+
 async function runTransaction<T>(
   queries: Queries,
   statements: (queries: Queries) => Promise<T>,
   end: "COMMIT" | "ROLLBACK",
+  limits?: TransactionOptions,
 ): Promise<T> {
   const sent: Promise<unknown>[] = [];
   /** Remembers a statement. Its error is thrown at the commit if nobody awaits it before. */
@@ -124,6 +144,7 @@ async function runTransaction<T>(
     return result;
   }
   void keep(queries.run("BEGIN ISOLATION LEVEL READ COMMITTED"));
+  if (limits) void keep(queries.run(SET_LIMITS, [String(limits.timeoutMs)]));
   try {
     const result = await statements({
       rows: (text, values) => keep(queries.rows(text, values)),

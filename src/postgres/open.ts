@@ -6,7 +6,9 @@ import { connectPostgres, type Postgres, type PostgresOptions, type PostgresWatc
 import { noteKey } from "./encryption.ts";
 import { readNewest } from "./event-reads.ts";
 import { refuseUnfinishedMigration } from "./maintenance/migration.ts";
-import { prepareSchema, schemaVersion } from "./schema.ts";
+import { schemaVersion } from "./schema.ts";
+import { prepareSchema } from "./schema-update.ts";
+import { NO_RIGHT } from "./sql-states.ts";
 import { type PostgresStores, storesOn } from "./stores.ts";
 
 /**
@@ -32,7 +34,7 @@ export interface PostgresServerStores extends PostgresStores {
 export async function openForServer(options: OpenOptions): Promise<PostgresServerStores> {
   let newestEventAt: number | null = null;
   const stores = await open(options, async (postgres) => {
-    await prepareSchema(postgres);
+    await prepareSchema(postgres, options.log);
     await noteKey(postgres, createPayloadCodec(options.keys ?? []), Date.now());
     newestEventAt = await readNewest(postgres);
   });
@@ -49,7 +51,7 @@ export function openForCommand(options: OpenOptions): Promise<PostgresStores> {
       const found = "the database of DATABASE_URL has no schema authserve";
       throw new NoSchemaError({ found, remedy: "start the server once, or name the server's database" });
     }
-    await prepareSchema(postgres);
+    await prepareSchema(postgres, options.log);
   });
 }
 
@@ -82,7 +84,6 @@ async function requireVersion(postgres: Postgres): Promise<void> {
 
 /** SQLSTATE of a wrong password or user, and of a database that does not exist. */
 const WRONG_NAME = /^(?:28|3D)/;
-const NO_RIGHT = "42501";
 
 function notOpened({ cause }: AppError): OperatorError {
   const state = sqlState(cause) ?? "";

@@ -15,15 +15,15 @@ export interface PostgresOptions extends Pick<DatabaseAddress, "hosts" | "user" 
 
 /** Connections to the host that accepts writes. */
 interface HostPool {
-  /**
-   * Runs a step on a connection. Connecting ends at the deadline, a time of `performance.now()`; the step must do so
-   * itself.
-   */
-  use<T>(step: (client: PoolClient) => Promise<T>, deadline: number): Promise<T>;
+  /** Runs a step on a connection. Both times are of `performance.now()`. The step must end at the deadline itself. */
+  use<T>(step: (client: PoolClient) => Promise<T>, times: { connectBy: number; deadline: number }): Promise<T>;
   /** Whether the server has answered after this time of `performance.now()`. */
   answeredSince(time: number): boolean;
   close(): Promise<void>;
 }
+
+// Linux waits two hours by itself. A firewall may forget a connection that is quiet for minutes in a long statement.
+const KEEP_ALIVE_MS = 60_000;
 
 const textParsers = { [types.builtins.INT8]: Number, [types.builtins.NUMERIC]: Number };
 
@@ -65,6 +65,7 @@ export function openPool(options: PostgresOptions, onAdmitted: (facts: ServerFac
       connectionTimeoutMillis: connectMs,
       idleTimeoutMillis: 60_000,
       keepAlive: true,
+      keepAliveInitialDelayMillis: KEEP_ALIVE_MS,
       application_name: "authserve",
       types: parsers,
       allowExitOnIdle: true,
@@ -103,9 +104,9 @@ export function openPool(options: PostgresOptions, onAdmitted: (facts: ServerFac
   }
 
   return {
-    async use(step, deadline) {
+    async use(step, { connectBy, deadline }) {
       const startedAt = performance.now();
-      const { client, from } = await connect(deadline);
+      const { client, from } = await connect(connectBy);
       try {
         const result = await step(client);
         client.release();

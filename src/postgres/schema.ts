@@ -1,13 +1,5 @@
-import { OperatorError } from "../errors.ts";
-import {
-  changedStep,
-  digestsOf,
-  faultOfNewer,
-  type SchemaFault,
-  STEPS_KEY,
-  stepsToRecord,
-} from "../storage/schema-steps.ts";
-import type { Postgres, Queries } from "./connection.ts";
+import { changedStep, digestsOf, faultOfNewer, type SchemaFault, STEPS_KEY } from "../storage/schema-steps.ts";
+import type { Queries } from "./connection.ts";
 
 /**
  * The schema as numbered steps, in a schema of its own. All times are Unix milliseconds. Texts compare byte by byte, as
@@ -328,39 +320,8 @@ export const SCHEMA = STEPS.length;
 /** A digest of each step. A database keeps those that made it, see storage/schema-steps.ts. */
 export const STEP_DIGESTS: readonly string[] = digestsOf(STEPS);
 
-/** Any number that no other program in this database locks. */
-const LOCK = 7_275_433_210;
-
-/**
- * Brings the database up to date. Servers that start at once wait for each other. Throws {@link OperatorError} if a
- * newer version has been here, and if the rights are missing.
- */
-export async function prepareSchema(postgres: Postgres): Promise<void> {
-  await postgres.transaction(async (queries) => {
-    // Without a lock several servers that create a table at once get errors.
-    await queries.run("SELECT pg_advisory_xact_lock($1)", [LOCK]);
-    const { version, steps, fault } = await readSchema(queries);
-    if (fault) throw new OperatorError({ found: `the database ${fault.found}`, remedy: fault.remedy });
-    if (version === 0) {
-      await queries.run("CREATE SCHEMA IF NOT EXISTS authserve");
-      await queries.run("CREATE TABLE authserve.schema_version (version integer NOT NULL)");
-      await queries.run("INSERT INTO authserve.schema_version VALUES (0)");
-    }
-    for (const step of STEPS.slice(version)) {
-      for (const statement of statementsOf(step)) await queries.run(statement);
-    }
-    if (version < SCHEMA) await queries.run("UPDATE authserve.schema_version SET version = $1", [SCHEMA]);
-    const record = stepsToRecord(steps, STEP_DIGESTS);
-    if (record !== null) await queries.run(RECORD_STEPS, [STEPS_KEY, record]);
-  });
-}
-
 /** The steps that a database keeps: key. */
 const RECORDED_STEPS = "SELECT value FROM authserve.metadata WHERE key = $1";
-
-/** Records the steps: key, JSON. */
-const RECORD_STEPS = `
-INSERT INTO authserve.metadata (key, value) VALUES ($1, $2) ON CONFLICT (key) DO UPDATE SET value = excluded.value`;
 
 /**
  * Whether step 1 is the one of this version. Before digests were kept it was changed, the last time to add this column.
@@ -368,6 +329,9 @@ INSERT INTO authserve.metadata (key, value) VALUES ($1, $2) ON CONFLICT (key) DO
 const IS_FIRST_STEP_OURS = `
 SELECT count(*) AS count FROM pg_attribute
 WHERE attrelid = to_regclass('authserve.source_secrets') AND attname = 'mark' AND NOT attisdropped`;
+
+/** The statements of the steps after one schema, up to another one. */
+export const statementsOfSteps = (from: number, to: number) => STEPS.slice(from, to).flatMap(statementsOf);
 
 /** The schema of a database. */
 export interface FoundSchema {

@@ -5,6 +5,10 @@ import { AppError, OperatorError } from "../errors.ts";
 export const READ_ONLY = "25006";
 /** SQLSTATE of a full disk. */
 export const FULL = "53100";
+/** SQLSTATE of a statement that has waited too long for a lock. */
+export const LOCK_TIMEOUT = "55P03";
+/** SQLSTATE of a statement that the user may not run. */
+export const NO_RIGHT = "42501";
 /** SQLSTATE of a statement after a failed one in the same transaction. */
 export const ABORTED = "25P02";
 /** SQLSTATE of a server that has no place for another connection. */

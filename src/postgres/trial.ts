@@ -4,7 +4,8 @@ import type { StoreFault, StorePart } from "../storage/faults.ts";
 import { tablesIn } from "../storage/tables.ts";
 import { type Postgres, type Queries, sqlState } from "./connection.ts";
 import { addNew } from "./event-append.ts";
-import { FULL, READ_ONLY } from "./sql-states.ts";
+import { faultOfLock } from "./locks.ts";
+import { FULL, LOCK_TIMEOUT, READ_ONLY } from "./sql-states.ts";
 import { texts } from "./values.ts";
 
 const PART_OF = new Map(tablesIn("postgres").map(({ name, part }) => [name, part] as const));
@@ -42,9 +43,6 @@ interface LockedRow {
   table: string;
   pid: number;
 }
-
-/** SQLSTATE of a statement that has waited too long for a lock. */
-const LOCK_TIMEOUT = "55P03";
 
 // The probe that asks for readiness gives up after a second or more.
 const LOCK_TIMEOUT_MS = 1000;
@@ -128,9 +126,4 @@ function refusalOf(error: unknown, state: string): StoreFault {
   return { part: "events", found, remedy: REMEDIES[state] ?? "undo what was changed in the schema authserve" };
 }
 
-function lockOf({ table, pid }: LockedRow): StoreFault {
-  const found = `${pid === 0 ? "a prepared transaction" : `the session ${pid}`} locks authserve.${table}`;
-  const remedy =
-    pid === 0 ? "end it: see pg_prepared_xacts" : `end its transaction, or run SELECT pg_terminate_backend(${pid})`;
-  return { part: partOf(table), found, remedy };
-}
+const lockOf = (lock: LockedRow): StoreFault => ({ part: partOf(lock.table), ...faultOfLock(lock) });

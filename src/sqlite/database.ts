@@ -2,7 +2,8 @@ import { chmodSync, closeSync, existsSync, lstatSync, openSync, readlinkSync, re
 import { dirname, join, resolve } from "node:path";
 import Sqlite from "better-sqlite3";
 import { AppError, describeError, exitCodeOf, OperatorError, systemCode } from "../errors.ts";
-import { stepsToRecord } from "../storage/schema-steps.ts";
+import type { Log } from "../log.ts";
+import { secondsSince, stepsToRecord, updatedText, updatingText } from "../storage/schema-steps.ts";
 import { causeOf, isLockHeld, prepareDataDir, remedyOfUnwritable } from "./data-dir.ts";
 import {
   APPLICATION_ID,
@@ -49,6 +50,8 @@ export interface OpenOptions {
   isOpen?: boolean;
   /** Leaves an older schema as it is, for a backup that the older version can restore. */
   keepsSchema?: boolean;
+  /** Is told that an older schema is brought up to date. */
+  log?: Log | undefined;
 }
 
 // Checked in 0.13 s when the file is cached. `authserve doctor` checks larger ones.
@@ -84,7 +87,7 @@ export function openDatabase(dataDir: string, options: OpenOptions = {}): Databa
     database.pragma(`journal_size_limit = ${MAX_LOG_BYTES}`);
     makePrivate(file);
     const schema = schemaOf(database);
-    if (!options.keepsSchema || schema === 0) migrate(database);
+    if (!options.keepsSchema || schema === 0) migrate(database, schema, options.log);
     return database;
   } catch (error) {
     database?.close();
@@ -225,6 +228,12 @@ function openFailure(error: unknown, file: string): OperatorError {
   );
 }
 
+const beingUpdated = (schema: number) =>
+  new OperatorError(
+    `DATA_DIR/${DATABASE_FILE} has the older schema ${schema}, and ${BUSY}, such as a server or a command that updates it: wait for it`,
+    1,
+  );
+
 /** The schema of an open database. Throws {@link OperatorError} if it is not ours, or this version cannot read it. */
 function schemaOf(database: Database): number {
   const applicationId = database.pragma("application_id", { simple: true });
@@ -235,18 +244,31 @@ function schemaOf(database: Database): number {
   return schema;
 }
 
-function migrate(database: Database): void {
-  if (schemaOf(database) === SCHEMA && stepsToRecord(readSteps(database), STEP_DIGESTS) === null) return;
-  database
-    .transaction(() => {
-      // Read again inside the transaction: another process may have migrated meanwhile.
-      for (const step of stepsFrom(schemaOf(database))) database.exec(step);
-      const record = stepsToRecord(readSteps(database), STEP_DIGESTS);
-      if (record !== null) database.prepare(RECORD_STEPS).run(record);
-      database.pragma(`application_id = ${APPLICATION_ID}`);
-      database.pragma(`user_version = ${SCHEMA}`);
-    })
-    .immediate();
+function migrate(database: Database, from: number, log: Log | undefined): void {
+  if (from === SCHEMA && stepsToRecord(readSteps(database), STEP_DIGESTS) === null) return;
+  const startedAt = performance.now();
+  try {
+    const taken = database.transaction(() => takeSteps(database, log)).immediate();
+    if (taken === null) return;
+    const seconds = secondsSince(startedAt);
+    log?.info({ event: "schema_updated", ...taken, seconds }, updatedText(SCHEMA, seconds));
+  } catch (error) {
+    throw isBusy(error) && from > 0 && from < SCHEMA ? beingUpdated(from) : error;
+  }
+}
+
+/** Takes the steps that are missing. Returns which, if the file is of an older version. */
+function takeSteps(database: Database, log: Log | undefined): { fromSchema: number; toSchema: number } | null {
+  // Read again inside the transaction: another process may have migrated meanwhile.
+  const from = schemaOf(database);
+  const taken = from > 0 && from < SCHEMA ? { fromSchema: from, toSchema: SCHEMA } : null;
+  if (taken) log?.info({ event: "schema_updating", ...taken }, updatingText(from, SCHEMA));
+  for (const step of stepsFrom(from)) database.exec(step);
+  const record = stepsToRecord(readSteps(database), STEP_DIGESTS);
+  if (record !== null) database.prepare(RECORD_STEPS).run(record);
+  database.pragma(`application_id = ${APPLICATION_ID}`);
+  database.pragma(`user_version = ${SCHEMA}`);
+  return taken;
 }
 
 /**

@@ -57,7 +57,7 @@ export async function openForServer(options: ServerOptions): Promise<SqliteServe
     const lock = lockForServer(dataDir);
     closings.push(lock.release);
     recoverRestore(dataDir);
-    const reader = openDatabase(dataDir, { checked: true });
+    const reader = openDatabase(dataDir, { checked: true, log });
     closings.push(() => reader.close());
     const newestEventAt = readNewest(reader);
     const codec = createPayloadCodec(keys);

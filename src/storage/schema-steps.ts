@@ -55,3 +55,13 @@ const digestOf = (step: string) => step.split(" ")[0];
 
 /** The version that made a step. Undefined if that was before versions were kept. */
 const versionOf = (step: string) => step.split(" ")[1];
+
+/** Tells that the steps from a schema to another one begin. */
+export const updatingText = (from: number, to: number) =>
+  `updating the database from schema ${from} to ${to}: with millions of events this takes minutes`;
+
+/** Tells that the steps were taken. */
+export const updatedText = (to: number, seconds: number) => `the database has schema ${to} now, after ${seconds} s`;
+
+/** The seconds since a time of `performance.now()`, to a tenth. */
+export const secondsSince = (startedAt: number) => Number(((performance.now() - startedAt) / 1000).toFixed(1));

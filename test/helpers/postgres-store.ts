@@ -6,6 +6,8 @@ import { isWell, until } from "./until.ts";
 
 /** A time limit for operations that are to fail. On a machine that stalls others fail, too, and are tried again. */
 export const SHORT_MS = 1000;
+/** The same for a whole server, whose start must succeed on a machine that is busy. */
+export const SHORT_SERVER_MS = 3000;
 
 export interface WatchedPostgres {
   postgres: Postgres;

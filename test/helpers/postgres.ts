@@ -1,6 +1,7 @@
 import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { Client } from "pg";
+import { createLog } from "../../src/log.ts";
 import { isFault, parseDatabaseUrl } from "../../src/postgres/address.ts";
 import {
   connectPostgres,
@@ -8,7 +9,7 @@ import {
   type PostgresOptions,
   type PostgresWatcher,
 } from "../../src/postgres/connection.ts";
-import { prepareSchema } from "../../src/postgres/schema.ts";
+import { prepareSchema } from "../../src/postgres/schema-update.ts";
 import { makeDir, own, run, type ServerProcess, startProcess, USER } from "./postgres-process.ts";
 import type { Cleanup } from "./temp-dir.ts";
 import { HANG_MS, isWell, until } from "./until.ts";
@@ -193,7 +194,7 @@ export async function startShared(context: Cleanup): Promise<string> {
   const { port, dir, query, url } = await startPostgres(context, { settings: FAST });
   await query(`CREATE DATABASE ${TEMPLATE}`);
   const closing: (() => void | Promise<void>)[] = [];
-  await prepareSchema(openPostgres({ after: (close) => void closing.push(close) }, url(TEMPLATE)));
+  await prepareSchema(openPostgres({ after: (close) => void closing.push(close) }, url(TEMPLATE)), createLog("silent"));
   for (const close of closing) await close();
   process.env[SHARED] = JSON.stringify({ port, dir });
   return dir;

@@ -18,11 +18,12 @@ import Sqlite from "better-sqlite3";
 import { OperatorError } from "../../src/errors.ts";
 import { lockDataDir } from "../../src/sqlite/data-dir.ts";
 import { DATABASE_FILE, openDatabase } from "../../src/sqlite/database.ts";
-import { readSteps } from "../../src/sqlite/maintenance/inspect.ts";
+import { APPLICATION_ID, readSteps } from "../../src/sqlite/maintenance/inspect.ts";
 import { createMetadata } from "../../src/sqlite/metadata.ts";
-import { RECORD_STEPS, STEP_DIGESTS } from "../../src/sqlite/schema.ts";
+import { RECORD_STEPS, SCHEMA, STEP_DIGESTS, stepsFrom } from "../../src/sqlite/schema.ts";
 import { changedStep, stepsToRecord } from "../../src/storage/schema-steps.ts";
 import { tempDatabase } from "../helpers/database.ts";
+import { recordingLog } from "../helpers/log.ts";
 import { tempDir } from "../helpers/temp-dir.ts";
 
 const mode = (path: string) => statSync(path).mode & 0o777;
@@ -271,6 +272,32 @@ suite("the lock on a data directory", () => {
     createMetadata(database).set("key", "value");
     assert.equal(createMetadata(database).get("key"), "value");
   });
+});
+
+test("opening an older database tells that it is updated, or that another program may be doing that", (t) => {
+  const dataDir = tempDir(t);
+  const old = new Sqlite(join(dataDir, DATABASE_FILE));
+  t.after(() => void old.close());
+  old.exec(stepsFrom(0)[0] ?? "");
+  old.pragma(`application_id = ${APPLICATION_ID}`);
+  old.pragma("user_version = 15");
+  old.exec("PRAGMA journal_mode = WAL; BEGIN IMMEDIATE");
+  assert.throws(() => openDatabase(dataDir, { busyTimeoutMs: 50 }), {
+    message:
+      "DATA_DIR/authserve.db has the older schema 15, and another program holds its lock, such as a server or a command that updates it: wait for it",
+    exitCode: 1,
+  });
+  old.exec("ROLLBACK");
+  const { log, lines } = recordingLog();
+  openDatabase(dataDir, { log }).close();
+  openDatabase(dataDir, { log }).close();
+  assert.deepEqual(
+    lines.map(({ event, fromSchema, toSchema }) => [event, fromSchema, toSchema]),
+    [
+      ["schema_updating", 15, SCHEMA],
+      ["schema_updated", 15, SCHEMA],
+    ],
+  );
 });
 
 test("opening a database that another program locks names the cause", (t) => {

@@ -2,9 +2,11 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { suite, test } from "node:test";
 import { OperatorError } from "../../../src/errors.ts";
+import { createLog } from "../../../src/log.ts";
 import { type Postgres, sqlState } from "../../../src/postgres/connection.ts";
 import { createPostgresEventStore } from "../../../src/postgres/events.ts";
-import { prepareSchema, readSchema, SCHEMA, STEP_DIGESTS, schemaVersion } from "../../../src/postgres/schema.ts";
+import { readSchema, SCHEMA, STEP_DIGESTS, schemaVersion } from "../../../src/postgres/schema.ts";
+import { prepareSchema } from "../../../src/postgres/schema-update.ts";
 import { stepsToRecord } from "../../../src/storage/schema-steps.ts";
 import { needsPgbouncer, needsPostgres } from "../../helpers/back-end.ts";
 import { claim, newEvent } from "../../helpers/events.ts";
@@ -15,12 +17,14 @@ import { openWatched, SHORT_MS, unavailable } from "../../helpers/postgres-store
 import { TLS_CERT_FILE, TLS_KEY_FILE } from "../../helpers/redis.ts";
 import { until } from "../../helpers/until.ts";
 
+const log = createLog("silent");
+
 suite("the schema on PostgreSQL", needsPostgres(), () => {
   test("is created once by several servers that start at the same time", async (t) => {
     const { postgres, url } = await tempPostgres(t);
     await postgres.run("DROP SCHEMA authserve CASCADE");
     const servers = [1, 2, 3, 4].map(() => openPostgres(t, url));
-    await Promise.all(servers.map(prepareSchema));
+    await Promise.all(servers.map((server) => prepareSchema(server, log)));
     assert.equal(await schemaVersion(postgres), SCHEMA);
     assert.deepEqual(await postgres.rows("SELECT version FROM authserve.schema_version"), [{ version: SCHEMA }]);
   });
@@ -46,7 +50,7 @@ suite("the schema on PostgreSQL", needsPostgres(), () => {
     await postgres.run("ALTER TABLE authserve.attempts DROP COLUMN is_probe, DROP COLUMN response_status");
     await postgres.run("ALTER TABLE authserve.paused_routes DROP COLUMN until_at");
     await postgres.run("UPDATE authserve.schema_version SET version = 1");
-    await prepareSchema(postgres);
+    await prepareSchema(postgres, log);
     assert.equal(await schemaVersion(postgres), SCHEMA);
     const events = createPostgresEventStore(postgres);
     await events.append([newEvent({ eventId: "e-2", bytesSha256 })]);
@@ -58,7 +62,7 @@ suite("the schema on PostgreSQL", needsPostgres(), () => {
     const steps = JSON.stringify(["one 0.2.0", "two 9.1.0"]);
     await postgres.run("UPDATE authserve.metadata SET value = $1 WHERE key = 'schema_steps'", [steps]);
     await postgres.run("UPDATE authserve.schema_version SET version = $1", [SCHEMA + 1]);
-    await assert.rejects(prepareSchema(postgres), (error) => {
+    await assert.rejects(prepareSchema(postgres, log), (error) => {
       assert.ok(error instanceof OperatorError);
       assert.match(error.message, /has schema \d+ and this version knows up to \d+: run authserve 9\.1\.0 or newer/);
       return true;
@@ -71,7 +75,7 @@ suite("the schema on PostgreSQL", needsPostgres(), () => {
   test("that another step with the same number has made is refused with a remedy, and unchanged", async (t) => {
     const { postgres } = await tempPostgres(t);
     await postgres.run("UPDATE authserve.metadata SET value = '[\"other\"]' WHERE key = 'schema_steps'");
-    await assert.rejects(prepareSchema(postgres), OTHER_SCHEMA);
+    await assert.rejects(prepareSchema(postgres, log), OTHER_SCHEMA);
     const [left] = await postgres.rows("SELECT value FROM authserve.metadata WHERE key = 'schema_steps'");
     assert.deepEqual(left, { value: '["other"]' });
   });
@@ -79,11 +83,11 @@ suite("the schema on PostgreSQL", needsPostgres(), () => {
   test("from before its steps had digests gets them, unless its first step was another one", async (t) => {
     const { postgres } = await tempPostgres(t);
     await postgres.run("DELETE FROM authserve.metadata");
-    await prepareSchema(postgres);
+    await prepareSchema(postgres, log);
     assert.equal(stepsToRecord((await readSchema(postgres)).steps, STEP_DIGESTS), null);
     await postgres.run("DELETE FROM authserve.metadata");
     await postgres.run("ALTER TABLE authserve.source_secrets DROP COLUMN mark");
-    await assert.rejects(prepareSchema(postgres), OTHER_SCHEMA);
+    await assert.rejects(prepareSchema(postgres, log), OTHER_SCHEMA);
   });
 });
 
@@ -202,7 +206,7 @@ suite("a pooler in transaction mode", { ...needsPostgres(), ...needsPgbouncer() 
       onUnnamed: () => void warnings++,
     };
     const postgres = openPostgres(t, url, { poolSize: 6 }, watcher);
-    await prepareSchema(postgres);
+    await prepareSchema(postgres, log);
     const store = createPostgresEventStore(postgres);
     const batches = Array.from({ length: 20 }, (_, n) => store.append([newEvent({ eventId: `e-${n}` })]));
     await Promise.all(batches);

@@ -4,7 +4,7 @@ import { after, before, suite, test } from "node:test";
 import { needsPostgres } from "../../helpers/back-end.ts";
 import { type PostgresServer, startPostgres } from "../../helpers/postgres.ts";
 import { startLoad } from "../../helpers/postgres-load.ts";
-import { SHORT_MS } from "../../helpers/postgres-store.ts";
+import { SHORT_SERVER_MS } from "../../helpers/postgres-store.ts";
 import { startServer } from "../../helpers/server.ts";
 import { endOfSuite, PATIENT } from "../../helpers/several-servers.ts";
 import { startTarget } from "../../helpers/target.ts";
@@ -42,7 +42,7 @@ suite("while PostgreSQL is away, requests are answered 503, and nothing is lost 
 
   test("it hangs", async (t) => {
     t.after(() => database.resume());
-    const load = await startLoad(t, { url: database.url(await database.createDatabase()), timeoutMs: SHORT_MS });
+    const load = await startLoad(t, { url: database.url(await database.createDatabase()), timeoutMs: SHORT_SERVER_MS });
     await load.acknowledged(100);
     database.pause();
     await load.isUnavailable();
@@ -56,7 +56,7 @@ suite("while PostgreSQL is away, requests are answered 503, and nothing is lost 
     const proxy = await startTcpProxy(t, database.port);
     const adminUrl = database.url(await database.createDatabase());
     const url = adminUrl.replace(`:${database.port}/`, `:${proxy.port}/`);
-    const load = await startLoad(t, { url, adminUrl, timeoutMs: SHORT_MS });
+    const load = await startLoad(t, { url, adminUrl, timeoutMs: SHORT_SERVER_MS });
     await load.acknowledged(100);
     proxy.cut();
     await load.isUnavailable();

@@ -7,7 +7,7 @@ import { NOBODY, needsMount, needsPostgres } from "../../helpers/back-end.ts";
 import { ask, deliver, event, logIn, tryLogin } from "../../helpers/client.ts";
 import { type PostgresServer, startPostgres } from "../../helpers/postgres.ts";
 import { startLoad } from "../../helpers/postgres-load.ts";
-import { SHORT_MS } from "../../helpers/postgres-store.ts";
+import { SHORT_SERVER_MS } from "../../helpers/postgres-store.ts";
 import { startServer } from "../../helpers/server.ts";
 import { endOfSuite } from "../../helpers/several-servers.ts";
 import { fill, mountDisk } from "../../helpers/small-disk.ts";
@@ -42,7 +42,7 @@ suite("while PostgreSQL refuses, requests are answered 503, and nothing is lost 
     const url = database.url(await database.createDatabase());
     const load = await startLoad(t, {
       url,
-      timeoutMs: SHORT_MS,
+      timeoutMs: SHORT_SERVER_MS,
       env: { DATABASE_POOL_SIZE: "3" },
     });
     await load.acknowledged(100);
@@ -59,7 +59,7 @@ suite("while PostgreSQL refuses, requests are answered 503, and nothing is lost 
 
   test("another session locks every table: each request is answered while the locks stay", async (t) => {
     const url = database.url(await database.createDatabase());
-    await using server = await startServer({ env: { DATABASE_URL: url, DATABASE_TIMEOUT: `${SHORT_MS}ms` } });
+    await using server = await startServer({ env: { DATABASE_URL: url, DATABASE_TIMEOUT: `${SHORT_SERVER_MS}ms` } });
     const token = await until(() => logIn(server).catch(() => null));
     const other = new Client({ connectionString: url });
     await other.connect();
