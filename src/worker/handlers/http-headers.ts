@@ -4,8 +4,8 @@ import { signStandard } from "../../lib/standard-webhooks.ts";
 import type { HttpTarget } from "../route.ts";
 import { binaryType, CLOUD_EVENT_TYPE, cloudEventBody, cloudEventHeaders } from "./cloud-event.ts";
 
-// Servers limit the size of all headers, Node for one to 16 KiB.
-const MAX_ORIGINAL_BYTES = 8 * 1024;
+// Servers limit the size of all headers, Jetty and Tomcat to 8 KiB: https://github.com/probot/smee-client/issues/320.
+const MAX_ORIGINAL_BYTES = 6 * 1024;
 
 /** What a request sends of an event; null if its method has no body. */
 export function bodyOf(job: ClaimedJob, { method, body }: Pick<HttpTarget, "method" | "body">): Uint8Array | null {
@@ -79,7 +79,7 @@ function originalHeaders(headers: string): OutgoingHttpHeaders {
   return Object.fromEntries(fitting);
 }
 
-const sizeOf = ([name, value]: readonly [string, string]) => name.length + value.length;
+const sizeOf = ([name, value]: readonly [string, string]) => `${name}: ${value}\r\n`.length;
 
 function isValid([name, value]: readonly [string, string]): boolean {
   try {

@@ -61,6 +61,15 @@ suite("the headers of a forwarded event", () => {
     assert.deepEqual(names, ["X-Original-good"]);
   });
 
+  // https://github.com/probot/smee-client/issues/320
+  test("fit into the 8 KiB that Jetty and Tomcat take, however many the sender has", () => {
+    const many = Array.from({ length: 300 }, (_, nth) => [`x-${nth}`, "v".repeat(50)]);
+    const target = { key: Buffer.from("a plain text secret"), headers: { Authorization: `Bearer ${"t".repeat(800)}` } };
+    const headers = headersFor({ headers: JSON.stringify(Object.fromEntries(many)), isReplay: true }, target);
+    const size = Object.entries(headers).reduce((sum, [name, value]) => sum + `${name}: ${value}\r\n`.length, 0);
+    assert.ok(size > 6 * 1024 && size < 7.75 * 1024, String(size));
+  });
+
   test("leave out headers of the sender that would have a meaning behind the prefix", () => {
     const meaningful = [
       "url",
