@@ -19,8 +19,7 @@ export type StrictJson = { ok: true; value: unknown } | { ok: false; reason: str
  */
 export function parseStrictJson(bytes: Buffer): StrictJson {
   if (!isUtf8(bytes)) return { ok: false, reason: "is not UTF-8" };
-  if (bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf)
-    return { ok: false, reason: "starts with a byte order mark" };
+  if (hasMark(bytes)) return { ok: false, reason: "starts with a byte order mark" };
   const text = bytes.toString("utf8");
   let value: unknown;
   try {
@@ -31,6 +30,11 @@ export function parseStrictJson(bytes: Buffer): StrictJson {
   const reason = faultOfStructure(text);
   return reason === null ? { ok: true, value } : { ok: false, reason };
 }
+
+const hasMark = (bytes: Buffer) => bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf;
+
+/** A text in UTF-8 without its byte order mark. */
+export const withoutMark = (bytes: Buffer) => (hasMark(bytes) ? bytes.subarray(3) : bytes);
 
 /** Whether a parsed value is an object. */
 export function isObject(value: unknown): value is Record<string, unknown> {

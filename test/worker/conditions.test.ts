@@ -68,6 +68,7 @@ suite("a condition", () => {
     assert.equal(holds("{ a: 9007199254740993 }", '{"a":9007199254740993}'), true);
     assert.equal(holds("{ a: 9007199254740993 }", '{"a":9007199254740992}'), false);
     assert.equal(holds("{ a: { gt: 9007199254740992 } }", '{"a":9007199254740993}'), true);
+    assert.equal(holds("{ a: { gt: 9007199254740992 } }", '\uFEFF{"a":9007199254740993}'), true);
     assert.equal(holds("{ a: { lte: 9007199254740992 } }", '{"a":9007199254740993}'), false);
     assert.equal(
       holds("{ a: &big 9007199254740993, b: { eq: *big } }", '{"a":9007199254740993,"b":9007199254740994}'),

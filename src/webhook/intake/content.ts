@@ -3,7 +3,14 @@ import { bodyFault } from "../../lib/body-fault.ts";
 import { ExactNumber, mayHaveExactNumbers, parseExactJson } from "../../lib/exact-json.ts";
 import { JSON_FIELDS, looksLikeJson } from "../../lib/form-json.ts";
 import { charsetIn, FORM, isJson, isJsonLines, MULTIPART, mediaTypeIn } from "../../lib/header-value.ts";
-import { type LenientJson, parseStrictJson, readJsonLines, readLenientJson, type StrictJson } from "../../lib/json.ts";
+import {
+  type LenientJson,
+  parseStrictJson,
+  readJsonLines,
+  readLenientJson,
+  type StrictJson,
+  withoutMark,
+} from "../../lib/json.ts";
 import { dottedValueAt, valueAt } from "../../lib/json-path.ts";
 import { parseMultipart } from "../../lib/multipart.ts";
 
@@ -170,7 +177,7 @@ export function isSha256Of({ bytes }: Content, text: unknown, encoding: "hex" | 
 
 /** Text as JSON Lines and as JSON, as far as it is, with all digits of its numbers. None if no number needs them. */
 function exactValuesIn(json: Buffer | null, mediaType: string): unknown[] {
-  const text = String(json);
+  const text = json === null ? "" : withoutMark(json).toString();
   if (!mayHaveExactNumbers(text)) return [];
   const lines = isJsonLines(mediaType) ? [text.split("\n").filter((line) => /\S/.test(line))] : [];
   return [...lines.map((all) => all.map(exactValueIn)), exactValueIn(text)];

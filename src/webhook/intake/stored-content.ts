@@ -1,5 +1,5 @@
 import type { EventPayload } from "../../events/store.ts";
-import { parseStrictJson } from "../../lib/json.ts";
+import { parseStrictJson, withoutMark } from "../../lib/json.ts";
 import { jsonTextIn, openContent } from "./content.ts";
 
 interface StoredEvent extends Omit<EventPayload, "headers"> {
@@ -13,6 +13,8 @@ export function jsonOf({ payload, contentType }: Pick<StoredEvent, "payload" | "
   const form = content.form();
   if (form.size > 0) return jsonOfForm(form);
   if (content.json().ok) return content.bytes.toString();
+  const unmarked = withoutMark(content.bytes);
+  if (unmarked.length < content.bytes.length && parseStrictJson(unmarked).ok) return unmarked.toString();
   const { value } = content.lenientJson();
   return value === undefined ? null : JSON.stringify(value);
 }

@@ -44,6 +44,7 @@ suite("a transformation", () => {
     const order = '{"id":12345678901234567890,"lines":[{"id":12345678901234567891,"at":0.1234567890123456}]}';
     assert.equal((await made("$ ~> |lines|{'new': true}|", order))[0], order.replace("56}", '56,"new":true}'));
     assert.equal((await made("$clone($)", order))[0], order);
+    assert.equal((await made("$", `\uFEFF${order}`))[0], order, "a byte order mark, as programs in .NET write it");
     assert.equal((await made("lines[id=12345678901234567891].at", order))[0], "0.1234567890123456");
     assert.equal((await made("id != 12345678901234567891 and -12345678901234567890 != id", order))[0], "true");
     assert.equal((await made("id = 12345678901234567891", order))[0], "false");
