@@ -63,6 +63,8 @@ export interface CatchUpRun {
 const OVERLAP_MS = 10 * MINUTE_MS;
 // A provider that has ended its attempts has failed for days.
 const LONG_MS = DAY_MS;
+// So many events in a row at which the provider fails are an outage of its own.
+const MAX_FAULTS = 3;
 // Limits the memory: 100 attempts are on a page.
 const MAX_PAGES = 2000;
 
@@ -131,13 +133,28 @@ async function catchUp(
   result.listed = events.length;
   const known = new Map((await run.store.items(run.source)).map((item) => [item.item, item]));
   let oldestOpen: number | null = null;
+  let faults = 0;
   for (const event of events) {
-    const isOpen = await settle(run, session, event, known.get(event.item), result);
+    const before = gotten(result);
+    const isOpen = await settle(run, session, event, known.get(event.item), result).catch((error: unknown) => {
+      faults++;
+      if (!isServerFault(error) || faults >= MAX_FAULTS) throw error;
+      result.failed++;
+      result.refusal = describeError(error);
+      return true;
+    });
+    if (gotten(result) > before) faults = 0;
     if (isOpen) oldestOpen = Math.min(oldestOpen ?? Number.POSITIVE_INFINITY, event.at ?? from);
   }
   if (session.deliverUntried && to - from >= LONG_MS && !run.isDryRun) await askFor(run, session.deliverUntried(from));
   return oldestOpen;
 }
+
+const gotten = ({ redelivered, captured }: CatchUpResult) => redelivered + captured;
+
+/** Whether the provider fails at one event. It would else keep all later ones from being asked for. */
+const isServerFault = (error: unknown) =>
+  error instanceof ApiError && error.notBefore === null && (error.status ?? 0) >= 500;
 
 /** Sends a request that not every server of the provider knows. */
 async function askFor(run: CatchUpRun, request: ApiRequest): Promise<void> {

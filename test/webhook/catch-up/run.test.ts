@@ -289,6 +289,31 @@ suite("a catch-up", () => {
     assert.deepEqual(await sender.run(), { ...NOTHING, listed: 7, seen: 3, redelivered: 4 });
   });
 
+  for (const [broken, expected] of [
+    [1, { redelivered: 3, failed: 1, isBrokenOff: false }],
+    [4, { redelivered: 0, failed: 2, isBrokenOff: true }],
+  ] as const) {
+    test(`goes on if the provider fails at ${broken} of 4 events, unless at three in a row`, async (t) => {
+      const failing = new Set<string>();
+      let isWell = false;
+      const { sender } = await openAfterOutage(t, "github", {
+        api(...options: Parameters<typeof SENDERS.github.api>) {
+          const answer = SENDERS.github.api(...options);
+          return async (request: ApiRequest) => {
+            if (isWell || !request.url.endsWith("/attempts")) return answer(request);
+            if (failing.size < broken) failing.add(request.url);
+            return failing.has(request.url) ? { status: 502, headers: {}, text: "" } : answer(request);
+          };
+        },
+      });
+      const { redelivered, failed, error } = await sender.run();
+      assert.deepEqual({ redelivered, failed, isBrokenOff: error !== null }, expected);
+      isWell = true;
+      assert.equal((await sender.run()).redelivered, 4 - expected.redelivered);
+      assert.equal(await sender.stored(), 7);
+    });
+  }
+
   test("leaves out an event that the provider refuses to repeat, and goes on with the others", async (t) => {
     const { sender } = await openAfterOutage(t, "svix");
     sender.log.events.splice(2, 1);
