@@ -3,12 +3,12 @@ import type { EventFilter, EventPage } from "./store.ts";
 /** Events whose payloads are searched at once. On SQLite a longer read would let the write-ahead log grow. */
 export const WINDOW = 1000;
 
-/** Events whose jobs are searched at once for those of a route: no index has these in order. */
+/** Events whose jobs are searched at once for those of a route, or with an error: no index leads to these. */
 export const JOBS_WINDOW = 20_000;
 
 /** Whether a list is searched window by window, because no index leads to what it lists. */
-export const isSearched = ({ search, route }: Pick<EventFilter, "search" | "route">) =>
-  search !== undefined || route !== undefined;
+export const isSearched = ({ search, route, error }: Pick<EventFilter, "search" | "route" | "error">) =>
+  search !== undefined || route !== undefined || error !== undefined;
 
 const MAX_MS = 500;
 
