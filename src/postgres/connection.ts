@@ -24,6 +24,9 @@ export interface Queries {
   run(text: string, values?: readonly unknown[]): Promise<number>;
 }
 
+/** The time limit of what reads or changes a whole table. With many millions of events it takes minutes. */
+export const WHOLE_TABLE_MS = 60 * 60_000;
+
 /** How a transaction differs from others. */
 interface TransactionOptions {
   /** Its time limit, instead of that of the pool, which then bounds only the connecting. */

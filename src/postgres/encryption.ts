@@ -10,7 +10,7 @@ import {
   type SealedRow,
   type SealedTable,
 } from "../storage/sealed-tables.ts";
-import type { Postgres, Queries } from "./connection.ts";
+import { type Postgres, type Queries, WHOLE_TABLE_MS } from "./connection.ts";
 import { texts } from "./values.ts";
 
 const NOTE = `INSERT INTO authserve.metadata (key, value) VALUES ($1, $2) ON CONFLICT DO NOTHING`;
@@ -36,14 +36,14 @@ export function createPostgresEncryption(postgres: Postgres, codec: PayloadCodec
     tables: SEALED_TABLES.map(({ name }) => name),
     missingKeys: async () => (await notedKeys(postgres)).filter((id) => !codec.keyIds.includes(id)),
     isFirstKeyNoted: async () => codec.keyId !== null && (await notedKeys(postgres)).includes(codec.keyId),
-    reseal: (request) => postgres.transaction((queries) => reseal(queries, codec, request)),
+    // Once most rows are encrypted, the next one that is not may be millions of rows away.
+    reseal: (request) =>
+      postgres.transaction((queries) => reseal(queries, codec, request), { timeoutMs: WHOLE_TABLE_MS }),
     async forgetKeys() {
-      const counts: { id: string; rows: number }[] = [];
-      for (const { name, text } of SEALED_TABLES) {
-        const found = await postgres.rows<{ id: string; rows: number }>(`
-          SELECT ${KEY_IN_SQL(text)} AS id, count(*)::int AS rows FROM authserve.${name}
-          WHERE ${IS_SEALED_SQL(text)} GROUP BY 1`);
-        counts.push(...found);
+      const counts: KeyCount[] = [];
+      for (const table of SEALED_TABLES) {
+        const count = (queries: Queries) => queries.rows<KeyCount>(countOf(table));
+        counts.push(...(await postgres.transaction(count, { timeoutMs: WHOLE_TABLE_MS })));
       }
       const { inUse, missing } = neededKeys(codec, counts);
       const unused = (await notedKeys(postgres)).filter((id) => !inUse.has(id));
@@ -54,6 +54,15 @@ export function createPostgresEncryption(postgres: Postgres, codec: PayloadCodec
     clean: async () => true,
   };
 }
+
+interface KeyCount {
+  id: string;
+  rows: number;
+}
+
+/** The rows of a table that each key has encrypted. */
+const countOf = ({ name, text }: SealedTable) => `
+SELECT ${KEY_IN_SQL(text)} AS id, count(*)::int AS rows FROM authserve.${name} WHERE ${IS_SEALED_SQL(text)} GROUP BY 1`;
 
 async function reseal(
   queries: Queries,

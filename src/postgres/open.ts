@@ -89,7 +89,8 @@ function notOpened({ cause }: AppError): OperatorError {
   const state = sqlState(cause) ?? "";
   if (state === NO_RIGHT) {
     const found = `the user of DATABASE_URL may not prepare the schema authserve (${describeError(cause)})`;
-    return new OperatorError({ found, remedy: "run GRANT CREATE ON DATABASE … TO … as its owner" });
+    const remedy = "run GRANT CREATE ON DATABASE … TO … as its owner; if the schema is there, let the user own it";
+    return new OperatorError({ found, remedy });
   }
   const found = `the database of DATABASE_URL cannot be used (${describeError(cause)})`;
   if (WRONG_NAME.test(state)) return new OperatorError({ found, remedy: "correct DATABASE_URL" });

@@ -2,13 +2,10 @@ import { setTimeout as delay } from "node:timers/promises";
 import { AppError, describeError, faultText, OperatorError } from "../errors.ts";
 import type { Log } from "../log.ts";
 import { STEPS_KEY, secondsSince, stepsToRecord, updatedText, updatingText } from "../storage/schema-steps.ts";
-import type { Postgres, Queries } from "./connection.ts";
+import { type Postgres, type Queries, WHOLE_TABLE_MS } from "./connection.ts";
 import { faultOfOldestLock } from "./locks.ts";
 import { type FoundSchema, readSchema, SCHEMA, STEP_DIGESTS, statementsOfSteps } from "./schema.ts";
 import { FULL, isOutage, LOCK_TIMEOUT, NO_RIGHT, sqlState } from "./sql-states.ts";
-
-// A step that reads all events takes minutes on a slow disk.
-const PATIENCE_MS = 60 * 60_000;
 
 // While a step waits for a lock on a table, all others wait behind it. Their operations must not fail meanwhile, so
 // this is less than their time limit. It is more than `deadlock_timeout`, after which autovacuum gives way.
@@ -35,7 +32,7 @@ export async function prepareSchema(postgres: Postgres, log: Log): Promise<void>
   const startedAt = performance.now();
   let reached = 0;
   while (reached < SCHEMA) {
-    const next = await postgres.transaction(takeSteps, { timeoutMs: PATIENCE_MS }).catch((error: unknown) => {
+    const next = await postgres.transaction(takeSteps, { timeoutMs: WHOLE_TABLE_MS }).catch((error: unknown) => {
       if (sqlState(error) !== LOCK_TIMEOUT) throw isOlder ? refusal(error) : error;
       return null;
     });
@@ -82,7 +79,7 @@ async function waitForLock(postgres: Postgres, startedAt: number, log: Log): Pro
   // It has just ended.
   if (fault === null) return;
   const { found, remedy } = { ...fault, found: `the database cannot be updated: ${fault.found}` };
-  if (performance.now() > startedAt + PATIENCE_MS) throw new OperatorError({ found, remedy }, 1);
+  if (performance.now() > startedAt + WHOLE_TABLE_MS) throw new OperatorError({ found, remedy }, 1);
   log.warn({ event: "schema_update_blocked" }, `${faultText({ found, remedy })}; trying again`);
   await delay(LOCK_PAUSE_MS);
 }

@@ -1,4 +1,5 @@
-import { suite } from "node:test";
+import assert from "node:assert/strict";
+import { suite, test } from "node:test";
 import { createPostgresEncryption } from "../../../src/postgres/encryption.ts";
 import { createPostgresEventStore } from "../../../src/postgres/events.ts";
 import { createPostgresHeldStore } from "../../../src/postgres/held.ts";
@@ -7,7 +8,8 @@ import { encryptionContract } from "../../contract/encryption.ts";
 import { eventStoreContract } from "../../contract/event-store.ts";
 import { heldStoreContract } from "../../contract/held-store.ts";
 import { needsPostgres } from "../../helpers/back-end.ts";
-import { reusedPostgres } from "../../helpers/postgres.ts";
+import { openPostgres, reusedPostgres, tempPostgres } from "../../helpers/postgres.ts";
+import { SHORT_MS } from "../../helpers/postgres-store.ts";
 import type { Cleanup } from "../../helpers/temp-dir.ts";
 
 const codec = createPayloadCodec([encryptionKey(Buffer.alloc(32, 1))]);
@@ -25,5 +27,16 @@ suite("on PostgreSQL with encryption", needsPostgres(), () => {
       held: createPostgresHeldStore(postgres, given),
       encryption: createPostgresEncryption(postgres, given),
     });
+  });
+
+  test("the rows of each key are counted, however long a table takes", async (t) => {
+    const { postgres, url } = await tempPostgres(t);
+    await postgres.run("ALTER TABLE authserve.contents RENAME TO kept");
+    // The limits of the session end a statement after twice the time limit.
+    const slow = `SELECT kept.* FROM authserve.kept, pg_sleep(${(2.5 * SHORT_MS) / 1000})`;
+    await postgres.run(`CREATE VIEW authserve.contents AS ${slow}`);
+    await postgres.run("INSERT INTO authserve.kept VALUES (1, '', '', '{}', '', '')");
+    const hurried = openPostgres(t, url, { timeoutMs: SHORT_MS });
+    assert.deepEqual(await createPostgresEncryption(hurried, codec).forgetKeys(), {});
   });
 });
