@@ -153,6 +153,18 @@ suite("the login page with a second factor", () => {
     assert.equal((await browser.open("/")).status, 200, "the session is still the one before");
   });
 
+  // https://github.com/nextcloud/server/pull/1031
+  test("a browser at the page for the code is led back once the machine has removed all factors", async (t) => {
+    const server = await start(t);
+    await addTotp(server);
+    const browser = await beginOnPage(server);
+    assert.equal((await browser.open("/login/code?rd=%2F")).status, 200);
+    assert.equal((await server.run(["factors", "remove", "--all"])).code, 0);
+    assert.equal((await browser.open("/login/code?rd=%2F")).location, "/login?rd=%2F");
+    assert.equal((await browser.send("/login/code", { code: "000000", rd: "/" })).location, "/login?rd=%2F");
+    assert.equal((await browser.send("/login", { ...CREDENTIALS, rd: "/" })).location, "/");
+  });
+
   test("a forged step, and one of another kind, are none", async (t) => {
     const server = await start(t);
     const { codes } = await addTotp(server);

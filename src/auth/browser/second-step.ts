@@ -1,5 +1,5 @@
 import { AppError } from "../../errors.ts";
-import type { RequestHandler } from "../../http/endpoint.ts";
+import type { RequestContext, RequestHandler } from "../../http/endpoint.ts";
 import { readForm } from "../../http/fields.ts";
 import type { Reply } from "../../http/problem.ts";
 import { STEP_MS } from "../factors/steps.ts";
@@ -30,13 +30,28 @@ export function beginCodeStep({ steps, stepCookie }: BrowserParts, prefix: strin
 const toLogin = (prefix: string, rd: string | null) =>
   redirect(`${prefix}/login${rd === null ? "" : `?rd=${encodeURIComponent(rd)}`}`);
 
+/** The step that a browser has begun. Null without one, or once all factors are removed. */
+async function begunStep(
+  { steps, stepCookie, factors }: BrowserParts,
+  request: RequestContext["request"],
+): Promise<string | null> {
+  const step = steps.read("code", stepCookie.read(request));
+  if (step === null) return null;
+  // In an outage the login itself tells of it.
+  const isNeeded = await factors.list().then(
+    ({ length }) => length > 0,
+    () => true,
+  );
+  return isNeeded ? step : null;
+}
+
 /** Answers `GET /login/code` with the page for the code, if this browser has sent the right password. */
 export function codePageHandler(parts: BrowserParts): RequestHandler {
-  const { steps, stepCookie, rules, trustedProxies } = parts;
+  const { rules, trustedProxies } = parts;
   return async (context) => {
     const { request } = context;
     const rd = queryOf(request).get("rd");
-    const step = steps.read("code", stepCookie.read(request));
+    const step = await begunStep(parts, request);
     // With a live session too: a change of the account asks for another login.
     if (step === null) return toLogin(prefixOf(request, trustedProxies, rules), rd);
     const texts = textsFor(request.headers["accept-language"]);
@@ -53,7 +68,7 @@ export function codeFormHandler(parts: BrowserParts): RequestHandler {
     requireSameSite(request, [], rules.origin);
     const fields = await readForm(request, FORM_LIMIT);
     const rd = fields.get("rd") ?? null;
-    const step = steps.read("code", stepCookie.read(request));
+    const step = await begunStep(parts, request);
     if (step === null) return toLogin(prefixOf(request, trustedProxies, rules), rd);
     const texts = textsFor(request.headers["accept-language"]);
     const { url: target } = targetOf(rd, context, parts);
