@@ -8,7 +8,7 @@ import type { DatabaseAddress } from "../postgres/address.ts";
 import { isLockHeld } from "../sqlite/data-dir.ts";
 import { faultOfSchema, SCHEMA } from "../sqlite/schema.ts";
 import { newestVersion } from "../storage/schema-steps.ts";
-import { readPostgres, versionFinding } from "./checks/database.ts";
+import { readPostgres, updateFindings, versionFinding } from "./checks/database.ts";
 import { checkDatabase } from "./checks/disk.ts";
 import { type Finding, ok, printFindings, warning, wrong, wrongSettings } from "./checks/finding.ts";
 import { checkSettings } from "./checks/settings.ts";
@@ -114,7 +114,12 @@ async function checkPostgresStore(settings: DatabaseSettings, address: DatabaseA
   const backup = "pg_dump --format=custom --schema=authserve --file=FILE";
   return {
     schema: broken.length > 0 ? null : { schema: version, newest, recorded, fault, backup },
-    findings: [versionFinding(facts, address), ...broken, ...nodes.filter(({ isAlive }) => isAlive).map(nodeFinding)],
+    findings: [
+      versionFinding(facts, address),
+      ...updateFindings(facts),
+      ...broken,
+      ...nodes.filter(({ isAlive }) => isAlive).map(nodeFinding),
+    ],
   };
 }
 

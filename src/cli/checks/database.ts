@@ -65,13 +65,24 @@ export function versionFinding({ version, isSupported }: DatabaseFacts, address:
   return wrong(CHECK, `${version} is too old`, "update it to 14 or newer");
 }
 
-function schemaFinding({ schema: { version: schema, fault }, newestSchema, mayCreate }: DatabaseFacts): Finding {
+function schemaFinding(facts: DatabaseFacts): Finding {
+  const { version: schema, fault } = facts.schema;
+  const { newestSchema, mayCreate } = facts;
   if (fault) return wrong("schema", `the database ${fault.found}`, fault.remedy);
   if (schema === newestSchema) return ok("schema", `${schema}, the current one`);
-  if (!mayCreate)
+  if (schema === 0 && !mayCreate)
     return wrong("schema", "the user may not create the schema authserve", "run GRANT CREATE ON DATABASE … TO …");
   if (schema === 0) return ok("schema", "none yet: the first start creates it");
+  const [missing] = updateFindings(facts);
+  if (missing) return missing;
   return warning("schema", `${schema}, older than ${newestSchema}`, "the next start migrates it");
+}
+
+/** What would stop an update of the schema. */
+export function updateFindings({ schema: { version }, newestSchema, ownsTables }: DatabaseFacts): Finding[] {
+  if (version === 0 || version >= newestSchema || ownsTables) return [];
+  const found = "the user does not own the schema authserve and its tables, which the update changes";
+  return [wrong("schema", found, "run ALTER SCHEMA … OWNER TO …, and ALTER TABLE … OWNER TO … for each table")];
 }
 
 /** Settings with which a committed event may be lost. */

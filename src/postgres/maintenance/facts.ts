@@ -16,6 +16,8 @@ export interface DatabaseFacts {
   /** The servers that share it. */
   nodes: NodeRecord[];
   mayCreate: boolean;
+  /** Whether this user may change the tables that are there. */
+  ownsTables: boolean;
   /** Settings with which a commit is not durable, e.g. `fsync is off`. */
   unsafe: string[];
   /** Null if this user may not see them. */
@@ -37,6 +39,7 @@ interface Row {
   version: string;
   number: number;
   mayCreate: boolean;
+  ownsTables: boolean;
   fsync: string;
   fullPageWrites: string;
   synchronousCommit: string;
@@ -53,7 +56,11 @@ interface Row {
 /** `reset_val` is the setting of the server and the user: our connections correct theirs. */
 const FACTS = `
 SELECT current_setting('server_version') AS version, current_setting('server_version_num')::bigint AS number,
-  has_database_privilege(current_database(), 'CREATE') AS "mayCreate", current_setting('fsync') AS fsync,
+  has_database_privilege(current_database(), 'CREATE') AS "mayCreate",
+  coalesce(has_schema_privilege(to_regnamespace('authserve'), 'CREATE'), true)
+    AND (SELECT coalesce(bool_and(pg_has_role(relowner, 'USAGE')), true) FROM pg_class
+      WHERE relnamespace = to_regnamespace('authserve') AND relkind = 'r') AS "ownsTables",
+  current_setting('fsync') AS fsync,
   current_setting('full_page_writes') AS "fullPageWrites",
   (SELECT reset_val FROM pg_settings WHERE name = 'synchronous_commit') AS "synchronousCommit",
   (SELECT count(*) FROM pg_stat_replication) AS standbys,
@@ -102,6 +109,7 @@ export async function readDatabaseFacts(options: PostgresOptions): Promise<Datab
       newestSchema: SCHEMA,
       nodes: version > 0 && isWhole && schema.fault === null ? await createPostgresNodeStore(postgres).list() : [],
       mayCreate: row.mayCreate,
+      ownsTables: row.ownsTables,
       unsafe: unsafeSettings(row),
       standbys: row.seesStandbys ? { all: row.standbys, synchronous: row.synchronous } : null,
       oldestSnapshotSeconds: row.oldestSnapshotSeconds,

@@ -110,7 +110,11 @@ suite("the update of a PostgreSQL store from an older version", needsPostgres(),
     const { other } = await oldDatabase(t, server.url(name));
     await other.query("CREATE ROLE service LOGIN; GRANT USAGE, CREATE ON SCHEMA authserve TO service");
     await other.query("GRANT ALL ON ALL TABLES IN SCHEMA authserve TO service");
-    const postgres = openPostgres(t, server.url(name).replace("authserve@", "service@"));
+    const url = server.url(name).replace("authserve@", "service@");
+    const dir = workingDir();
+    const checked = await authserve(["upgrade", "check"], { dir, env: settings(dir, { DATABASE_URL: url }) });
+    assert.deepEqual([checked.code, /the user does not own the schema authserve/.test(checked.stdout)], [1, true]);
+    const postgres = openPostgres(t, url);
     await assert.rejects(prepareSchema(postgres, recordingLog().log), (error) => {
       assert.ok(error instanceof OperatorError);
       assert.match(error.message, /must be owner of table .*: let the user of DATABASE_URL own the schema authserve/);
