@@ -129,8 +129,8 @@ function verifyHandler(parts: VerifyParts, style: RedirectStyle): RequestHandler
   }
 
   /** Refuses a request. A browser that opens a page is sent to the login, and a program gets the error. */
-  function refuse({ request, requestId, address }: RequestContext, error: AppError, needed: Needed): Reply {
-    const original = originalRequest(request, trustedProxies);
+  function refuse(context: RequestContext, error: AppError, { needed, original }: Question): Reply {
+    const { request, requestId, address } = context;
     const isPage = isOfPage(request, original);
     if (needed.session && error.status === 401 && !hasMachineToken(request, withBasic) && isPage) {
       if (original.url === null) reportUnknown({ requestId, address });
@@ -148,15 +148,15 @@ function verifyHandler(parts: VerifyParts, style: RedirectStyle): RequestHandler
   }
 
   /** The answer for a live session. On a page that needs one, it may lead over the renewal. */
-  async function passSession({ request }: RequestContext, mayLead: boolean, asker: Asker): Promise<Reply> {
+  async function passSession({ request }: RequestContext, question: Question, asker: Asker): Promise<Reply> {
     const { claims, isByCookie } = await authenticateRequest(request, cookie, authenticate);
     asker.user = claims.sub;
     const headers = identity({ id: claims.sub, email: claims.email });
     if (!isByCookie) return passed(headers);
-    const original = originalRequest(request, trustedProxies);
+    const { original, needed } = question;
     // A page with a longer address would lose its query on the way.
     const isPage = isNavigation(request) && original.url !== null && isShort(original.url) && original.method === "GET";
-    const place = isPage && mayLead ? "page" : "answer";
+    const place = isPage && !needed.isOpen ? "page" : "answer";
     const at = now() / 1000;
     if (!(await isRenewalDue(claims, lifetimes, sessions, at, place))) return passed(headers);
     if (place === "page") return sendTo("/login/renew", original);
@@ -165,35 +165,38 @@ function verifyHandler(parts: VerifyParts, style: RedirectStyle): RequestHandler
   }
 
   /** The answer for who has what is needed. Throws the error for anybody else. `asker` gets who that is. */
-  async function pass(context: RequestContext, needed: Needed, host: string | null, asker: Asker): Promise<Reply> {
+  async function pass(context: RequestContext, question: Question, asker: Asker): Promise<Reply> {
+    const { needed, host } = question;
     if (!needed.session && !needed.token) throw new AppError("access_denied");
     const token = await machineTokenOf(context, machineTokens, withBasic);
     asker.token = token?.name ?? null;
-    if (token === null && needed.session) return passSession(context, !needed.isOpen, asker);
+    if (token === null && needed.session) return passSession(context, question, asker);
     if (token !== null && needed.token) return passProgram(token, host);
     throw token === null ? missingToken() : new AppError("access_denied");
   }
 
-  async function answer(context: RequestContext, needed: Needed, host: string | null): Promise<Answer> {
+  async function answer(context: RequestContext, question: Question): Promise<Answer> {
     const asker: Asker = { user: null, token: null };
     try {
-      const reply = await pass(context, needed, host, asker);
+      const reply = await pass(context, question, asker);
       return { reply, decision: "allowed", code: null, ...asker };
     } catch (error) {
       if (!(error instanceof AppError)) throw error;
       // Whoever is not known, or cannot be looked up, is nobody there.
-      if (needed.isOpen) return { reply: passed(NOBODY), decision: "allowed", code: null, ...asker };
+      if (question.needed.isOpen) return { reply: passed(NOBODY), decision: "allowed", code: null, ...asker };
       if (error.code === "store_unavailable") throw error;
-      const reply = refuse(context, error.code === "too_many_wrong_tokens" ? withStatus401(error) : error, needed);
+      const reply = refuse(context, error.code === "too_many_wrong_tokens" ? withStatus401(error) : error, question);
       const isDenied = error.status === 403 || hasMachineToken(context.request, withBasic);
       return { reply, decision: isDenied ? "denied" : "login", code: error.code, ...asker };
     }
   }
 
   return async (context) => {
-    const asked = accessRequest(context, trustedProxies);
+    const original = originalRequest(context.request, trustedProxies);
+    const asked = accessRequest(context, original, trustedProxies);
     const { allow, entry } = parts.access(asked);
-    const { reply, ...outcome } = await answer(context, neededFor(allow), asked.place?.host ?? null);
+    const host = asked.place?.host ?? null;
+    const { reply, ...outcome } = await answer(context, { original, host, needed: neededFor(allow) });
     parts.onAccess({ ...outcome, entry, asked, address: context.address });
     return reply;
   };
@@ -230,6 +233,13 @@ function isPlainProgram(request: IncomingMessage, original: OriginalRequest): bo
   return mode === "no-cors" && (!METHODS_OF_PAGES.includes(original.method) || (site === "none" && isWithoutCookie));
 }
 
+/** What a proxy asks: about which request, for which host, and what it needs. */
+interface Question {
+  original: OriginalRequest;
+  host: string | null;
+  needed: Needed;
+}
+
 /** What a request needs: one of these, or nothing. */
 interface Needed {
   isOpen: boolean;
@@ -251,8 +261,11 @@ const passed = (headers: Record<string, string>): Reply => ({
 const withStatus401 = ({ code, retryAfterSeconds }: AppError) => new AppError(code, { status: 401, retryAfterSeconds });
 
 /** What the entries of `access` compare. */
-function accessRequest({ request, address }: RequestContext, trustedProxies: BlockList | undefined): AccessRequest {
-  const { url, method } = originalRequest(request, trustedProxies);
+function accessRequest(
+  { request, address }: RequestContext,
+  { url, method }: OriginalRequest,
+  trustedProxies: BlockList | undefined,
+): AccessRequest {
   const { headers } = request;
   const isByProxy = isTrusted(peerAddress(request.socket), trustedProxies);
   // Of several hosts, a proxy that adds its own leaves the first one to the client.
