@@ -2,6 +2,7 @@ import { resolve } from "node:path";
 import { readEnvironment } from "../config/env-file.ts";
 import { DATABASE_SETTING_NAMES, readSettings } from "../config/settings.ts";
 import { AppError, describeError, OperatorError, SettingsError } from "../errors.ts";
+import { secondsSince } from "../lib/figures.ts";
 import { connectPostgres, type PostgresOptions } from "../postgres/connection.ts";
 import { beginImport, type ImportedStore } from "../postgres/maintenance/import.ts";
 import { prepareSchema } from "../postgres/schema-update.ts";
@@ -28,7 +29,7 @@ export async function runMigrate({ from, json }: MigrateOptions): Promise<void> 
   try {
     await refuseIfServed(dataDir);
     const { target, tables } = await copyInto(connection, source);
-    const seconds = Number(((performance.now() - startedAt) / 1000).toFixed(1));
+    const seconds = secondsSince(startedAt);
     if (json) return printJson({ from: dataDir, resumed: target.isResumed, seconds, tables });
     printTable(
       ["table", "rows"],

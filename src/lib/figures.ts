@@ -20,3 +20,6 @@ export function bytesText(bytes: number): string {
   const value = bytes / 1024 ** power;
   return `${power === 0 || value >= 100 ? Math.round(value) : Math.round(value * 10) / 10} ${SIZES[power]}`;
 }
+
+/** The seconds since a time of `performance.now()`, to a tenth. */
+export const secondsSince = (startedAt: number) => Number(((performance.now() - startedAt) / 1000).toFixed(1));

@@ -2,7 +2,7 @@ import type { Fault } from "../errors.ts";
 import type { Queries } from "./connection.ts";
 
 /** A session that has a lock on a table. */
-interface Lock {
+export interface Lock {
   table: string;
   /** 0 is a prepared transaction, which no session has. */
   pid: number;

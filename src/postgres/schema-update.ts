@@ -1,9 +1,11 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { AppError, describeError, faultText, OperatorError } from "../errors.ts";
+import { secondsSince } from "../lib/figures.ts";
 import type { Log } from "../log.ts";
-import { STEPS_KEY, secondsSince, stepsToRecord, updatedText, updatingText } from "../storage/schema-steps.ts";
+import { STEPS_KEY, stepsToRecord, updatedText, updatingText } from "../storage/schema-steps.ts";
 import { type Postgres, type Queries, WHOLE_TABLE_MS } from "./connection.ts";
 import { faultOfOldestLock } from "./locks.ts";
+import { writeMetadata } from "./metadata.ts";
 import { type FoundSchema, readSchema, SCHEMA, STEP_DIGESTS, statementsOfSteps } from "./schema.ts";
 import { FULL, isOutage, LOCK_TIMEOUT, NO_RIGHT, sqlState } from "./sql-states.ts";
 
@@ -14,10 +16,6 @@ const LOCK_PAUSE_MS = 8000;
 
 /** Any number that no other program in this database locks. */
 const UPDATE_LOCK = 7_275_433_210;
-
-/** Records the steps: key, JSON. */
-const RECORD_STEPS = `
-INSERT INTO authserve.metadata (key, value) VALUES ($1, $2) ON CONFLICT (key) DO UPDATE SET value = excluded.value`;
 
 /**
  * Brings the database up to date. Servers that start at once wait for each other. While another program has a lock on a
@@ -69,7 +67,7 @@ async function takeSteps(queries: Queries): Promise<number> {
   for (const statement of statementsOfSteps(version, next)) await queries.run(statement);
   if (version < next) await queries.run("UPDATE authserve.schema_version SET version = $1", [next]);
   const record = stepsToRecord(steps, STEP_DIGESTS.slice(0, next));
-  if (record !== null) await queries.run(RECORD_STEPS, [STEPS_KEY, record]);
+  if (record !== null) await writeMetadata(queries, STEPS_KEY, record);
   return next;
 }
 

@@ -4,7 +4,7 @@ import type { StoreFault, StorePart } from "../storage/faults.ts";
 import { tablesIn } from "../storage/tables.ts";
 import { type Postgres, type Queries, sqlState } from "./connection.ts";
 import { addNew } from "./event-append.ts";
-import { faultOfLock } from "./locks.ts";
+import { faultOfLock, type Lock } from "./locks.ts";
 import { FULL, LOCK_TIMEOUT, READ_ONLY } from "./sql-states.ts";
 import { texts } from "./values.ts";
 
@@ -38,11 +38,6 @@ WHERE relation = ANY (SELECT to_regclass('authserve.' || name)::oid FROM unnest(
   AND database = (SELECT oid FROM pg_database WHERE datname = current_database()) AND pid IS DISTINCT FROM pg_backend_pid()
   AND mode IN ('ShareLock', 'ShareRowExclusiveLock', 'ExclusiveLock', 'AccessExclusiveLock')
 ORDER BY relname, granted DESC`;
-
-interface LockedRow {
-  table: string;
-  pid: number;
-}
 
 // The probe that asks for readiness gives up after a second or more.
 const LOCK_TIMEOUT_MS = 1000;
@@ -93,7 +88,7 @@ export function createTrial(postgres: Postgres): PostgresTrial {
         return faults ?? [];
       } catch (error) {
         const state = sqlState(error);
-        if (state === LOCK_TIMEOUT) return (await postgres.rows<LockedRow>(LOCKED, [texts(NAMES)])).map(lockOf);
+        if (state === LOCK_TIMEOUT) return (await postgres.rows<Lock>(LOCKED, [texts(NAMES)])).map(lockOf);
         if (faults === undefined || state === undefined) throw error;
         return [...faults, refusalOf(error, state)];
       }
@@ -126,4 +121,4 @@ function refusalOf(error: unknown, state: string): StoreFault {
   return { part: "events", found, remedy: REMEDIES[state] ?? "undo what was changed in the schema authserve" };
 }
 
-const lockOf = (lock: LockedRow): StoreFault => ({ part: partOf(lock.table), ...faultOfLock(lock) });
+const lockOf = (lock: Lock): StoreFault => ({ part: partOf(lock.table), ...faultOfLock(lock) });

@@ -2,8 +2,9 @@ import { chmodSync, closeSync, existsSync, lstatSync, openSync, readlinkSync, re
 import { dirname, join, resolve } from "node:path";
 import Sqlite from "better-sqlite3";
 import { AppError, describeError, exitCodeOf, OperatorError, systemCode } from "../errors.ts";
+import { secondsSince } from "../lib/figures.ts";
 import type { Log } from "../log.ts";
-import { secondsSince, stepsToRecord, updatedText, updatingText } from "../storage/schema-steps.ts";
+import { stepsToRecord, updatedText, updatingText } from "../storage/schema-steps.ts";
 import { causeOf, isLockHeld, prepareDataDir, remedyOfUnwritable } from "./data-dir.ts";
 import {
   APPLICATION_ID,

@@ -62,6 +62,3 @@ export const updatingText = (from: number, to: number) =>
 
 /** Tells that the steps were taken. */
 export const updatedText = (to: number, seconds: number) => `the database has schema ${to} now, after ${seconds} s`;
-
-/** The seconds since a time of `performance.now()`, to a tenth. */
-export const secondsSince = (startedAt: number) => Number(((performance.now() - startedAt) / 1000).toFixed(1));

@@ -1,5 +1,6 @@
 import { OperatorError } from "../../errors.ts";
 import type { Queries } from "../connection.ts";
+import { writeMetadata } from "../metadata.ts";
 
 interface Migration {
   /** The fingerprint of the other store. */
@@ -13,9 +14,6 @@ const KEY = "migration";
 /** The migration, locked until the end of a transaction: key. */
 const READ = `SELECT value FROM authserve.metadata WHERE key = $1 FOR UPDATE`;
 
-const WRITE = `
-INSERT INTO authserve.metadata (key, value) VALUES ($1, $2) ON CONFLICT (key) DO UPDATE SET value = excluded.value`;
-
 /** The migration into this database; null if there was none. */
 export async function readMigration(queries: Queries): Promise<Migration | null> {
   const [row] = await queries.rows<{ value: string }>(READ, [KEY]);
@@ -23,7 +21,7 @@ export async function readMigration(queries: Queries): Promise<Migration | null>
 }
 
 export async function writeMigration(queries: Queries, migration: Migration): Promise<void> {
-  await queries.run(WRITE, [KEY, JSON.stringify(migration)]);
+  await writeMetadata(queries, KEY, JSON.stringify(migration));
 }
 
 /** How to begin again, as a remedy. */
