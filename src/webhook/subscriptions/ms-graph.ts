@@ -6,6 +6,9 @@ import type { Subscription } from "./store.ts";
 /** The hosts of Microsoft Graph. */
 export const GRAPH_ORIGINS = { auth: "https://login.microsoftonline.com", api: "https://graph.microsoft.com" };
 
+/** The types of its notices after which a subscription must be renewed, or made again. */
+export const GRAPH_CALLS: readonly string[] = ["reauthorizationRequired", "subscriptionRemoved"];
+
 /**
  * Prolongs a subscription of Microsoft Graph, or makes a new one if there is none any more
  * (https://learn.microsoft.com/en-us/graph/change-notifications-delivery-webhooks).
@@ -33,8 +36,12 @@ export async function renewGraph(renewal: Renewal): Promise<Subscription> {
     const { notificationUrl, secret: clientState } = renewal;
     const lifecycle = settings.lifecycle && { lifecycleNotificationUrl: notificationUrl };
     const body = JSON.stringify({
-      ...{ changeType, notificationUrl, ...lifecycle },
-      ...{ resource, expirationDateTime, clientState },
+      changeType,
+      notificationUrl,
+      ...lifecycle,
+      resource,
+      expirationDateTime,
+      clientState,
     });
     return (await renewal.send({ url: subscriptions, headers, body })).json;
   }

@@ -1,12 +1,9 @@
 import { describeError } from "../../errors.ts";
 import type { EventStore } from "../../events/store.ts";
 import { renewGoogle } from "./google.ts";
-import { renewGraph } from "./ms-graph.ts";
+import { GRAPH_CALLS, renewGraph } from "./ms-graph.ts";
 import { isRenewalDue, type Renewal } from "./renewal.ts";
 import type { Subscription, SubscriptionStore } from "./store.ts";
-
-/** Notices of Microsoft Graph after which a subscription must be renewed, or made again. */
-const CALLS: readonly string[] = ["reauthorizationRequired", "subscriptionRemoved"];
 
 interface RenewalStores {
   subscriptions: SubscriptionStore;
@@ -22,11 +19,12 @@ export async function renewIfDue(
   source: string,
   renewal: Omit<Renewal, "current">,
 ): Promise<Subscription | null> {
+  const { settings } = renewal;
   const current = await store.read(source);
   const isCalled = async () => {
-    if (!renewal.settings.lifecycle || current === null) return false;
+    if (settings.kind !== "ms_graph" || !settings.lifecycle || current === null) return false;
     const since = current.triedAt + 1;
-    const heard = await Promise.all(CALLS.map((type) => events.list({ source, type, since, limit: 1 })));
+    const heard = await Promise.all(GRAPH_CALLS.map((type) => events.list({ source, type, since, limit: 1 })));
     return heard.some(({ items }) => items.length > 0);
   };
   if (!isRenewalDue(current, renewal.now) && !(await isCalled())) return null;
