@@ -199,7 +199,7 @@ function print(result: Result, json = false): void {
     held: [...new Map(held.map((delivery) => [delivery.id, delivery])).values()],
   });
   if (json) printJson({ ...receipt, refused });
-  else printReceipt(receipt, { isDryRun: result.isDryRun, isUnsearched: result.missingKeys.length > 0 });
+  else printReceipt(receipt, result.missingKeys.length > 0);
   for (const { eventId, reason } of json ? [] : refused) say(`${printable(eventId)}: ${reason}`);
   if (refused.length > 0) process.exitCode = 1;
 }
@@ -228,8 +228,8 @@ const REMAINS: Record<Remains, string> = {
 };
 
 function printReceipt(
-  { events, held, remains, notCovered }: ReturnType<typeof receiptOf>,
-  { isDryRun, isUnsearched }: { isDryRun: boolean; isUnsearched: boolean },
+  { dryRun: isDryRun, events, held, remains, notCovered }: ReturnType<typeof receiptOf>,
+  isUnsearched: boolean,
 ): void {
   for (const { eventId, source, payloadSha256, receivedAt, erasedAt, running } of events) {
     const attempts = running === 0 ? "" : `, ${counted(running, "attempt")} running`;

@@ -57,7 +57,8 @@ export function createTarget({ url, loopback }: ForwardUrl, signing: Signing): L
         method: "POST",
         headers: { ...headers, "Content-Length": body.length },
         maxHeaderSize: MAX_HEADER_BYTES,
-        ...{ agent, signal },
+        agent,
+        signal,
       };
       const sent = (isTls ? requestHttps : requestHttp)(to, options, (response) => {
         response.on("error", () => {}).resume();

@@ -12,6 +12,12 @@ export interface Outage {
   to: number;
 }
 
+/** How often a server writes a heartbeat. */
+export const BEAT_EVERY_MS = 5000;
+
+/** Heartbeats that are no further apart are no outage: one may take 8 seconds, and several servers take turns. */
+export const MIN_GAP_MS = 3 * BEAT_EVERY_MS;
+
 /** Refusals of the same kind that are no further apart are one outage. */
 const JOINED_WITHIN_MS = MINUTE_MS;
 

@@ -3,7 +3,7 @@ import { catchUpOf } from "../catch-up/adapters.ts";
 import type { CatchUpStore } from "../catch-up/store.ts";
 import { providerOf } from "../providers/index.ts";
 import type { Source } from "../source.ts";
-import { merged, type Outage, type OutageKind } from "./outage.ts";
+import { MIN_GAP_MS, merged, type Outage, type OutageKind } from "./outage.ts";
 import { type AffectedSource, effectOn, type OutageReport, repeatsOf } from "./report.ts";
 import type { OutageStore } from "./store.ts";
 
@@ -22,8 +22,6 @@ interface OutageLimits {
   ongoing?: OutageKind;
 }
 
-// A heartbeat is written every 5 seconds, and may take 8.
-const LATE_MS = 15_000;
 // Clocks of several servers differ.
 const AHEAD_MS = MINUTE_MS;
 
@@ -36,7 +34,7 @@ export async function readOutages(
   // What ends in the future is the mistake of a clock that was ahead.
   const ended = (await stores.outages.list(since)).filter(({ to }) => to <= now + AHEAD_MS);
   const last = ongoing === undefined ? null : await stores.outages.lastBeat();
-  const isAway = last !== null && last < now - LATE_MS;
+  const isAway = last !== null && last < now - MIN_GAP_MS;
   const outages = merged(ongoing && isAway ? [...ended, { kind: ongoing, from: last, to: now }] : ended);
   if (outages.length === 0) return [];
   const known = await Promise.all(sources.map((source) => knownOf(stores, source)));

@@ -4,7 +4,7 @@ import { type Repetition, repeat } from "../../lib/repeat.ts";
 import { timeout } from "../../lib/timeout.ts";
 import type { Log } from "../../log.ts";
 import type { PauseReason } from "../intake/admission.ts";
-import { joined, type Outage, type OutageKind } from "./outage.ts";
+import { BEAT_EVERY_MS, joined, MIN_GAP_MS, type Outage, type OutageKind } from "./outage.ts";
 import type { OutageStore } from "./store.ts";
 
 /** Notices when deliveries cannot be taken, from `start` to `stop`. */
@@ -26,12 +26,9 @@ interface WatchOptions {
   now(): number;
 }
 
-const BEAT_EVERY_MS = 5000;
 // A delivery waits as long for its commit.
 const TIMEOUT_MS = 8000;
 const STOP_TIMEOUT_MS = 2000;
-// Other servers write heartbeats too, but not at the same moment.
-const MIN_GAP_MS = 3 * BEAT_EVERY_MS;
 /** For so long outages are kept. */
 const OUTAGES_KEPT_MS = 90 * DAY_MS;
 

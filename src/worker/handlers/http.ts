@@ -140,19 +140,15 @@ const isSuccessful = (status: number) => status >= 200 && status < 300;
 function unanswered(error: Error, status: number): TargetError {
   const what = isUnreadable(error) ? "the target's answer cannot be read" : "the target cannot be reached";
   if (status === 0) return new TargetError(what, { isUnavailable: true, cause: error });
-  return new TargetError(`the target answered ${status}`, { isUnavailable: UNAVAILABLE.includes(status), status });
+  return answered(status);
 }
 
 function refusal({ statusCode = 0, headers }: IncomingMessage, response?: string): TargetError {
-  const isUnavailable = UNAVAILABLE.includes(statusCode);
-  const retryAfterMs = readRetryAfter(headers["retry-after"], Date.now());
-  return new TargetError(`the target answered ${statusCode}`, {
-    isUnavailable,
-    retryAfterMs,
-    status: statusCode,
-    response,
-  });
+  return answered(statusCode, { retryAfterMs: readRetryAfter(headers["retry-after"], Date.now()), response });
 }
+
+const answered = (status: number, more: { retryAfterMs?: number | undefined; response?: string | undefined } = {}) =>
+  new TargetError(`the target answered ${status}`, { isUnavailable: UNAVAILABLE.includes(status), status, ...more });
 
 /**
  * Captures the first bytes of a response's body. `ended` is called at once or never. It resolves when they are
