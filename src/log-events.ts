@@ -49,6 +49,17 @@ export const LOG_EVENTS = {
     meaning: "At the start the clock was before this version was made, before the newest event, or 30 days after it.",
     fields: [],
   },
+  clock_set: {
+    level: "warn",
+    meaning:
+      "The clock was set by more than an hour. Events that came while it was behind are kept for as long as those that come now.",
+    fields: ["seconds"],
+  },
+  clock_note_error: {
+    level: "warn",
+    meaning: "The store could not be told that the clock was set. It is tried again.",
+    fields: ["error"],
+  },
   access_log_error: {
     level: "warn",
     meaning: "Decisions of forward-auth could not be written to `access.log`. Logged once for each error.",
@@ -107,8 +118,9 @@ export const LOG_EVENTS = {
   },
   alert_firing: {
     level: "warn",
-    meaning: "Something is wrong. Sent to the notifiers of the configuration file. `labels` says what it is about.",
-    fields: ["alert", "labels"],
+    meaning:
+      "Something is wrong. Sent to the notifiers of the configuration file, whose number is `notifiers`. `labels` says what it is about.",
+    fields: ["alert", "labels", "notifiers"],
   },
   alert_resolved: { level: "info", meaning: "An alert is resolved.", fields: ["alert", "labels"] },
   alert_not_sent: {
@@ -280,6 +292,12 @@ export const LOG_EVENTS = {
     meaning:
       "A login was refused because the browser sent it under another address than `PUBLIC_URL`, where it would not keep the cookie.",
     fields: ["requestId", "address", "origin"],
+  },
+  original_request_unclear: {
+    level: "warn",
+    meaning:
+      "A proxy asks `/auth/verify` with headers that contradict each other, or without a method that an entry of `access` compares. It got 400. Logged once.",
+    fields: ["requestId", "address"],
   },
   original_url_unknown: {
     level: "warn",
@@ -460,7 +478,7 @@ export const LOG_EVENTS = {
   },
   event_dead_lettered: {
     level: "error",
-    meaning: "The last attempt failed.",
+    meaning: "A job became a dead letter: its last attempt failed, or another one would fail as well.",
     fields: ["source", "eventId", "type", "route", "attempt", "error"],
   },
   event_unreadable: {
@@ -468,6 +486,12 @@ export const LOG_EVENTS = {
     meaning:
       "A job became a dead letter because its event is in a damaged part of the database. `number` identifies the event. `eventId` is null if it cannot be read.",
     fields: ["number", "eventId", "route", "error"],
+  },
+  event_unjudged: {
+    level: "error",
+    meaning:
+      "An event was set aside, because the routes that look into it could not judge it in time. They have a dead letter of it. `number` identifies the event.",
+    fields: ["number", "source", "type", "reason"],
   },
   lease_lost: {
     level: "warn",

@@ -91,7 +91,20 @@ export function createLog(level: (typeof LOG_LEVELS)[number], options: LogOption
   );
 }
 
-/** Escapes DEL and C1 control characters. JSON allows them, but a terminal would interpret them. */
+// Of most lines none is beyond ASCII.
+const NOT_PLAIN = /[\u007f-\uffff]/;
+const SHOWN_OTHERWISE = /[\p{Cf}\p{Zl}\p{Zp}\u007f-\u009f]/gu;
+
+/**
+ * Escapes control and format characters, such as those that turn the direction of text. JSON allows them, but a
+ * terminal would show another text.
+ */
 export function withoutRawControls(json: string): string {
-  return json.replace(/[\u007f-\u009f]/g, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`);
+  return NOT_PLAIN.test(json) ? json.replace(SHOWN_OTHERWISE, escaped) : json;
+}
+
+/** A character as JSON escapes it: one `\\u` for each of its UTF-16 code units. */
+function escaped(character: string): string {
+  const units = character.split("");
+  return units.map((unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`).join("");
 }

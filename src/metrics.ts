@@ -390,6 +390,8 @@ function ageOf(at: number | null, now: number): number {
 function openRegistry() {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
+  // They are gauges, and only counters may be named so. Those without `_total` have the same by type.
+  for (const kind of ["handles", "requests", "resources"]) registry.removeSingleMetric(`nodejs_active_${kind}_total`);
   const registers = [registry];
   const named = (name: string, help: string) => ({ name: `authserve_${name}`, help, registers });
   return {

@@ -1,9 +1,8 @@
 import { resolve } from "node:path";
 import { watchConfigFile } from "./config/file/reload.ts";
 import { settingWarnings } from "./config/warnings.ts";
-import { faultText, OperatorError } from "./errors.ts";
+import { OperatorError } from "./errors.ts";
 import { watchArrivals } from "./events/arrival-watch.ts";
-import { faultOfClock } from "./events/clock-fault.ts";
 import { createInstanceFile, pidNamespace } from "./http/instance.ts";
 import { pageUrlOf, publicUrlOf } from "./http/listen.ts";
 import { timeout } from "./lib/timeout.ts";
@@ -13,6 +12,7 @@ import { openAlerts } from "./serve/alerts.ts";
 import { auditConfiguration } from "./serve/audit.ts";
 import { openCaptures } from "./serve/captures.ts";
 import { openCatchUps } from "./serve/catch-up.ts";
+import { openClock } from "./serve/clock.ts";
 import type { Configuration, Wiring } from "./serve/configuration.ts";
 import { openAdmission, openDeliveries } from "./serve/deliveries.ts";
 import { openAddresses, openKeySets } from "./serve/documents.ts";
@@ -76,13 +76,12 @@ async function start(configuration: Configuration, log: Log, parts: Parts): Prom
   const config = watchConfigFile(configuration.file, configuration.readFile, log);
   const stores = await openServerStores(settings, log);
   await parts.start({ stop: stores.close });
-  const clockFault = faultOfClock(stores.now(), stores.newestEventAt);
-  if (clockFault) log.warn({ event: "clock_warning" }, `the clock may be wrong: ${faultText(clockFault)}`);
 
   const metrics = createMetrics();
   const instance = createInstanceFile(settings.DATA_DIR, log);
   const { file } = configuration;
   const wiring: Wiring = { settings, environment, file, config, stores, log, metrics, instance };
+  await parts.start(await openClock(wiring));
   const logins = await openLogin(wiring);
   const addressLists = openAddresses(wiring);
   const keySets = openKeySets(wiring);

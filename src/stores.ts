@@ -1,11 +1,12 @@
 import { hostname } from "node:os";
 import { resolve } from "node:path";
+import packageJson from "../package.json" with { type: "json" };
 import type { AlertStore } from "./alerts/store.ts";
 import type { AuditStore } from "./audit/store.ts";
 import { revokeOnCredentialChange } from "./auth/credential-change.ts";
 import type { FactorStore } from "./auth/factors/store.ts";
 import type { TokenStore } from "./auth/machine-tokens/store.ts";
-import type { SessionStore } from "./auth/sessions.ts";
+import type { LoginNotes, SessionStore } from "./auth/sessions.ts";
 import type { ThrottleStore } from "./auth/throttle/store.ts";
 import { readEncryptionKeys } from "./config/encryption-keys.ts";
 import {
@@ -16,7 +17,7 @@ import {
   usesRedis,
 } from "./config/settings.ts";
 import { describeError, SettingsError } from "./errors.ts";
-import type { EncryptionStore } from "./events/encryption.ts";
+import { type EncryptionStore, missingKeysText } from "./events/encryption.ts";
 import type { EventStore } from "./events/store.ts";
 import { makeDir } from "./lib/files.ts";
 import { faultOfAuthorities, readPemFile } from "./lib/pem.ts";
@@ -112,8 +113,7 @@ export async function openServerStores(settings: Settings, log: Log): Promise<Se
 async function warnOfMissingKeys(encryption: EncryptionStore, log: Log): Promise<void> {
   const keys = await encryption.missingKeys();
   if (keys.length === 0) return;
-  const text = `payloads may be encrypted with ${keys.join(", ")}: add the file of each to ENCRYPTION_KEYS`;
-  log.error({ event: "encryption_key_missing", keys }, text);
+  log.error({ event: "encryption_key_missing", keys }, missingKeysText(keys));
 }
 
 /** Stores before Redis takes sessions and the throttle. */
@@ -145,6 +145,8 @@ async function openMainStores(
     connection: postgresOptions(settings, address),
     log,
     server,
+    version: packageJson.version,
+    waitMs: settings.DATABASE_WAIT,
     keys: keysOf(settings),
   });
   return { main: { ...stores, shared: stores }, server, checks, logBytes: () => 0, newestEventAt };
@@ -191,10 +193,17 @@ async function withAuthStores(
     if (redis === null) return { ...others, sessions, throttle, close: () => events.close() };
     const { createRedisSessionStore } = await import("./redis/sessions.ts");
     const { createRedisThrottleStore } = await import("./redis/throttle.ts");
+    const inRedis = createRedisThrottleStore(redis, server);
+    const writer = {
+      async before({ login, knownBucket }: LoginNotes) {
+        if (knownBucket !== null) await inRedis.remember(knownBucket, login.at);
+      },
+      after: ({ login }: LoginNotes) => others.factors.addLogin(login),
+    };
     return {
       ...others,
-      sessions: createRedisSessionStore(redis),
-      throttle: createRedisThrottleStore(redis, server),
+      sessions: createRedisSessionStore(redis, writer),
+      throttle: inRedis,
       async close() {
         redis.close();
         await events.close();

@@ -68,7 +68,7 @@ const PACKAGES: Record<string, RegExp> = {
   ioredis: /^redis\//,
   pg: /^postgres\//,
   "@node-rs/argon2": /^auth\/password\.ts$/,
-  "@node-rs/bcrypt": /^auth\/password\.ts$/,
+  "@node-rs/bcrypt": /^auth\/bcrypt\.ts$/,
   "better-sqlite3": /^sqlite\//,
   "prom-client": /^metrics\.ts$/,
   pino: /^log\.ts$/,
@@ -84,11 +84,11 @@ const PACKAGES: Record<string, RegExp> = {
   "@preact/signals": /^admin\/page\//,
   htm: /^admin\/page\//,
   uplot: /^admin\/page\//,
-  "@simplewebauthn/server": /^auth\/factors\/passkeys\.ts$/,
+  "@simplewebauthn/server": /^auth\/factors\/(?:simplewebauthn|passkeys)\.ts$/,
   "@simplewebauthn/browser": /^auth\/browser\/script\//,
-  otplib: /^auth\/factors\/totp\.ts$/,
-  uqr: /^auth\/factors\/qr-code\.ts$/,
-  tldts: /^config\/server-settings\.ts$/,
+  otplib: /^auth\/factors\/otplib\.ts$/,
+  uqr: /^auth\/factors\/uqr\.ts$/,
+  tldts: /^config\/tldts\.ts$/,
 };
 
 /** What the file of a provider may import: what describes providers, and the one that it is another name of. */

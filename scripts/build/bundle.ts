@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
-import { basename, join } from "node:path";
+import { isBuiltin } from "node:module";
+import { basename, join, relative } from "node:path";
 import { build, type Plugin, transform } from "esbuild";
 import { PROVIDER_NAMES } from "../../src/webhook/provider-files.ts";
 
@@ -26,6 +27,12 @@ const LOADERS: { module: RegExp; addon: string; code: (load: string) => string }
 const packagedAsBinary: Plugin = {
   name: "packaged as a binary",
   setup(builder) {
+    builder.onResolve({ filter: /^[^./]/ }, ({ path, kind, importer }) => {
+      if (kind !== "dynamic-import" || isBuiltin(path)) return undefined;
+      const file = relative(ROOT, importer);
+      const text = `${file} imports the package ${path} at runtime: import a file that exports what is needed of it, because in a chunk a CommonJS package has its default export only`;
+      return { errors: [{ text }] };
+    });
     builder.onLoad({ filter: /[\\/]src[\\/]platform[\\/]checkout\.ts$/ }, () => ({
       contents: `export * from "./binary.ts";`,
       resolveDir: PLATFORM,

@@ -1,4 +1,4 @@
-import { FACT_NAMES, type Fact, type FactValues, type Provider } from "../../src/webhook/provider.ts";
+import { FACT_NAMES, type Fact, type FactValues, type Provider, shownFact } from "../../src/webhook/provider.ts";
 import { needsOfProvider, refusedStatusOf } from "../../src/webhook/provider-description.ts";
 import { allProviders } from "../../src/webhook/providers/index.ts";
 import { code, page, table } from "./markdown.ts";
@@ -15,6 +15,7 @@ const FACTS: Record<keyof FactValues, [heading: string, meaning: string]> = {
   repeats: ["repeats", "whether it sends a failed delivery again by itself, only on request, or never"],
   schedule: ["schedule", "when it sends it again"],
   repeatsForSeconds: ["for", "from the first to the last attempt, in seconds"],
+  repeatsByType: ["for, by type", "the same for the types of events that differ; 0: never sent again"],
   disables: ["stops", "when it stops to deliver to an address that fails"],
   keepsDays: ["keeps", "for how many days deliveries can be asked for again"],
 };
@@ -65,7 +66,7 @@ function cellOf(fact: Fact<unknown> | undefined): string {
 function textOf(value: unknown): string {
   if (typeof value === "boolean") return value ? "yes" : "no";
   if (Array.isArray(value)) return value.length === 0 ? "nothing" : value.join(", ");
-  return String(value);
+  return String(shownFact(value));
 }
 
 /** The address of a source: a page, or a package of npm with its version. */

@@ -14,7 +14,7 @@ import {
 } from "./api.ts";
 
 export interface AlertParts extends AdminGuard {
-  readAlerts: () => Promise<v.InferOutput<typeof AlertItem>[]>;
+  readAlerts: () => Promise<Omit<v.InferOutput<typeof AlertsAnswer>, "cursor">>;
   alerts: {
     /** Returns false if there is no alert of this name. */
     silence(silence: NewSilence): Promise<boolean>;
@@ -49,7 +49,14 @@ export const AlertItem = v.object({
   silencedUntil: v.nullable(timestamp),
 });
 
-export const AlertsAnswer = v.object({ items: v.array(AlertItem), cursor });
+const SilenceItem = v.object({
+  name: v.pipe(v.nullable(v.string()), v.description("Null: every alert.")),
+  labels: v.record(v.string(), v.string()),
+  reason: v.nullable(v.string()),
+  until: timestamp,
+});
+
+export const AlertsAnswer = v.object({ items: v.array(AlertItem), silences: v.array(SilenceItem), cursor });
 
 const SilenceBody = v.object({
   name: v.optional(v.pipe(text, v.description("Default: every alert."))),
@@ -72,9 +79,10 @@ export function alertEndpoints(parts: AlertParts): Endpoint[] {
     readEndpoint(parts, {
       path: "/admin/api/alerts",
       scope: "events:read",
-      summary: "Lists the alerts that fire or wait to fire, and those that were resolved in the last week.",
+      summary:
+        "Lists the alerts that fire or wait to fire, those that were resolved in the last week, and the silences.",
       response: AlertsAnswer,
-      read: async () => ({ items: await readAlerts(), cursor: null }),
+      read: async () => ({ ...(await readAlerts()), cursor: null }),
     }),
     changeEndpoint(parts, {
       path: "/admin/api/alerts/silence",

@@ -62,7 +62,7 @@ function guarded({ authorize, access }: AdminGuard, scope: Scope, handler: Calle
 
 type Members = v.ObjectSchema<v.ObjectEntries, undefined>;
 /** The scope with which a token is enough, or `session` if no token is. */
-type Scope = "events:read" | "events:write" | "listen" | "session";
+type Scope = "events:read" | "events:write" | "events:erase" | "listen" | "session";
 
 type Described = Pick<Endpoint, "path" | "summary" | "response"> & Partial<Endpoint> & { scope: Scope };
 
@@ -232,7 +232,7 @@ export const RouteVerdict = v.object({
   unmet: v.pipe(
     v.nullable(v.string()),
     v.description(
-      "`source`, `types`, `when` and the first condition that does not hold, or `origin`; null if it takes the event.",
+      "`source`, `types`, `when` and the first condition that does not hold, `origin`, or `time` if that took too long; null if it takes the event.",
     ),
   ),
   expected: v.nullable(v.string()),

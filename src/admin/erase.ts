@@ -91,7 +91,7 @@ export function eraseEndpoints(parts: EraseParts): Endpoint[] {
   return [
     changeEndpoint(parts, {
       path: "/admin/api/events/erase",
-      scope: "events:write",
+      scope: "events:erase",
       summary:
         "Erases the contents of events, selected by `ids` (with `source`) or by `filter`, which has the names of the list's query. The identity stays, so that a late delivery is a duplicate. The answer is the receipt. `dryRun` only finds them. If `cursor` is not null, send the request again with it, to go on.",
       request: EraseBody,

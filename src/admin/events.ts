@@ -234,7 +234,7 @@ export function eventEndpoints(parts: EventParts): Endpoint[] {
       path: "/admin/api/events/:id",
       scope: "events:read",
       summary:
-        "Shows an event with its jobs, attempts, conflicts and repeats, and why each of the present routes would take it or not. `?source=` chooses one of several sources that have the id. The ids `.` and `..` stand in `?id=`, and any text in the path. A payload above 1 MiB is null here.",
+        "Shows an event with its jobs, attempts, conflicts and repeats, and why each of the present routes would take it or not. `?source=` chooses one of several sources that have the id. With `?id=` any text stands in the path: no path can have the ids `.` and `..`, and a proxy may decode a slash. A payload above 1 MiB is null here.",
       query: EventQuery,
       response: EventAnswer,
       problems: ["ambiguous_event", "encryption_key_missing"],

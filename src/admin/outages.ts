@@ -15,7 +15,10 @@ const resends = v.pipe(
   v.picklist(["automatic", "manual", "unknown"]),
   v.description("Whether its provider repeats what it could not deliver."),
 );
-const resendsForSeconds = v.pipe(v.nullable(count), v.description("For how long; null if that is unknown."));
+const resendsForSeconds = v.pipe(
+  v.nullable(count),
+  v.description("For how long each; 0 if some types of events are never repeated, null if that is unknown."),
+);
 
 const OutageItem = v.object({
   from: timestamp,

@@ -26,6 +26,12 @@ export function listAlerts(
   }));
 }
 
+/** The silences that have not ended, in JSON output. */
+export const listSilences = (silences: readonly Silence[], now: number) =>
+  silences
+    .filter(({ until }) => until > now)
+    .map(({ name, labels, reason, until }) => ({ name, labels: { ...labels }, reason, until: isoTime(until) }));
+
 const STATES = ["firing", "pending", "resolved"] as const;
 
 function stateOf({ firedAt, resolvedAt }: AlertRecord): (typeof STATES)[number] {

@@ -24,7 +24,11 @@ const labelsOf = ({ name, labels }: AlertRecord, { instance }: Sender) => ({
   ...labels,
 });
 
-const annotationsOf = ({ name, summary, remedy }: AlertRecord) => ({ title: ALERTS[name].title, summary, remedy });
+const annotationsOf = ({ name, summary, remedy, resolvedAt }: AlertRecord) => ({
+  title: ALERTS[name].title,
+  summary: resolvedAt === null ? summary : `Resolved. It was: ${summary}`,
+  remedy,
+});
 
 /** The address of the view that shows more of an alert; empty if there is none. */
 export const linkOf = ({ name }: AlertRecord, { page }: Sender) => (page === "" ? "" : page + ALERTS[name].view);

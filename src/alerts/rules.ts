@@ -68,7 +68,7 @@ export interface Facts {
   tokens: readonly { name: string; expiresAt: number | null }[] | null;
   /** The logins of the last day from networks that were new. `endUrl` ends the session; null without an address. */
   newLogins: readonly { network: string; at: number; endUrl: string | null }[] | null;
-  /** The parts of `/readyz`, each with why it is not ready, or null if it is. */
+  /** The parts of `/readyz`, limits of the system, and the keys of encryption, each with what is wrong, or null. */
   parts: readonly { name: string; error: string | null }[];
   /** The deliveries that the server refused for reasons of its own within the last minute, by code. */
   refused: Readonly<Record<string, number>>;

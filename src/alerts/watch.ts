@@ -60,8 +60,12 @@ export function createAlertWatch(config: AlertConfig, options: WatchOptions) {
       await store.save({ ...changes, notifiers: notifiers.map(({ name }) => name) });
     }
     for (const { name, labels, summary, resolvedAt } of changes.message?.alerts ?? []) {
-      if (resolvedAt === null) log.warn({ event: "alert_firing", alert: name, labels }, summary);
-      else log.info({ event: "alert_resolved", alert: name, labels }, `resolved: ${summary}`);
+      const line = { alert: name, labels };
+      const untold =
+        notifiers.length === 0 ? "; nobody is told, because the configuration file has no alerts.notify" : "";
+      if (resolvedAt === null)
+        log.warn({ event: "alert_firing", ...line, notifiers: notifiers.length }, `${summary}${untold}`);
+      else log.info({ event: "alert_resolved", ...line }, `resolved; it was: ${summary}`);
     }
     await delivery.run(notifiers);
   }

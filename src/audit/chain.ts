@@ -1,5 +1,12 @@
 import { hash } from "node:crypto";
-import type { AuditEnds, AuditEntry, AuditLink, AuditRow, AuditStore } from "./store.ts";
+import {
+  AUDIT_KEPT_MS,
+  type AuditEnds,
+  type AuditEntry,
+  type AuditLink,
+  type AuditRow,
+  type AuditStore,
+} from "./store.ts";
 
 /** What is before the first row. */
 export const BEFORE_FIRST: AuditLink = { number: 0, hash: "0".repeat(64) };
@@ -23,36 +30,48 @@ interface AuditFault {
 /** What a check of the chain has found. */
 interface AuditVerdict {
   rows: number;
-  /** The newest row, to compare with a later check. */
-  newest: AuditLink;
+  /** The newest row, to compare with a later check. Its time is null without rows. */
+  newest: AuditLink & { at: number | null };
   faults: AuditFault[];
 }
 
 const PAGE = 1000;
 const MAX_FAULTS = 100;
 
+/** A row that a check must find. Its time tells whether it may have been removed for its age. */
+type KnownRow = AuditLink & { at?: number | null };
+
 /**
- * Checks the whole chain. `known`: a row of an earlier check, or of the log, which must still be there. Finds at most
- * 100 faults.
+ * Checks the whole chain at a time in Unix milliseconds. `known`: a row of an earlier check, or of the log, which must
+ * still be there unless it is older than what is kept. Finds at most 100 faults.
  */
-export async function verifyAudit(store: AuditStore, known: AuditLink | null = null): Promise<AuditVerdict> {
+export async function verifyAudit(
+  store: AuditStore,
+  now: number,
+  known: KnownRow | null = null,
+): Promise<AuditVerdict> {
   const ends = await store.ends();
-  const verdict = await verifyFrom(store, ends, known);
+  const verdict = await verifyFrom(store, ends, known, now);
   // Old rows may have been removed meanwhile.
   const { removed } = await store.ends();
-  return removed.number === ends.removed.number ? verdict : verifyFrom(store, await store.ends(), known);
+  return removed.number === ends.removed.number ? verdict : verifyFrom(store, await store.ends(), known, now);
 }
 
-async function verifyFrom(store: AuditStore, ends: AuditEnds, known: AuditLink | null): Promise<AuditVerdict> {
-  const faults: AuditFault[] = [];
+async function verifyFrom(
+  store: AuditStore,
+  ends: AuditEnds,
+  known: KnownRow | null,
+  now: number,
+): Promise<AuditVerdict> {
+  const faults = faultsOfRemoved(ends, known, now);
   let rows = 0;
-  let last = ends.removed;
+  let last: AuditVerdict["newest"] = ends.removed;
   for (let page = await store.after(last.number, PAGE); page.length > 0; page = await store.after(last.number, PAGE)) {
     for (const row of page) {
       rows++;
       faults.push(...faultsBetween(last, row), ...faultsOf(row, ends.newest, "the end of the chain has"));
       if (known) faults.push(...faultsOf(row, known, "it had at an earlier check"));
-      last = { number: row.number, hash: row.hash };
+      last = { number: row.number, hash: row.hash, at: row.at };
     }
   }
   if (last.number < ends.newest.number) faults.push(missing(last.number + 1, ends.newest.number));
@@ -62,7 +81,21 @@ async function verifyFrom(store: AuditStore, ends: AuditEnds, known: AuditLink |
   const { newest } = await store.ends();
   if (last.number > newest.number)
     faults.push({ number: newest.number + 1, found: "is behind the end of the chain: it was inserted" });
-  return { rows, newest: last, faults: faults.slice(0, MAX_FAULTS) };
+  return { rows, newest: { number: last.number, hash: last.hash, at: last.at }, faults: faults.slice(0, MAX_FAULTS) };
+}
+
+/** What is wrong with the removed rows: only old ones are removed, and only before a newer one is added. */
+function faultsOfRemoved({ newest, removed }: AuditEnds, known: KnownRow | null, now: number): AuditFault[] {
+  const faults: AuditFault[] = [];
+  const mayBeRemoved = (at: number | null) => at !== null && at <= now - AUDIT_KEPT_MS;
+  if (removed.number > 0 && (removed.number >= newest.number || !mayBeRemoved(removed.at)))
+    faults.push({ number: removed.number, found: "and those before it were removed before their time" });
+  if (known === null || known.number > removed.number) return faults;
+  if (known.number === removed.number && known.hash !== removed.hash)
+    faults.push({ number: known.number, found: "had another hash when it was removed than at an earlier check" });
+  if (!mayBeRemoved(known.at ?? removed.at))
+    faults.push({ number: known.number, found: "was removed before its time" });
+  return faults;
 }
 
 /** What is wrong between two rows that follow each other. */

@@ -30,7 +30,8 @@ export interface AuditLink {
 /** The ends of the chain: its newest row, and the newest of the rows that were removed for their age. */
 export interface AuditEnds {
   newest: AuditLink;
-  removed: AuditLink;
+  /** Its time is null if it was not noted. */
+  removed: AuditLink & { at: number | null };
 }
 
 /** Every action that is written, and what it means. */

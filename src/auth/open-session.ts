@@ -1,7 +1,6 @@
-import { describeError } from "../errors.ts";
 import { coarseNetwork } from "../lib/network.ts";
 import type { Log } from "../log.ts";
-import type { FactorStore, LoginMethod } from "./factors/store.ts";
+import type { LoginMethod } from "./factors/store.ts";
 import type { LoginOrigin, SessionStore } from "./sessions.ts";
 import type { Throttle } from "./throttle/rules.ts";
 import { createSessionId, createSignToken, type LoginWay } from "./token.ts";
@@ -22,7 +21,6 @@ interface SessionParts {
   user: User;
   throttle: Throttle;
   sessions: SessionStore;
-  factors: Pick<FactorStore, "addLogin">;
   secret: string;
   /** How long a token and its session last. */
   ttlSeconds: Record<LoginWay, number>;
@@ -35,7 +33,7 @@ export type OpenSession = (requester: Requester, method: LoginMethod) => Promise
 
 /** Creates what opens sessions. A new session replaces the one before. */
 export function createOpenSession(parts: SessionParts): OpenSession {
-  const { user, throttle, sessions, factors, log, now } = parts;
+  const { user, throttle, sessions, log, now } = parts;
   const signToken = createSignToken(parts.secret);
 
   return async ({ address, requestId, userAgent, way }, method) => {
@@ -43,19 +41,17 @@ export function createOpenSession(parts: SessionParts): OpenSession {
     const sid = createSessionId(way);
     const at = now();
     const origin = coarseOrigin(address, userAgent);
-    // The writes share one commit. A login does not fail because it is not listed.
-    const [replaced] = await Promise.all([
-      sessions.replace(user.id, sid, ttlSeconds, origin),
-      throttle.remember(address),
-      factors.addLogin({ sid, at, ...origin, method }).catch((error: unknown) => {
-        const line = { event: "login_not_listed" as const, requestId, error: describeError(error) };
-        log.warn(line, "a login is missing in the list of recent logins");
-      }),
-    ]);
     const iat = Math.floor(at / 1000);
+    // Nothing that can fail comes after the earlier session has ended.
     const accessToken = await signToken({ sub: user.id, email: user.email, sid, iat, exp: iat + ttlSeconds });
+    const notes = { login: { sid, at, ...origin, method }, knownBucket: throttle.knownBucketOf(address) };
+    const { wasLive, lostNotes } = await sessions.replace(user.id, sid, ttlSeconds, origin, notes);
+    if (lostNotes !== null) {
+      const line = { event: "login_not_listed" as const, requestId, error: lostNotes };
+      log.warn(line, "a login is missing in the list of recent logins");
+    }
     log.info({ event: "login_succeeded", requestId, address, userId: user.id, method }, "login succeeded");
-    if (replaced)
+    if (wasLive)
       log.info({ event: "session_superseded", requestId, address, userId: user.id }, "the earlier session ended");
     return { accessToken };
   };

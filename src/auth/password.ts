@@ -90,9 +90,8 @@ async function argon2idVerifier(stored: Extract<PasswordHash, { algorithm: "argo
 }
 
 async function bcryptVerifier(stored: Extract<PasswordHash, { algorithm: "bcrypt" }>): Promise<PasswordVerifier> {
-  // Loaded only when it is needed, because its add-on takes memory. In a chunk of the executable a CommonJS package has
-  // its default export only.
-  const { default: bcrypt } = await import("@node-rs/bcrypt");
+  // Loaded only when it is needed, because its add-on takes memory.
+  const bcrypt = await import("./bcrypt.ts");
   const dummy = await bcrypt.hash(dummyPassword(), stored.cost);
   return async (password, userIsKnown) => {
     const canonical = canonicalPassword(password);

@@ -1,3 +1,5 @@
+import type { LoginRecord } from "./factors/store.ts";
+
 /** The record of a user's active session. */
 interface SessionRecord {
   sid: string;
@@ -28,6 +30,22 @@ export function recordOf({ sid, expiresAt, network, userAgent }: SessionRow): Se
   return { sid, expiresAt, origin: network === null ? null : { network, userAgent } };
 }
 
+/** What a login leaves beside its session. A login does not fail because one of them cannot be written. */
+export interface LoginNotes {
+  /** For the list of recent logins. */
+  login: LoginRecord;
+  /** The throttle's bucket of the address, which is known from now on; null if nobody has the address. */
+  knownBucket: string | null;
+}
+
+/** What a new session has replaced. */
+export interface Replaced {
+  /** Whether an earlier session was live. */
+  wasLive: boolean;
+  /** Why the notes of the login could not be written; null if they are, or if there are none. */
+  lostNotes: string | null;
+}
+
 /** The later login that ended a session. */
 export interface Supersession {
   /** Unix milliseconds. */
@@ -41,10 +59,10 @@ export interface Supersession {
  */
 export interface SessionStore {
   /**
-   * Writes the user's record and replaces any earlier one. Returns whether a live one was replaced. If the login's
-   * origin is given, the supersession is kept until the replaced session would have expired.
+   * Writes the user's record and replaces any earlier one. If the login's origin is given, the supersession is kept
+   * until the replaced session would have expired. In one database, the notes of the login share the commit.
    */
-  replace(userId: string, sid: string, ttlSeconds: number, origin?: LoginOrigin): Promise<boolean>;
+  replace(userId: string, sid: string, ttlSeconds: number, origin?: LoginOrigin, notes?: LoginNotes): Promise<Replaced>;
   /**
    * Gives a live record with this `sid` a lifetime from now, unless it has a longer one. Returns false, and changes
    * nothing, if the record has another `sid` or has ended.

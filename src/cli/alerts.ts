@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { hostname } from "node:os";
 import { ALERTS, type AlertName, alertNameOf } from "../alerts/alert.ts";
-import { listAlerts } from "../alerts/list.ts";
+import { listAlerts, listSilences } from "../alerts/list.ts";
 import { createNotify } from "../alerts/notifiers.ts";
 import { testNotifiers } from "../alerts/test-notifiers.ts";
 import { readEnvironment } from "../config/env-file.ts";
@@ -11,6 +11,7 @@ import { OperatorError } from "../errors.ts";
 import { pageUrlOf } from "../http/listen.ts";
 import { isoTime } from "../lib/iso-time.ts";
 import { nearest } from "../lib/nearest.ts";
+import { printable } from "../lib/printable.ts";
 import { makeChange } from "./make-change.ts";
 import { durationOption, FOR_BOUNDS } from "./option-values.ts";
 import { counted, printJson, say } from "./output.ts";
@@ -31,16 +32,12 @@ export function runAlertsList({ all, utc, json, ...remote }: AlertsListOptions):
     if (json) return printJson(items);
     const time = timeFormat(utc, now);
     printAlerts(items, time);
-    for (const { name, labels, reason, until } of stored.silences.filter((silence) => silence.until > now)) {
-      const only = Object.entries(labels).map(([label, value]) => ` ${label}=${value}`);
-      say(
-        `${name ?? "Every alert"}${only.join("")} is silenced. The silence ends ${time(until)}${reason === null ? "" : `: ${reason}`}.`,
-      );
-    }
+    saySilences(listSilences(stored.silences, now), time);
   });
 }
 
 type ListedAlert = ReturnType<typeof listAlerts>[number];
+type ListedSilence = ReturnType<typeof listSilences>[number];
 
 interface AlertsListOptions extends RemoteOptions {
   all?: boolean;
@@ -53,10 +50,20 @@ async function printRemoteAlerts(
   isShown: (alert: ListedAlert) => boolean,
   { utc, json }: { utc: boolean | undefined; json: boolean | undefined },
 ): Promise<void> {
-  const { items } = await server.raw<{ items: ListedAlert[] }>("alerts");
+  const { items, silences } = await server.raw<{ items: ListedAlert[]; silences: ListedSilence[] }>("alerts");
   const shown = items.filter(isShown);
-  if (json) printJson(shown);
-  else printAlerts(shown, timeFormat(utc, Date.now()));
+  if (json) return printJson(shown);
+  const time = timeFormat(utc, Date.now());
+  printAlerts(shown, time);
+  saySilences(silences, time);
+}
+
+function saySilences(silences: readonly ListedSilence[], time: (at: number) => string): void {
+  for (const { name, labels, reason, until } of silences) {
+    const only = Object.entries(labels).map(([label, value]) => ` ${label}=${printable(value)}`);
+    const why = reason === null ? "" : `: ${printable(reason)}`;
+    say(`${name ?? "Every alert"}${only.join("")} is silenced. The silence ends ${time(Date.parse(until))}${why}.`);
+  }
 }
 
 function printAlerts(items: readonly ListedAlert[], time: (at: number) => string): void {

@@ -1,6 +1,6 @@
 import { verifyAudit } from "../audit/chain.ts";
 import { listChanges } from "../audit/change.ts";
-import type { AuditLink, AuditRow } from "../audit/store.ts";
+import type { AuditRow } from "../audit/store.ts";
 import { OperatorError } from "../errors.ts";
 import { isoTime } from "../lib/iso-time.ts";
 import { wholeNumber } from "./option-values.ts";
@@ -55,23 +55,28 @@ const rowJson = ({ number, at, who, origin, action, detail, hash }: AuditRow) =>
 /** Checks the chain of the audit. The exit code is 1 if a row was changed, removed, moved or inserted. */
 export function runAuditVerify({ known, json }: { known?: string; json?: boolean }): Promise<void> {
   const link = known === undefined ? null : parseLink(known);
-  return withStores(async ({ audit }) => {
-    const verdict = await verifyAudit(audit, link);
+  return withStores(async ({ audit, now }) => {
+    const verdict = await verifyAudit(audit, now(), link);
     const { rows, newest, faults } = verdict;
     if (faults.length > 0) process.exitCode = 1;
     if (json) return printJson(verdict);
     for (const { number, found } of faults) say(`row ${number} ${found}`);
     const what = counted(rows, "row");
-    if (faults.length === 0) say(`${what} of the audit are whole. The newest is ${newest.number}:${newest.hash}`);
+    if (faults.length === 0) say(`${what} of the audit are whole. The newest is ${linkText(newest)}`);
     else say(`The audit of ${what} is not whole: ${counted(faults.length, "fault")}.`);
   });
 }
 
-function parseLink(text: string): AuditLink {
-  const [, number, hash] = /^([0-9]{1,15}):([0-9a-f]{64})$/.exec(text) ?? [];
-  if (number !== undefined && hash !== undefined) return { number: Number(number), hash };
+type Link = Awaited<ReturnType<typeof verifyAudit>>["newest"];
+
+const linkText = ({ number, hash, at }: Link) => `${number}:${hash}${at === null ? "" : `:${isoTime(at)}`}`;
+
+function parseLink(text: string): Link {
+  const [, number, hash, time] = /^([0-9]{1,15}):([0-9a-f]{64})(?::([0-9TZ:.+-]+))?$/.exec(text) ?? [];
+  const at = time === undefined ? null : Date.parse(time);
+  if (number !== undefined && hash !== undefined && !Number.isNaN(at)) return { number: Number(number), hash, at };
   throw new OperatorError({
     found: "--known is not usable",
-    remedy: "give NUMBER:HASH as an earlier check printed it, or the log",
+    remedy: "give NUMBER:HASH or NUMBER:HASH:TIME as an earlier check printed it, or the log",
   });
 }

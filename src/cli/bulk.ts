@@ -2,20 +2,20 @@ import { setTimeout as delay } from "node:timers/promises";
 import { auditedSelection } from "../audit/selection.ts";
 import type { AuditAction } from "../audit/store.ts";
 import { OperatorError } from "../errors.ts";
-import { type Action, takeNamed } from "../events/actions.ts";
+import { type Action, type TakenNamed, takeNamed } from "../events/actions.ts";
 import { JOB_CURSOR } from "../events/cursors.ts";
 import { EVENTS_PER_PAGE } from "../events/limits.ts";
 import { eachPage, type TakePage } from "../events/pages.ts";
-import type { CountedPage, EventDetail, EventStore, JobFilter, PageRequest } from "../events/store.ts";
+import type { CountedPage, EventName, EventStore, JobFilter, PageRequest } from "../events/store.ts";
 import { printable } from "../lib/printable.ts";
-import { findEvent, type ReadEvents } from "./find-event.ts";
+import { findEvent, findName } from "./find-event.ts";
 import { requireFiltered, requireFilteredThere } from "./find-source.ts";
 import { makeChange } from "./make-change.ts";
 import { eventConditions, type FilterOptions, perSecond } from "./option-values.ts";
 import { counted, printJson, say } from "./output.ts";
 import { createProgressBar } from "./progress.ts";
 import { type RemoteOptions, remoteServer } from "./remote.ts";
-import { type RemoteChange, remoteAction, remoteCount } from "./remote-changes.ts";
+import { type RemoteChange, remoteCount, remotePage, takeNamedThere } from "./remote-changes.ts";
 import { remoteEvents } from "./remote-events.ts";
 import { PAUSE_MS, withStores } from "./stores.ts";
 
@@ -58,13 +58,13 @@ const optionOf = (name: string) => `--${name.replace(/[A-Z]/g, (letter) => `-${l
 interface BulkCommand {
   /** Null: by id. */
   filter: JobFilter | null;
-  action(events: EventStore, now: () => number): Action<string>;
+  action(events: EventStore, now: () => number): Action;
   /** Does the same on another machine. */
   change: RemoteChange;
   /** What the audit has of it on this machine. */
   audited: { action: AuditAction; detail?: object };
-  /** Why an event is not taken. */
-  whyNot(event: EventDetail): string;
+  /** Says more of why an event is not taken. */
+  explained?(reason: string): string;
   /** The member of the JSON output that has the number of events. */
   member: string;
   /** Says how many events were taken. */
@@ -73,62 +73,75 @@ interface BulkCommand {
 
 /** The events that a command takes, here or on another machine. */
 interface Takeable {
-  events: ReadEvents<EventDetail>;
-  action: Action<string>;
+  named(): Promise<TakenNamed<string>>;
+  page(filter: JobFilter, page: PageRequest): Promise<CountedPage>;
   count(filter: JobFilter, page: PageRequest): Promise<CountedPage>;
 }
 
 /** Takes events by id or by a filter. The exit code is 1 if one of them cannot be taken. */
 export async function runBulk(ids: readonly string[], options: BulkOptions, command: BulkCommand): Promise<void> {
-  const { change, whyNot } = command;
+  const { change } = command;
+  const { source } = options;
   const server = remoteServer(options);
   if (server !== null) {
     await requireFilteredThere(server, options);
-    const action = remoteAction(server, change, whyNot);
-    const count: Takeable["count"] = (filter, page) => remoteCount(server, change, filter, page);
-    await take(ids, { events: remoteEvents(server), action, count }, options, command);
+    const find = async (eventId: string) => renamed(eventId, await findName(remoteEvents(server), { eventId, source }));
+    const takeable: Takeable = {
+      named: () => (ids.length === 0 ? NONE : takeNamedThere(server, change, { ids, source }, find)),
+      page: (filter, page) => remotePage(server, change, filter, page),
+      count: (filter, page) => remoteCount(server, change, filter, page),
+    };
+    await take(takeable, options, command);
     return;
   }
   return withStores(async (stores) => {
     await requireFiltered(stores, options);
     const { events, now } = stores;
-    const action = { ...command.action(events, now), whyNot };
+    const action = command.action(events, now);
+    const find = async (eventId: string) =>
+      renamed(eventId, await findEvent(events, { eventId, source })) ?? "there is no such event";
+    const takeable: Takeable = {
+      named: () => takeNamed(action, ids, find),
+      page: action.page,
+      count: events.count,
+    };
     const { audited, filter } = command;
-    const { source } = options;
     const selection = auditedSelection(filter === null ? { ids, source } : { filter: { ...filter } });
     await makeChange(stores, {
       action: audited.action,
       asked: { ...selection, ...audited.detail },
       isDryRun: options.dryRun,
-      make: () => take(ids, { events, action, count: events.count }, options, command),
+      make: () => take(takeable, options, command),
       outcome: (taken) => ({ events: taken }),
     });
   });
 }
 
+const NONE = Promise.resolve({ matched: 0, refused: [] });
+
+/** Says which event has the id that begins so. */
+function renamed<Found extends EventName>(eventId: string, event: Found | null): Found | null {
+  if (event !== null && event.eventId !== eventId) say(`${printable(eventId)} is ${printable(event.eventId)}.`);
+  return event;
+}
+
 /** Returns the number of events that were taken. */
 async function take(
-  ids: readonly string[],
-  { events, action, count }: Takeable,
+  { named, page: takePage, count }: Takeable,
   options: BulkOptions,
-  { filter, member, done }: BulkCommand,
+  { filter, explained = (reason) => reason, member, done }: BulkCommand,
 ): Promise<number> {
-  const { source, json } = options;
+  const { json } = options;
   const filtered = filter
     ? await takePages(
-        (page) => action.page(filter, page),
+        (page) => takePage(filter, page),
         (page) => count(filter, page),
         options,
       )
     : 0;
   if (filtered === null) return 0;
-  const find = async (eventId: string) => {
-    const event = await findEvent(events, { eventId, source });
-    if (!event) return "there is no such event";
-    if (event.eventId !== eventId) say(`${printable(eventId)} is ${printable(event.eventId)}.`);
-    return event;
-  };
-  const { matched, refused } = await takeNamed(action, ids, find);
+  const { matched, refused: all } = await named();
+  const refused = all.map(({ eventId, reason }) => ({ eventId, reason: explained(reason) }));
   const taken = filtered + matched;
   if (json) printJson({ [member]: taken, refused });
   else {

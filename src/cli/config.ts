@@ -1,6 +1,7 @@
 import { readEnvironment } from "../config/env-file.ts";
 import { configFileName, readConfigFile } from "../config/file/config-file.ts";
 import { ConfigFileError } from "../config/file/errors.ts";
+import { remedyAt, SERVICE_CONF } from "../config/service.ts";
 import { OperatorError } from "../errors.ts";
 import { counted, printData, printJson, say } from "./output.ts";
 
@@ -11,7 +12,10 @@ export async function runConfigCheck({ json }: { json?: boolean }): Promise<void
   try {
     const config = readConfigFile(environment);
     if (config === null) {
-      const remedy = "create it, or name a file in CONFIG_FILE";
+      const remedy = remedyAt({
+        folder: "create it, or name a file in CONFIG_FILE",
+        service: `name a file in CONFIG_FILE: ${SERVICE_CONF}`,
+      });
       throw new OperatorError({ found: `There is no ${file} in this directory`, remedy });
     }
     const { sources, routes, warnings } = config;

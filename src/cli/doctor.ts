@@ -9,7 +9,7 @@ import {
 import { OperatorError } from "../errors.ts";
 import { checkPostgres } from "./checks/database.ts";
 import { checkDatabase, checkFsync, checkSpace } from "./checks/disk.ts";
-import { checkEncryption } from "./checks/encryption.ts";
+import { checkEncryption, checkKeys } from "./checks/encryption.ts";
 import { checkFactors } from "./checks/factors.ts";
 import { type Finding, printFindings, warning, wrong, wrongSettings } from "./checks/finding.ts";
 import { checkRedis, checkServer, checkTls } from "./checks/network.ts";
@@ -56,14 +56,17 @@ export async function runDoctor({ json }: { json?: boolean }): Promise<void> {
   if (redis) findings.push(...notReported(findings, await checkRedis(redis)));
   const tls = readUsable(environment, ["TLS_CERT_FILE", "TLS_KEY_FILE"]);
   if (tls) findings.push(...notReported(findings, checkTls(tls)));
-  // To open an older database would bring it up to date.
-  const canRead = database.findings.every(
-    ({ check, verdict }) => verdict === "ok" || (verdict === "warning" && check !== "schema"),
-  );
+  const keys = checkKeys(keyFiles);
+  findings.push(...notReported(findings, keys));
+  // To open an older database would bring it up to date. Without its keys none is opened.
+  const canRead =
+    keys.length === 0 &&
+    database.findings.every(({ check, verdict }) => verdict === "ok" || (verdict === "warning" && check !== "schema"));
   findings.push(...notReported(findings, await checkSources(environment, canRead, Date.now())));
-  if (canRead && postgres && redis)
+  if (canRead && postgres && redis) {
     findings.push(...(await checkOutages(environment)), ...(await checkTokens(environment, Date.now())));
-  if (canRead && postgres && redis) findings.push(...notReported(findings, await checkEncryption(environment)));
+    findings.push(...notReported(findings, await checkEncryption(environment)));
+  }
   const site = readUsable(environment, ["PUBLIC_URL", "COOKIE_DOMAIN"]);
   if (canRead && postgres && redis && site) findings.push(...checkFactors(await factorRecords(environment), site));
   const address = readUsable(environment, ["DATA_DIR", "DATABASE_URL", "PORT", "HOST", "TLS_CERT_FILE"]);

@@ -1,11 +1,13 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { readEnvironment } from "../config/env-file.ts";
+import { remedyAt, SERVICE_CONF } from "../config/service.ts";
 import { readSettings } from "../config/settings.ts";
 import { OperatorError, SettingsError } from "../errors.ts";
 import type { EncryptionStore } from "../events/encryption.ts";
 import { isLockHeld } from "../sqlite/data-dir.ts";
 import { makeChange } from "./make-change.ts";
 import { counted, printJson, say } from "./output.ts";
+import { sayReplaced } from "./replaced-files.ts";
 import { PAUSE_MS, withStores } from "./stores.ts";
 
 // Rows that one transaction encrypts.
@@ -23,7 +25,11 @@ export function runEncrypt({ json }: { json?: boolean }): Promise<void> {
     "ENCRYPTION_KEYS",
   ]);
   if (ENCRYPTION_KEYS === undefined) {
-    const remedy = "make a key with openssl rand -base64 32 > FILE, and set ENCRYPTION_KEYS to the file";
+    const make = "make a key with openssl rand -base64 32 > FILE";
+    const remedy = remedyAt({
+      folder: `${make}, and set ENCRYPTION_KEYS to the file`,
+      service: `${make} and chown authserve FILE, and set ENCRYPTION_KEYS to the file in ${SERVICE_CONF}`,
+    });
     throw new SettingsError([{ found: "ENCRYPTION_KEYS is not set", remedy }]);
   }
   const isAlone = () => DATABASE_URL === undefined && !isLockHeld(DATA_DIR);
@@ -45,6 +51,7 @@ export function runEncrypt({ json }: { json?: boolean }): Promise<void> {
     const isClean = await encryption.clean();
     if (json) printJson({ encrypted, unreadable, missing, clean: isClean });
     else report({ encrypted, unreadable, missing, isClean });
+    sayReplaced(stores.settings);
     if (unreadable > 0 || Object.keys(missing).length > 0) process.exitCode = 1;
   });
 }

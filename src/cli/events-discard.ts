@@ -1,6 +1,5 @@
 import { OperatorError } from "../errors.ts";
 import { discarding, givenReason, MAX_REASON } from "../events/actions.ts";
-import { whyNotDiscarded } from "../events/untaken.ts";
 import { type BulkOptions, jobFilter, runBulk } from "./bulk.ts";
 
 interface DiscardOptions extends BulkOptions {
@@ -20,7 +19,6 @@ export function runEventsDiscard(eventIds: string[], options: DiscardOptions): P
     action: (events, now) => discarding(events, reason, now),
     change: { path: "events/discard", body: { reason } },
     audited: { action: "events.discard", detail: { reason } },
-    whyNot: whyNotDiscarded,
     member: "discarded",
     done: (events) => `Discarded ${events}.`,
   });

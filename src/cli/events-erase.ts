@@ -25,6 +25,7 @@ import { eventConditions, type FilterOptions } from "./option-values.ts";
 import { counted, printData, printJson, say } from "./output.ts";
 import { type RemoteOptions, remoteServer } from "./remote.ts";
 import { type Erased, eraseThere } from "./remote-erase.ts";
+import { sayReplaced } from "./replaced-files.ts";
 import { PAUSE_MS, withStores } from "./stores.ts";
 
 interface Options extends FilterOptions, RemoteOptions {
@@ -107,6 +108,7 @@ function eraseHere(ids: readonly string[], filter: EraseFilter | null, options: 
     const missingKeys = filter?.search === undefined ? [] : await encryption.missingKeys();
     const receipt = { events: erased.map(timesOf), held: removed.map(timesOf), refused, remains, missingKeys };
     print({ reason, isDryRun, ...receipt, now: now() }, json);
+    sayReplaced(stores.settings);
   });
 }
 

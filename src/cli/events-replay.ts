@@ -2,7 +2,6 @@ import { OperatorError } from "../errors.ts";
 import { replaying, rerouting } from "../events/actions.ts";
 import { DIGEST_PREFIX } from "../events/event.ts";
 import type { EventDetail, EventStore } from "../events/store.ts";
-import { whyNotReplayed, whyNotRerouted } from "../events/untaken.ts";
 import { printable } from "../lib/printable.ts";
 import { type BulkOptions, jobFilter, runBulk } from "./bulk.ts";
 import { findEvent, noSuchEvent } from "./find-event.ts";
@@ -28,15 +27,11 @@ export function runEventsReplay(eventIds: string[], options: ReplayOptions): Pro
     action: (events, now) => (force ? rerouting : replaying)(events, now, transform),
     change: { path: "events/replay", body: { force, transform } },
     audited: { action: "events.replay", detail: { force } },
-    whyNot: force ? whyNotRerouted : whyNotReplayedOnce,
+    explained: (reason) =>
+      reason === "is already processed" ? `${reason}; to process it a second time, use --force` : reason,
     member: "replayed",
     done: (events) => `Queued ${events} again.`,
   });
-}
-
-function whyNotReplayedOnce(event: EventDetail): string {
-  const reason = whyNotReplayed(event);
-  return reason === "is already processed" ? `${reason}; to process it a second time, use --force` : reason;
 }
 
 const MAX_CONFLICT = 999_999_999;

@@ -1,5 +1,9 @@
 /** Example command lines by command, each with what it does. */
 export const EXAMPLES: Record<string, readonly (readonly [commandLine: string, what: string])[]> = {
+  "": [
+    ["authserve serve --init", "Start for the first time: create .env, and serve"],
+    ["sudo authserve init --system", "Or set up the service of an installed package"],
+  ],
   serve: [
     ["authserve serve --init", "Create .env if it is missing, and serve"],
     ["PORT=8080 authserve serve", "Serve on another port"],

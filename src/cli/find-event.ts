@@ -28,14 +28,25 @@ export async function findEvent<Found extends EventName>(
   const found = await events.get(eventId, source);
   if (found.length > 1) throw inSeveralSources(eventId, found);
   if (found[0]) return found[0];
+  const name = await findName(events, { eventId, source });
+  const [event = null] = name === null ? [] : await events.get(name.eventId, name.source);
+  return event;
+}
+
+/** The name of the only event whose id is this or begins so. Null, and throws, as {@link findEvent}. */
+export async function findName(
+  events: Pick<EventStore, "startingWith">,
+  { eventId, source }: OneEvent,
+): Promise<EventName | null> {
   if (eventId.length < SHORTEST_BEGINNING) return null;
-  const names = await events.startingWith(eventId, source, MOST_NAMED + 1);
+  const begun = await events.startingWith(eventId, source, MOST_NAMED + 1);
+  const same = begun.filter((name) => name.eventId === eventId);
+  const names = same.length > 0 ? same : begun;
   const [name, ...others] = names;
   if (!name) return null;
   if (others.some((other) => other.eventId !== name.eventId)) throw isAmbiguous(eventId, names);
   if (others.length > 0) throw inSeveralSources(name.eventId, names);
-  const [event = null] = await events.get(name.eventId, name.source);
-  return event;
+  return name;
 }
 
 function inSeveralSources(eventId: string, found: readonly EventName[]): OperatorError {

@@ -1,4 +1,5 @@
 import { readEnvironment } from "../config/env-file.ts";
+import { remedyAt } from "../config/service.ts";
 import { readSources } from "../config/sources.ts";
 import { OperatorError, SettingsError } from "../errors.ts";
 import type { EventStore } from "../events/store.ts";
@@ -17,7 +18,10 @@ export function findSource(sources: readonly Source[], name: string): Source {
   if (name === DEFAULT_SOURCE_NAME) {
     throw new OperatorError({
       found: `WEBHOOK_SECRET is not set, so there is no source ${name}`,
-      remedy: "set it, or name a source of authserve.yaml",
+      remedy: remedyAt({
+        folder: "set it, or name a source of authserve.yaml",
+        service: "name a source of authserve.yaml",
+      }),
     });
   }
   throw noSuchSource(

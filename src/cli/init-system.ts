@@ -3,6 +3,7 @@ import { randomBytes } from "node:crypto";
 import { chmodSync, existsSync, mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { isEmail } from "../auth/user.ts";
+import { SERVICE_FOLDER } from "../config/service.ts";
 import { OperatorError, systemCode } from "../errors.ts";
 import { replaceFile } from "../lib/files.ts";
 import { newPasswordHash } from "./hash-password.ts";
@@ -10,7 +11,6 @@ import { say } from "./output.ts";
 import { ask } from "./prompt.ts";
 import { SERVICE_CONFIGURATION, SERVICE_SETTINGS } from "./service-files.ts";
 
-const FOLDER = "/etc/authserve";
 const USER = "authserve";
 const HOME = "/var/lib/authserve";
 
@@ -28,15 +28,15 @@ export async function runInitSystem({ email }: { email?: string | undefined }): 
   if (process.getuid?.() !== 0) {
     throw new OperatorError({ found: "--system needs root", remedy: "run the same command with sudo" }, 1);
   }
-  const written = await completeFolder(FOLDER, {
+  const written = await completeFolder(SERVICE_FOLDER, {
     email: async () => email ?? (await askEmail()),
     passwordHash: () => newPasswordHash(),
   });
-  for (const name of written) say(`Wrote ${join(FOLDER, name)}`);
-  if (written.length === 0) say(`Nothing is missing in ${FOLDER}.`);
+  for (const name of written) say(`Wrote ${join(SERVICE_FOLDER, name)}`);
+  if (written.length === 0) say(`Nothing is missing in ${SERVICE_FOLDER}.`);
   createUser();
   start();
-  say(`The secret for senders of webhooks is in ${join(FOLDER, "webhook_secret")}.`);
+  say(`The secret for senders of webhooks is in ${join(SERVICE_FOLDER, "webhook_secret")}.`);
 }
 
 /** Writes the files of the service that are missing in a folder, and returns their names. Asks before it writes. */
@@ -63,7 +63,7 @@ export async function completeFolder(folder: string, answers: Answers): Promise<
       chmodSync(join(folder, name), mode);
       written.push(name);
     };
-    const isNamed = settings.includes(join(FOLDER, "authserve.yaml"));
+    const isNamed = settings.includes(join(SERVICE_FOLDER, "authserve.yaml"));
     if (isNamed && isMissing("authserve.yaml")) write("authserve.yaml", SERVICE_CONFIGURATION, 0o644);
     if (isMissing("jwt_secret")) write("jwt_secret", randomBytes(48).toString("base64url"));
     if (isMissing("webhook_secret")) write("webhook_secret", randomBytes(32).toString("base64url"));

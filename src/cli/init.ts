@@ -3,6 +3,7 @@ import { lstatSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { hashPassword } from "../auth/password.ts";
 import { isEmail } from "../auth/user.ts";
+import { settingsPlace } from "../config/service.ts";
 import type { Environment } from "../config/settings.ts";
 import { type Fault, OperatorError, systemCode } from "../errors.ts";
 import { linkOrCopy } from "../lib/files.ts";
@@ -115,10 +116,13 @@ const removedAgain = (found: string) => ({ found, remedy: ".env was removed; sol
 
 /** Writes `.env` and prints the password. Throws {@link OperatorError} if the file exists. */
 export async function runInit({ email, json }: { email: string; json?: boolean }): Promise<void> {
+  const isBesideService = settingsPlace() === "beside";
   const written = await writeEnvFile(email);
   if (written === null) throw new OperatorError(existingEnvFile(), 1);
-  if (!json) return reportWritten(email, written);
-  await showPassword(process.stdout, jsonText({ file: resolve(ENV_FILE), email, password: written.password }));
+  if (json)
+    await showPassword(process.stdout, jsonText({ file: resolve(ENV_FILE), email, password: written.password }));
+  else await reportWritten(email, written);
+  if (isBesideService) say("The service of this machine does not read this file: authserve init --system sets it up.");
 }
 
 function existingEnvFile(): Fault {

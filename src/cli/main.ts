@@ -1,6 +1,7 @@
 import { CommanderError } from "commander";
 import { ConfigFileError } from "../config/file/errors.ts";
 import { AppError, describeError, type Fault, OperatorError, PROBLEMS, SettingsError } from "../errors.ts";
+import { EVALUATE } from "../platform/own-process.ts";
 import { createProgram } from "./program.ts";
 
 /** Runs a command line. Returns the exit code: 0 done, 1 failed, 2 wrong usage or settings. */
@@ -32,6 +33,11 @@ const faultLines = ({ found, remedy }: Fault) => `error: ${found}\n  hint: ${rem
 /** Runs the process's command line and sets its exit code. */
 export async function run(): Promise<void> {
   const argv = process.argv.slice(2);
+  if (argv[0] === EVALUATE && process.connected) {
+    // The server is gone.
+    process.on("disconnect", () => process.exit());
+    return (await import("./evaluate.ts")).evaluate();
+  }
   const isServing = argv[0] === "serve";
   process.stdout.on("error", (error: NodeJS.ErrnoException) => {
     // EPIPE: the reader of a pipe may leave early, as `head` does. The exit code still tells the result. A server goes

@@ -63,6 +63,7 @@ function resendsText(
   if (resends === "unknown") return "it is unknown whether its provider repeats deliveries";
   if (resends === "manual")
     return `its provider does not repeat by itself${until === null ? "" : `, and can be asked for the first one until ${format(until)}`}`;
+  if (forSeconds === 0) return "its provider does not repeat all types of events";
   const end = until === null ? "" : `, the first one until ${format(until)}`;
   return forSeconds === null
     ? "its provider repeats by itself"

@@ -1,5 +1,6 @@
 import { readFileSync, realpathSync, statSync } from "node:fs";
 import { readEnvironment } from "../config/env-file.ts";
+import { SERVICE_FOLDER, settingsPlace } from "../config/service.ts";
 import { describeError, OperatorError, systemCode } from "../errors.ts";
 import { replaceFile } from "../lib/files.ts";
 import { newPasswordHash } from "./hash-password.ts";
@@ -10,11 +11,16 @@ import { withStoresIfAny } from "./stores.ts";
 const ENV_FILE = ".env";
 const LINE = /^([ \t]*(?:export[ \t]+)?DEMO_PASSWORD[ \t]*=).*$/m;
 
-/** Sets a new password in `.env` if it is set there, else prints the line to set. */
+/** Sets a new password in `.env` if it is set there, else prints the line to set. A service has the hash in a file. */
 export async function runPasswd({ allowWeak }: { allowWeak?: boolean }): Promise<void> {
   const setElsewhere = ["DEMO_PASSWORD", "DEMO_PASSWORD_FILE"].find((name) => process.env[name]);
   const content = readEnvFile();
   const hash = await newPasswordHash(allowWeak);
+  if (settingsPlace() !== "folder") {
+    printData(hash);
+    say(`Put the line above into ${SERVICE_FOLDER}/demo_password, and run: systemctl restart authserve`);
+    return;
+  }
   const value = `'${hash}'`;
   if (setElsewhere !== undefined || content === null || !LINE.test(content)) {
     printData(`DEMO_PASSWORD=${value}`);

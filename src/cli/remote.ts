@@ -62,11 +62,11 @@ export function remoteServer({ server, tokenFile }: RemoteOptions): RemoteServer
   const { origin } = url;
   const address = url.href.replace(/\/$/, "");
 
-  function noAnswer(error: unknown): NoAnswerError {
+  function noAnswer(error: unknown): OperatorError {
     const { cause } = error as Error;
-    return isCertificateFault(cause)
-      ? new NoAnswerError(`the certificate of ${origin} is not trusted (${describeError(cause)})`, CERTIFICATE_REMEDY)
-      : new NoAnswerError(`${origin} does not answer (${describeError(error)})`);
+    if (!isCertificateFault(cause)) return new NoAnswerError(`${origin} does not answer (${describeError(error)})`);
+    const found = `the certificate of ${origin} is not trusted (${describeError(cause)})`;
+    return new OperatorError({ found, remedy: CERTIFICATE_REMEDY }, 1);
   }
 
   async function jsonOf<Answer>(response: Response): Promise<Answer> {
@@ -152,8 +152,8 @@ async function refusal(response: Response): Promise<OperatorError> {
 
 /** There was no answer, or only a part of one. */
 export class NoAnswerError extends OperatorError {
-  constructor(found: string, remedy = "check --server and the network") {
-    super({ found, remedy }, 1);
+  constructor(found: string) {
+    super({ found, remedy: "check --server and the network" }, 1);
   }
 }
 

@@ -3,11 +3,12 @@ import { constants, setPriority } from "node:os";
 import { OperatorError, systemCode } from "../errors.ts";
 import type { EventName, EventStore, HistoryEvent } from "../events/store.ts";
 import { printable } from "../lib/printable.ts";
-import { startThread } from "../platform/checkout.ts";
+import { startEvaluatorProcess } from "../platform/checkout.ts";
 import { jsonOf, openStored } from "../webhook/intake/stored-content.ts";
 import { type BackTest, createBackTest, createTally } from "../worker/back-test.ts";
 import type { Route } from "../worker/route.ts";
 import { reasonOf } from "../worker/routing.ts";
+import { startProcessEvaluator } from "../worker/transform/process-evaluator.ts";
 import { createTransformer } from "../worker/transform/transformer.ts";
 import { findEvent, noSuchEvent } from "./find-event.ts";
 import { parseTime } from "./option-values.ts";
@@ -91,7 +92,7 @@ async function* pages(events: EventStore, request: { since: number; name?: Event
 }
 
 async function test(routes: readonly Route[], read: () => AsyncIterable<HistoryEvent[]>): Promise<BackTest> {
-  const transformer = createTransformer((options) => startThread("transform", options));
+  const transformer = createTransformer(() => startProcessEvaluator(startEvaluatorProcess));
   const tryRoutes = createBackTest(routes, { transformer, jsonOf, openPayload: openStored });
   const tally = createTally(routes);
   try {

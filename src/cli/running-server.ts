@@ -1,4 +1,5 @@
 import { join } from "node:path";
+import { remedyAt } from "../config/service.ts";
 import { describeError, OperatorError } from "../errors.ts";
 import { INSTANCE_FILE, type Instance, readInstance } from "../http/instance.ts";
 import { instanceOfAnswer } from "../http/operations.ts";
@@ -17,7 +18,11 @@ export async function probeServer(dataDir: string, timeoutMs: number): Promise<P
   const instance = readInstance(dataDir);
   if (instance === null) {
     const found = `${join(dataDir, INSTANCE_FILE)} does not exist`;
-    throw new OperatorError({ found, remedy: "start the server, or set DATA_DIR to its directory" }, 1);
+    const remedy = remedyAt({
+      folder: "start the server, or set DATA_DIR to its directory",
+      service: "see why it does not run: journalctl -u authserve -n 20",
+    });
+    throw new OperatorError({ found, remedy }, 1);
   }
   const url = `${instance.url}/readyz`;
   const { status, text } = await sendRequest({ url, isLocal: true, timeoutMs }).catch((error: unknown) => {

@@ -1,4 +1,5 @@
 import { readEnvironment } from "../config/env-file.ts";
+import { remedyAt, SERVICE_FOLDER } from "../config/service.ts";
 import { readSources } from "../config/sources.ts";
 import { isoTime } from "../lib/iso-time.ts";
 import { overviewOf, type SourceOverview } from "../webhook/intake/source-overview.ts";
@@ -10,6 +11,11 @@ import { type RemoteOptions, remoteServer } from "./remote.ts";
 import { withSourceStore } from "./stores.ts";
 import { printTable } from "./table.ts";
 import { timeFormat } from "./time.ts";
+
+const ADD_ONE = {
+  folder: "set WEBHOOK_SECRET, or add one to authserve.yaml",
+  service: `add one to ${SERVICE_FOLDER}/authserve.yaml`,
+};
 
 interface ListOptions extends RemoteOptions {
   utc?: boolean;
@@ -38,7 +44,7 @@ export async function runSourcesList({ utc, json, ...remote }: ListOptions): Pro
     for (const name of new Set(received.map(({ source }) => source)))
       if (stores) await noteChange(stores, "source.secret", { source: name });
     if (json) printJson(sources.map((source) => jsonOf(source, received)));
-    else if (sources.length === 0) say("There are no sources: set WEBHOOK_SECRET, or add one to authserve.yaml.");
+    else if (sources.length === 0) say(`There are no sources: ${remedyAt(ADD_ONE)}.`);
     else {
       const format = timeFormat(utc, Date.now());
       printSources(sources, format);

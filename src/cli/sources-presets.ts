@@ -1,4 +1,5 @@
 import { OperatorError } from "../errors.ts";
+import { shownFact } from "../webhook/provider.ts";
 import { describeProvider, needsOfProvider } from "../webhook/provider-description.ts";
 import { allProviders, PROVIDER_NAMES, providerOf } from "../webhook/providers/index.ts";
 import { remedyForName } from "./option-values.ts";
@@ -90,7 +91,8 @@ function printOne(name: string, { json }: PresetOptions): void {
   }
   const { facts, ...described } = all;
   for (const [label, value] of Object.entries(described)) printLine(label, textOf(value));
-  for (const [label, fact] of Object.entries(facts)) printLine(label, fact ? textOf(fact) : "unknown");
+  for (const [label, fact] of Object.entries(facts))
+    printLine(label, fact ? textOf({ ...fact, is: shownFact(fact.is) }) : "unknown");
 }
 
 const WIDTH = 18;

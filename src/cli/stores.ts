@@ -2,6 +2,7 @@ import { statSync } from "node:fs";
 import type { FactorRecord } from "../auth/factors/store.ts";
 import type { TokenRecord } from "../auth/machine-tokens/store.ts";
 import { readEnvironment } from "../config/env-file.ts";
+import { remedyAt } from "../config/service.ts";
 import {
   DATABASE_SETTING_NAMES,
   type Environment,
@@ -73,7 +74,10 @@ export function requireDatabase(dataDir: string): void {
   if (hasDatabase(dataDir)) return;
   throw new OperatorError({
     found: `DATA_DIR has no ${DATABASE_FILE}`,
-    remedy: "start the server once, or set DATA_DIR to its directory",
+    remedy: remedyAt({
+      folder: "start the server once, or set DATA_DIR to its directory",
+      service: "start the service once: systemctl start authserve",
+    }),
   });
 }
 

@@ -23,10 +23,14 @@ export function runThrottleShow({ address, json }: ThrottleOptions): Promise<voi
       const shown = {
         total: await throttle.totals(now),
         user: await countOf(throttle, own.email, now),
+        codes: await countOf(throttle, own.codes, now),
         address: asked === null ? null : { address: asked, ...(await addressCount(throttle, own, now)) },
       };
       if (json) return printJson(shown);
-      const rows = [["user", ...cells(shown.user)]];
+      const rows = [
+        ["user", ...cells(shown.user)],
+        ["codes of the user", ...cells(shown.codes)],
+      ];
       if (shown.address) {
         rows.push([`user, from ${shown.address.address}`, ...cells(shown.address)]);
         rows.push([`all, from ${shown.address.address}`, ...cells(shown.address.inAll)]);
@@ -46,12 +50,13 @@ export function runThrottleClear({ address, json }: ThrottleOptions): Promise<vo
   return withStores(
     async (stores) => {
       const { throttle, settings } = stores;
-      const { pair, email, networks, address: inAll } = bucketsFor(asked ?? "", canonicalEmail(settings.DEMO_EMAIL));
+      const { networks, ...own } = bucketsFor(asked ?? "", canonicalEmail(settings.DEMO_EMAIL));
       const names = {
-        pair: pair.bucket,
-        email: email.bucket,
+        pair: own.pair.bucket,
+        email: own.email.bucket,
         networks: networks.map(({ bucket }) => bucket),
-        address: inAll.bucket,
+        address: own.address.bucket,
+        codes: own.codes.bucket,
       };
       const cleared = await makeChange(stores, {
         action: "throttle.clear",

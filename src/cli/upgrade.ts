@@ -3,7 +3,7 @@ import { misspelledNames, readEnvironment } from "../config/env-file.ts";
 import { readConfigFile } from "../config/file/config-file.ts";
 import { DATABASE_SETTING_NAMES, type DatabaseSettings, type Environment, readSettings } from "../config/settings.ts";
 import { type Fault, SettingsError } from "../errors.ts";
-import type { NodeRecord } from "../nodes/store.ts";
+import { faultBeside, type NodeRecord } from "../nodes/store.ts";
 import type { DatabaseAddress } from "../postgres/address.ts";
 import { isLockHeld } from "../sqlite/data-dir.ts";
 import { faultOfSchema, SCHEMA } from "../sqlite/schema.ts";
@@ -123,16 +123,9 @@ async function checkPostgresStore(settings: DatabaseSettings, address: DatabaseA
   };
 }
 
-function nodeFinding({ host, url, version }: NodeRecord): Finding {
-  const server = `${host} ${url} runs ${version}`;
-  if (areNeighbours(version, packageJson.version)) return ok("servers", `${server}, which may run beside this version`);
-  const found = `${server}, which is not a neighbour of ${packageJson.version}`;
-  return wrong("servers", found, "stop it first, or upgrade it by one minor version at a time");
-}
-
-/** Whether servers of two versions may share a database: their minor versions are equal or follow each other. */
-function areNeighbours(one: string, other: string): boolean {
-  const [major, minor] = one.split(".").map(Number);
-  const [otherMajor, otherMinor] = other.split(".").map(Number);
-  return major === otherMajor && Math.abs((minor ?? 0) - (otherMinor ?? 0)) <= 1;
+function nodeFinding(node: NodeRecord): Finding {
+  const fault = faultBeside(node, packageJson.version);
+  if (fault !== null) return wrong("servers", fault.found, fault.remedy);
+  const { host, url, version } = node;
+  return ok("servers", `${host} ${url} runs ${version}, which may run beside this version`);
 }

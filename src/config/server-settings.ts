@@ -67,7 +67,7 @@ async function cookieDomainFaults({ COOKIE_DOMAIN: domain, PUBLIC_URL }: Environ
   if (!isWithin(url.hostname, domain))
     return [{ found: "PUBLIC_URL is not in COOKIE_DOMAIN", remedy: "set COOKIE_DOMAIN to a domain above PUBLIC_URL" }];
   // The list of public suffixes takes more than a megabyte of memory.
-  const { getPublicSuffix } = await import("tldts");
+  const { getPublicSuffix } = await import("./tldts.ts");
   if (getPublicSuffix(domain, { allowPrivateDomains: true }) !== domain) return [];
   const remedy = "set it to a domain that is yours, e.g. example.com";
   return [{ found: "COOKIE_DOMAIN is a public suffix, for which browsers keep no cookie", remedy }];

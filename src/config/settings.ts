@@ -2,6 +2,7 @@ import * as v from "valibot";
 import { type Fault, SettingsError, systemCode } from "../errors.ts";
 import { USER_ID, USER_ID_FORM } from "./fields.ts";
 import { readSecretFile } from "./secrets.ts";
+import { LET_READ, remedyAt, SERVICE_CONF, settingsPlace } from "./service.ts";
 import type { Group } from "./setting.ts";
 import { BROWSERS, LOGIN } from "./setting-groups/login.ts";
 import { NETWORK } from "./setting-groups/network.ts";
@@ -100,7 +101,8 @@ export function isSettingName(name: string): boolean {
 
 /** Returns the fault of a value that contains other settings. */
 export function unclosedQuote(name: string): Fault {
-  return { found: `${name} contains the line after it`, remedy: "close its quote in .env" };
+  const file = settingsPlace() === "service" ? SERVICE_CONF : ".env";
+  return { found: `${name} contains the line after it`, remedy: `close its quote in ${file}` };
 }
 
 /**
@@ -145,10 +147,7 @@ export function readSettings<const Name extends SettingName = SettingName>(
 
   const entries = Object.fromEntries(names.map((name) => [name, SETTINGS[name].schema]));
   const result = v.safeParse(v.object(entries), values);
-  for (const issue of result.issues ?? []) {
-    const name = String(issue.path?.[0]?.key);
-    if (!reported.has(name)) faults.push(faultOf(name, issue));
-  }
+  faults.push(...faultsOf((result.issues ?? []).filter((issue) => !reported.has(nameIn(issue)))));
   faults.push(...contradictions((name) => (names.includes(name as Name) ? values[name] : undefined)));
   if (faults.length > 0) throw new SettingsError(faults);
   return result.output as Pick<Settings, Name>;
@@ -160,17 +159,38 @@ function readSecretSetting(name: string, file: string): string | Fault {
     const value = readSecretFile(file);
     return value === "" ? { found: `${name}_FILE names an empty file`, remedy: "put the value in it" } : value;
   } catch (error) {
-    return { found: `${name}_FILE cannot be read (${systemCode(error)})`, remedy: "name a readable file" };
+    const code = systemCode(error);
+    const remedy = code === "EACCES" ? remedyAt(LET_READ) : "name a readable file";
+    return { found: `${name}_FILE cannot be read (${code})`, remedy };
   }
 }
 
+const nameIn = (issue: v.BaseIssue<unknown>) => String(issue.path?.[0]?.key);
+
+/** The faults of settings by their schemas. All that are missing are one fault. */
+function faultsOf(issues: readonly v.BaseIssue<unknown>[]): Fault[] {
+  const isMissing = ({ received }: v.BaseIssue<unknown>) => received === "undefined";
+  const missing = issues.filter(isMissing).map(nameIn);
+  const wrong = issues.filter((issue) => !isMissing(issue)).map((issue) => faultOf(nameIn(issue), issue));
+  return missing.length === 0 ? wrong : [notSet(missing), ...wrong];
+}
+
 /** Turns the message of a schema into a fault. It is either "expected …", or "FINDING: REMEDY" to follow the name. */
-function faultOf(name: string, { received, message }: v.BaseIssue<unknown>): Fault {
-  if (received === "undefined")
-    return { found: `${name} is not set`, remedy: "set it, or run authserve init in a directory without .env" };
+function faultOf(name: string, { message }: v.BaseIssue<unknown>): Fault {
   const colon = message.indexOf(": ");
   if (message.startsWith("expected ") || colon === -1) return { found: `${name} is not usable`, remedy: message };
   return { found: `${name} ${message.slice(0, colon)}`, remedy: message.slice(colon + 2) };
+}
+
+/** What to do about settings that are missing. */
+const SET_THEM = {
+  service: `run authserve init --system as root, or correct ${SERVICE_CONF}`,
+  folder: "for a first start run authserve serve --init, which writes .env; else set what is missing",
+};
+
+function notSet(names: readonly string[]): Fault {
+  const found = `${names.join(", ")} ${names.length === 1 ? "is" : "are"} not set`;
+  return { found, remedy: remedyAt(SET_THEM) };
 }
 
 /** Checks settings against each other. */

@@ -58,7 +58,7 @@ export const discarding = (
 });
 
 /** What an action has done to events by id. */
-interface TakenNamed<Reason> {
+export interface TakenNamed<Reason> {
   matched: number;
   refused: { eventId: string; reason: Reason }[];
 }

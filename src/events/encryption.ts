@@ -28,3 +28,7 @@ export interface EncryptionStore {
   /** Removes traces of what was encrypted. False while another program uses the store: then some may stay. */
   clean(): Promise<boolean>;
 }
+
+/** Says which keys this process lacks. */
+export const missingKeysText = (keys: readonly string[]) =>
+  `payloads may be encrypted with ${keys.join(", ")}: add the file of each to ENCRYPTION_KEYS`;

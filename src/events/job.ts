@@ -12,6 +12,8 @@ export interface NewJob extends JobName {
   dueAt: number;
   /** Jobs of a route with the same key run one at a time, in order of arrival. Null: in any order. */
   orderingKey: string | null;
+  /** Why it is a dead letter from the start, at `dueAt`. */
+  failure?: string;
 }
 
 /** A job leased to a worker for one attempt, with its event. */
@@ -34,6 +36,10 @@ export interface ClaimedJob extends JobName {
   /** The number of this attempt, from 1, since the job was made or last replayed. The retry policy uses it. */
   attemptOfBudget: number;
 }
+
+/** Whether the job was a dead letter before its first attempt: no route has judged its event. */
+export const isUnjudged = ({ isReplay, attempt, attemptOfBudget }: ClaimedJob) =>
+  isReplay && attempt === attemptOfBudget;
 
 /** The idempotency key of a job, the same in all attempts and replays. Two sources may have the same event id. */
 export function idempotencyKeyOf({ route, source, eventId }: Pick<ClaimedJob, "route" | "source" | "eventId">): string {

@@ -14,6 +14,9 @@ export const MAX_PAYLOAD_BYTES = 8 * 1024 * 1024;
  */
 export const MAX_CONFLICT_BYTES = 64 * 1024 * 1024;
 
+/** The conflicts of an event that one answer has, the oldest first, and the repeats. */
+export const MAX_SHOWN_REPEATS = 5000;
+
 /** The events of a page of a replay or a discard of many: deliveries wait for it, 10 ms. */
 export const EVENTS_PER_PAGE = 500;
 

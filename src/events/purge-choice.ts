@@ -47,7 +47,7 @@ export interface Expired<Job extends EndedJob = EndedJob> extends PurgeRow {
 
 /** What is known of the candidates of a page. `jobsOf` returns null for an event before fan-out. */
 interface Page<Job extends EndedJob> {
-  timeOf(receivedAt: number): PlausibleTime;
+  timeOf(row: PurgeRow): PlausibleTime;
   jobsOf(event: number): readonly Job[] | null;
 }
 
@@ -63,7 +63,7 @@ export function chooseEvents<Job extends EndedJob>(
   let last = after;
   let isDone = false;
   for (const row of rows) {
-    const { at: receivedAt, isAhead } = timeOf(row.receivedAt);
+    const { at: receivedAt, isAhead } = timeOf(row);
     const isYoung = rule.isDoneAt(receivedAt);
     isDone = isYoung && !isAhead;
     if (isDone || events.length === limit) break;
@@ -110,7 +110,7 @@ export function chooseIds(
   then: "space" | null,
 ): { ids: number[]; next: string | null } {
   const cutoff = now - retention.idsMs;
-  const timed = rows.map((row) => ({ ...row, ...timeOf(row.receivedAt) }));
+  const timed = rows.map((row) => ({ ...row, ...timeOf(row) }));
   const isDone = timed.some(({ at, isAhead }) => at > cutoff && !isAhead);
   const rule = createPurgeRule(retention, { ...NOTHING_TAKEN, databaseBytes: 0, bytesPerEvent: 0 }, now);
   // In a dry run the expired events are still there.

@@ -39,7 +39,7 @@ export const MAX_DIFFERENCES = 100;
 /** The counts of a shadow from those of each outcome that it has. */
 export function comparisonCounts(rows: readonly { outcome: ComparisonOutcome; count: number }[]): ComparisonCounts {
   const counts = { same: 0, different: 0, failed: 0, skipped: 0 };
-  for (const { outcome, count } of rows) counts[outcome] = count;
+  for (const { outcome, count } of rows) counts[outcome] = Math.max(0, count);
   return counts;
 }
 
@@ -49,11 +49,37 @@ export interface DifferenceRow extends Omit<KeptDifference, keyof Difference> {
   difference: string;
 }
 
-/** The comparisons of a batch that count towards the same number, in one order for every server. */
-export function summedComparisons(batch: readonly Comparison[]): { route: string; outcome: string; count: number }[] {
-  const groups = Map.groupBy(batch, ({ route, outcome }) => JSON.stringify([route, outcome]));
-  return [...groups.keys()].sort().map((key) => {
-    const [route, outcome] = JSON.parse(key) as [string, string];
-    return { route, outcome, count: groups.get(key)?.length ?? 0 };
+/** A kept difference by its outcome. */
+export interface KeptOutcome {
+  event: number;
+  route: string;
+  outcome: ComparisonOutcome;
+}
+
+/**
+ * What a batch adds to the counts, in one order for every server. A newer comparison of an event, as after a replay,
+ * takes away the difference that was kept. So the counts say what the list says.
+ */
+export function summedComparisons(
+  batch: readonly Comparison[],
+  kept: readonly KeptOutcome[],
+): { route: string; outcome: ComparisonOutcome; count: number }[] {
+  const outcomes = new Map(kept.map(({ event, route, outcome }) => [JSON.stringify([event, route]), outcome]));
+  const sums = new Map<string, number>();
+  const add = (route: string, outcome: ComparisonOutcome, count: number) => {
+    const key = JSON.stringify([route, outcome]);
+    sums.set(key, (sums.get(key) ?? 0) + count);
+  };
+  for (const { event, route, outcome, difference } of batch) {
+    const key = JSON.stringify([event, route]);
+    const earlier = outcomes.get(key);
+    if (earlier !== undefined) add(route, earlier, -1);
+    add(route, outcome, 1);
+    if (difference === null) outcomes.delete(key);
+    else outcomes.set(key, outcome);
+  }
+  return [...sums.keys()].sort().map((key) => {
+    const [route, outcome] = JSON.parse(key) as [string, ComparisonOutcome];
+    return { route, outcome, count: sums.get(key) ?? 0 };
   });
 }

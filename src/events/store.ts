@@ -4,6 +4,7 @@ import type { AttemptRecord, Claim, ClaimedJob, JobName, NewJob, Settlement } fr
 import type { Retention } from "./retention.ts";
 import type { Comparison, ComparisonCounts, KeptDifference } from "./shadow.ts";
 import type { RouteAttempts, StatRequest, Stats } from "./stats.ts";
+import type { ClockNote } from "./wrong-clock.ts";
 
 /**
  * A verified delivery, ready to be stored. All times are Unix milliseconds. Its texts are well-formed and without
@@ -385,8 +386,8 @@ export interface EventStore {
    * read is dead-lettered.
    */
   claim(request: ClaimRequest): Promise<Claimed>;
-  /** Extends a lease. Returns false when it is lost. */
-  renew(claim: Claim, leaseMs: number, now: number): Promise<boolean>;
+  /** Extends leases, with results in their order: false for one that is lost. */
+  renew(claims: Claim[], leaseMs: number, now: number): Promise<boolean[]>;
   /** Ends attempts, with results in the order of the batch. False means that the claim was lost and nothing changed. */
   settle(batch: Settlement[]): Promise<boolean[]>;
   /** Gives back claims before their work begins. The jobs are due, before later ones, and the attempts do not count. */
@@ -491,6 +492,11 @@ export interface EventStore {
    * space of the file. Ids are never used again.
    */
   purge(request: PurgeRequest): Promise<PurgedPage>;
+  /**
+   * Keeps what a server knows of its clock. Events that came while it was behind count for retention as received when
+   * it was set right. Returns the number of the newest event.
+   */
+  noteClock(note: ClockNote): Promise<number>;
   /** Lists events, newest arrival first. */
   list(filter: EventFilter): Promise<EventPage>;
   /** The events with this id, one for each source that has it. */

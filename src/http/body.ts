@@ -3,7 +3,7 @@ import * as v from "valibot";
 import { AppError, type ErrorCode, type FieldError } from "../errors.ts";
 import { BodyBuffer } from "../lib/body-buffer.ts";
 import { type Coding, codingIn } from "../lib/content-coding.ts";
-import { isInRanges, isJson } from "../lib/header-value.ts";
+import { isInRanges, isJson, trimSpace } from "../lib/header-value.ts";
 import { parseStrictJson } from "../lib/json.ts";
 import { headerValues } from "./headers.ts";
 
@@ -86,8 +86,7 @@ export function requireCoding(
 function readMediaType(announced: string): { type: string; isUtf8: boolean } {
   if (announced === "application/json") return { type: announced, isUtf8: true };
   const [type = "", ...parameters] = announced.split(";").map((part) =>
-    part
-      .replace(/^[ \t]+|[ \t]+$/g, "")
+    trimSpace(part)
       .replace(/[ \t]*=[ \t]*/, "=")
       .toLowerCase(),
   );

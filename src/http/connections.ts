@@ -1,5 +1,7 @@
 import type { IncomingMessage, RequestListener, Server, ServerResponse } from "node:http";
 import { Server as NetServer, type Socket } from "node:net";
+import { networkOf } from "../lib/network.ts";
+import { peerAddress } from "./proxies.ts";
 
 // Reading a connection pauses while this many of its requests, or this length of their headers, wait for responses.
 const MAX_WAITING = 8;
@@ -7,6 +9,10 @@ const MAX_WAITING_HEADERS = 8 * 1024;
 
 // One read of a socket may contain more requests. Each takes 2 KB while it waits. More than this close the connection.
 const MAX_UNANSWERED = 100;
+
+// How many requests that have waited for earlier ones of their connection start at once, of all that a client has.
+// Requests of others come between.
+const STARTED_AT_ONCE = 16;
 
 /** The state of a connection with pipelined requests. */
 class Connection {
@@ -54,8 +60,9 @@ function isClosed(socket: Socket, { isClosing }: Connection): boolean {
  * request with `Upgrade`: Node's parser does not report it.
  */
 export function pipelined(run: RequestListener, onAborted: (error: Error, socket: Socket) => void): RequestListener {
+  const start = createTurns();
   return (request, response) => {
-    receive(request, response, run);
+    receive(request, response, { run, start });
     if (!isUpgrading(request) || !isLatest(request)) return;
     request.socket.once("end", () => {
       if (!request.complete) onAborted(new Error("the body was aborted"), request.socket);
@@ -63,14 +70,38 @@ export function pipelined(run: RequestListener, onAborted: (error: Error, socket
   };
 }
 
+/** Starts a few waiting requests of each client in a turn of the event loop. */
+type Turns = (client: string, start: () => void) => void;
+
+function createTurns(): Turns {
+  const waiting = new Map<string, (() => void)[]>();
+  const startSome = (client: string) => {
+    const starts = waiting.get(client) ?? [];
+    for (const start of starts.splice(0, STARTED_AT_ONCE)) start();
+    if (starts.length > 0) setImmediate(startSome, client);
+    else waiting.delete(client);
+  };
+  return (client, start) => {
+    const starts = waiting.get(client);
+    if (starts) {
+      starts.push(start);
+      return;
+    }
+    waiting.set(client, [start]);
+    setImmediate(startSome, client);
+  };
+}
+
 /**
- * Runs a request at once, or after the earlier responses on its connection if any of these requests is not safe (RFC
- * 9112,
- * 9.3.2). A request on a closed connection is not run. Too many waiting requests close the connection. A request after
- * one with `Upgrade` is not run either: Node's parser drops part of the input there, so the request may be part of a
- * body.
+ * Runs a request at once, or after the earlier responses on its connection. A request on a closed connection is not
+ * run. Too many waiting requests close the connection. A request after one with `Upgrade` is not run either: Node's
+ * parser drops part of the input there, so the request may be part of a body.
  */
-function receive(request: IncomingMessage, response: ServerResponse, run: RequestListener): void {
+function receive(
+  request: IncomingMessage,
+  response: ServerResponse,
+  { run, start }: { run: RequestListener; start: Turns },
+): void {
   const { socket } = request;
   const connection = connectionOf(socket);
   // The parser may still emit requests that it has read before.
@@ -98,13 +129,13 @@ function receive(request: IncomingMessage, response: ServerResponse, run: Reques
     return;
   }
   if (isFull(connection)) pauseReading(socket, connection);
-  const previous = connection.earlier.at(-1);
-  if (!previous || [request, ...connection.earlier.map(({ req }) => req)].every(isSafe)) run(request, response);
-  else {
-    previous.once("close", () => {
+  const runInTurn = () =>
+    start(networkOf(peerAddress(socket)), () => {
       if (!isClosed(socket, connection)) run(request, response);
     });
-  }
+  const previous = connection.earlier.at(-1);
+  if (previous) previous.once("close", runInTurn);
+  else runInTurn();
 }
 
 function onAnswered(this: ServerResponse): void {
@@ -151,11 +182,6 @@ function resumeReading(socket: Socket, connection: Connection): void {
 function releaseLatest(connection: Connection): void {
   connection.latest = undefined;
   if (connection.earlier.length > 0) connection.earlier = [];
-}
-
-/** Whether a request changes nothing (RFC 9110, 9.2.1). */
-function isSafe({ method }: IncomingMessage): boolean {
-  return method === "GET" || method === "HEAD" || method === "OPTIONS";
 }
 
 export function latestResponse(socket: Socket): ServerResponse | undefined {

@@ -159,7 +159,7 @@ function originIn(headers: IncomingHttpHeaders, { isForwarded, isEncrypted, publ
 
 // A proxy may pass on what the client wrote.
 const HOST = /^[A-Za-z0-9._:[\]-]+$/;
-const SCHEME = /^https?$/i;
+const SCHEME = /^(?:https?|wss?)$/i;
 
 const matching = (form: RegExp, text: string | undefined) => (text && form.test(text) ? text : undefined);
 
@@ -168,8 +168,10 @@ export function forwardedOrigin(headers: IncomingHttpHeaders): {
   scheme?: string | undefined;
   host?: string | undefined;
 } {
+  const scheme = matching(SCHEME, firstOf(believed(headers, "x-forwarded-proto")))?.toLowerCase();
   return {
-    scheme: matching(SCHEME, firstOf(believed(headers, "x-forwarded-proto")))?.toLowerCase(),
+    // Traefik writes `wss` for the handshake of a websocket, which is a request of HTTP.
+    scheme: scheme?.replace(/^ws/, "http"),
     host: matching(HOST, firstOf(believed(headers, "x-forwarded-host"))),
   };
 }

@@ -73,6 +73,16 @@ function decimalOf(text: string): Decimal {
   return { sign: minus ? -1 : 1, digits: all.slice(first, end), point: whole.length - first + Number(exponent) };
 }
 
+/** The number as a text, which is the same for equal numbers however they are written. */
+export function canonicalText({ text }: ExactNumber): string {
+  const { sign, digits, point } = decimalOf(text);
+  const isShort = point >= digits.length && point <= MAX_WHOLE_DIGITS;
+  return `${sign < 0 ? "-" : ""}${isShort ? digits.padEnd(point, "0") : `0.${digits}e${point}`}`;
+}
+
+// Of a longer number, e.g. 1e9999, the zeros are not written.
+const MAX_WHOLE_DIGITS = 64;
+
 function compareSizes(one: Decimal, other: Decimal): number {
   if (one.point !== other.point) return one.point < other.point ? -1 : 1;
   if (one.digits === other.digits) return 0;

@@ -1,5 +1,5 @@
 import { unescape as unescapePercent } from "node:querystring";
-import { formEncoded } from "./form-encoded.ts";
+import { formEncoded, hasTooManyFields } from "./form-encoded.ts";
 import { JSON_FIELDS, looksLikeJson } from "./form-json.ts";
 import {
   isJsonText,
@@ -16,9 +16,10 @@ import {
  * Replaces fields of an urlencoded form, and members of the JSON in its fields. A field is the member of its name;
  * brackets in it are members too, as in `customer[email]`. JSON in a field that senders use for a whole payload is read
  * as the payload, and all JSON below the name of its field. Everything else stays as it is. Returns null if something
- * looks like JSON and is not.
+ * looks like JSON and is not, or there are too many fields.
  */
 export function redactForm(text: string, paths: RedactedPaths): RedactedText | null {
+  if (hasTooManyFields(text)) return null;
   const root = rootOf(paths);
   const removed: string[] = [];
   const fields = text.split("&").map((field) => redactField(field, root, removed));
@@ -45,7 +46,7 @@ function redactField(field: string, root: RedactedPlace, removed: string[]): str
     if (!within.isOnPath) continue;
     const found = redactJsonAt(json, within);
     if (found === null) return null;
-    removed.push(...found.removed);
+    for (const one of found.removed) removed.push(one);
     json = found.text;
   }
   return json === value ? field : `${rawName}=${formEncoded(json)}`;

@@ -1,4 +1,4 @@
-import { endOfString, isName, nameIn } from "./json.ts";
+import { endOfString, isName, nameIn, unreadShapeOf } from "./json.ts";
 
 /** What replaces a redacted value. */
 export const REDACTED = "[redacted]";
@@ -28,10 +28,15 @@ export interface RedactedText {
 /**
  * Replaces members of JSON, or of each value of JSON Lines. All other characters stay as they are. The items of a list
  * have the path of the list, and also their own with their number. A name with dots is several names. Returns null if
- * the text is no JSON.
+ * the text is no JSON. `isKnown`: it was parsed before, and is.
  */
-export function redactJson(text: string, paths: RedactedPaths, isLines = false): RedactedText | null {
+export function redactJson(
+  text: string,
+  paths: RedactedPaths,
+  { isLines = false, isKnown = false } = {},
+): RedactedText | null {
   const root = rootOf(paths);
+  if (isKnown) return redactValues(text, root);
   if (!isLines) return redactJsonAt(text, root);
   const lines = text.split("\n");
   return lines.every((line) => line.trim() === "" || isJsonText(line)) ? redactValues(text, root) : null;
@@ -43,6 +48,7 @@ export const redactJsonAt = (text: string, place: RedactedPlace): RedactedText |
 
 /** Whether a text is JSON. */
 export function isJsonText(text: string): boolean {
+  if (unreadShapeOf(text) !== null) return false;
   try {
     JSON.parse(text);
     return true;

@@ -1,3 +1,5 @@
+import type { Fault } from "../errors.ts";
+
 /** A server that shares a database with others, as it describes itself. */
 export interface Node {
   /** Differs at each start. */
@@ -39,6 +41,18 @@ export interface NodeStore {
   leave(id: string): Promise<void>;
   /** The servers of the last day, by host and URL. */
   list(): Promise<NodeRecord[]>;
+}
+
+/**
+ * Why a server of this version may not share a database with another one; null if it may: their minor versions are
+ * equal or follow each other.
+ */
+export function faultBeside({ host, url, version }: Node, own: string): Fault | null {
+  const [major, minor = 0] = own.split(".").map(Number);
+  const [otherMajor, otherMinor = 0] = version.split(".").map(Number);
+  if (major === otherMajor && Math.abs(minor - otherMinor) <= 1) return null;
+  const found = `${host} ${url} runs ${version}, which is not a neighbour of ${own}`;
+  return { found, remedy: "stop it first, or upgrade it by one minor version at a time" };
 }
 
 /** Leases for work that one server does at a time. */

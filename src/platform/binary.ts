@@ -1,6 +1,8 @@
+import { type ChildProcess, spawn } from "node:child_process";
 import { Worker, type WorkerOptions } from "node:worker_threads";
 import { readAsset } from "./assets.ts";
 import type { Component } from "./licences.ts";
+import { EVALUATE, OWN_PROCESS } from "./own-process.ts";
 import type { PageFiles } from "./page-bundle.ts";
 
 export { reportAddons } from "./addons.ts";
@@ -9,6 +11,10 @@ export const COMMAND = process.execPath;
 
 export function startThread(name: string, options: WorkerOptions): Worker {
   return new Worker(readAsset(`${name}-thread.cjs`).toString("utf8"), { ...options, eval: true });
+}
+
+export function startEvaluatorProcess(): ChildProcess {
+  return spawn(process.execPath, [EVALUATE], OWN_PROCESS);
 }
 
 export async function readPage(): Promise<PageFiles> {

@@ -1,7 +1,9 @@
+import { type ChildProcess, spawn } from "node:child_process";
 import { join } from "node:path";
 import { Worker, type WorkerOptions } from "node:worker_threads";
 import type { Fault } from "../errors.ts";
 import { type Component, productionComponents } from "./licences.ts";
+import { EVALUATE, OWN_PROCESS } from "./own-process.ts";
 import { bundlePage, bundlePasskeyScript, type PageFiles } from "./page-bundle.ts";
 
 const SRC = join(import.meta.dirname, "..");
@@ -20,6 +22,11 @@ export const THREADS = {
  */
 export function startThread(name: keyof typeof THREADS, options: WorkerOptions): Worker {
   return new Worker(join(SRC, THREADS[name]), options);
+}
+
+/** Starts the process of transformations, which messages are sent to. It gets no environment. */
+export function startEvaluatorProcess(): ChildProcess {
+  return spawn(process.execPath, [join(SRC, "cli/main.ts"), EVALUATE], OWN_PROCESS);
 }
 
 /** The absolute path of the command. */

@@ -54,12 +54,13 @@ export function createPostgresAuditStore(postgres: Postgres): AuditStore {
     list: ({ before = null, limit }) => postgres.rows<AuditRow>(LIST, [before, limit]),
     after: (number, limit) => postgres.rows<AuditRow>(AFTER, [number, limit]),
     async ends() {
-      const rows = await postgres.rows<AuditLink & { name: keyof AuditEnds }>(ENDS);
+      const rows = await postgres.rows<AuditLink & { name: keyof AuditEnds | "removed_at" }>(ENDS);
       const named = (name: keyof AuditEnds): AuditLink => {
         const found = rows.find((row) => row.name === name);
         return found ? { number: found.number, hash: found.hash } : BEFORE_FIRST;
       };
-      return { newest: named("newest"), removed: named("removed") };
+      const removedAt = rows.find(({ name }) => name === "removed_at")?.number ?? null;
+      return { newest: named("newest"), removed: { ...named("removed"), at: removedAt } };
     },
   };
 }
@@ -71,4 +72,5 @@ async function removeOld(queries: Queries, now: number): Promise<void> {
   if (last === undefined) return;
   void queries.run(REMOVE, [last.number]);
   void queries.run(SET_END, ["removed", last.number, last.hash]);
+  void queries.run(SET_END, ["removed_at", last.at, last.hash]);
 }

@@ -54,8 +54,12 @@ HAVING count(*) > 0`;
 
 /** Extends a lease that is not lost: end of the lease, event, route, owner, attempt. */
 const RENEW = `
-UPDATE authserve.jobs SET due_at = greatest(due_at, $1)
-WHERE event = $2 AND route = $3 AND status = 'queued' AND lease_owner = $4 AND attempts = $5`;
+UPDATE authserve.jobs AS job SET due_at = greatest(due_at, $1)
+FROM unnest($2::bigint[], $3::text[], $4::text[], $5::bigint[]) WITH ORDINALITY
+  AS claim (event, route, owner, attempt, number)
+WHERE job.event = claim.event AND job.route = claim.route AND status = 'queued' AND lease_owner = claim.owner
+  AND attempts = claim.attempt
+RETURNING claim.number`;
 
 /** Undoes claims that are not lost: now, then events, routes, owners, attempts. */
 const RELEASE = `
@@ -84,6 +88,8 @@ interface ClaimedRow extends Omit<ClaimedJob, "route"> {
   isExpired: boolean;
   isErased: boolean;
 }
+
+const CLAIM_COLUMNS = { event: integers, route: texts, owner: texts, attempt: integers };
 
 type ClaimsPort = Pick<EventStore, "claim" | "renew" | "settle" | "release">;
 
@@ -141,13 +147,14 @@ export function eventClaims(postgres: Postgres, tally: EventTally, codec: Payloa
         throw error;
       }
     },
-    async renew({ event, route, owner, attempt }, leaseMs, now) {
-      return (await postgres.run(RENEW, [now + leaseMs, event, route, owner, attempt])) === 1;
+    async renew(claims, leaseMs, now) {
+      const rows = await postgres.rows<{ number: number }>(RENEW, [now + leaseMs, ...columnsOf(claims, CLAIM_COLUMNS)]);
+      const renewed = new Set(rows.map(({ number }) => number));
+      return claims.map((_, index) => renewed.has(index + 1));
     },
     settle,
     async release(claims, now) {
-      const columns = columnsOf(claims, { event: integers, route: texts, owner: texts, attempt: integers });
-      await postgres.run(RELEASE, [now, ...columns]);
+      await postgres.run(RELEASE, [now, ...columnsOf(claims, CLAIM_COLUMNS)]);
     },
   };
 }

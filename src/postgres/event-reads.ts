@@ -7,7 +7,7 @@ import {
   type EventRow,
   type RepeatRow,
 } from "../events/detail.ts";
-import { LAST_CHARACTER, MAX_CONFLICT_BYTES } from "../events/limits.ts";
+import { LAST_CHARACTER, MAX_CONFLICT_BYTES, MAX_SHOWN_REPEATS } from "../events/limits.ts";
 import { matchesError } from "../events/matches-error.ts";
 import { isSearched, JOBS_WINDOW, type Listed, searchWindows, WINDOW } from "../events/search-window.ts";
 import type { EventDetail, EventFilter, EventPage, EventStore } from "../events/store.ts";
@@ -69,12 +69,12 @@ FROM authserve.attempts WHERE event = ANY($1::bigint[]) ORDER BY event, route, a
 const CONFLICTS = `
 SELECT event, encode(payload_sha256, 'hex') AS "payloadSha256", deliveries, first_at AS "firstAt", last_at AS "lastAt", address, headers,
   CASE WHEN sum(length(payload)) OVER (PARTITION BY event ORDER BY first_at, payload_sha256) <= $2 THEN payload END AS payload
-FROM authserve.conflicts WHERE event = ANY($1::bigint[]) ORDER BY event, first_at, payload_sha256`;
+FROM authserve.conflicts WHERE event = ANY($1::bigint[]) ORDER BY event, first_at, payload_sha256 LIMIT ${MAX_SHOWN_REPEATS}`;
 
 const REPEATS = `
 SELECT event, number, event_id AS "eventId", type, deliveries, first_at AS "firstAt", last_at AS "lastAt", address, headers,
   replayed_as AS "replayedAs"
-FROM authserve.repeats WHERE event = ANY($1::bigint[]) ORDER BY event, number`;
+FROM authserve.repeats WHERE event = ANY($1::bigint[]) ORDER BY event, number LIMIT ${MAX_SHOWN_REPEATS}`;
 
 /** Reads of stored events. Each reads one snapshot. */
 export function eventReads(postgres: Postgres, codec: PayloadCodec): Pick<EventStore, "list" | "get" | "startingWith"> {

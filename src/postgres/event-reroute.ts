@@ -52,6 +52,7 @@ export function eventReroute(
         const origins = await queries.rows<Origin & { id: number }>(ORIGINS, [integers(taken)]);
         const originOf = new Map(origins.map(({ id, ...origin }) => [id, origin]));
         for (const job of jobs) {
+          if (job.failure !== undefined) continue;
           const origin = originOf.get(job.event);
           if (origin !== undefined) addOrRequeue(changes, job, origin, now);
         }

@@ -12,10 +12,12 @@ import {
   type PlausibleTime,
   type TimesAround,
 } from "../events/timeline.ts";
+import { parseWrongTimes, WRONG_TIMES, withNote } from "../events/wrong-clock.ts";
 import { TABLES_OF_EVENT } from "../storage/tables.ts";
 import type { Postgres, Queries } from "./connection.ts";
 import { BYTES_PER_EVENT, type EventTally, TOTALS, writeMoves } from "./event-tally.ts";
 import { type JobRow, LOCK_CONTENTS, lockJobs } from "./job-rows.ts";
+import { writeMetadata } from "./metadata.ts";
 import { lockLines, promote } from "./ordering.ts";
 import { removeOldStats } from "./stats.ts";
 import { integers } from "./values.ts";
@@ -31,14 +33,22 @@ FROM (SELECT event FROM authserve.contents WHERE event > $1 ORDER BY event LIMIT
   LATERAL (SELECT * FROM authserve.events WHERE id = event LIMIT 1) AS found
 ORDER BY event`;
 
-/** The newest times of events after a page, and before it if they are not after those: its first event, now. */
+/**
+ * The newest times of events after a page, and before it if they are not after those, and the wrong times: its first
+ * event, now.
+ */
 const TIMES_AROUND = `
-SELECT later, (
+SELECT (SELECT value FROM authserve.metadata WHERE key = '${WRONG_TIMES}') AS "wrongTimes", later, (
   SELECT max(received_at) FROM (
     SELECT received_at FROM authserve.events WHERE id < $1 ORDER BY id DESC LIMIT ${COMPARED_BEFORE}) AS before
   WHERE received_at <= least($2, later)) AS earlier
 FROM (SELECT max(received_at) AS later FROM (
   SELECT received_at FROM authserve.events WHERE id >= $1 + ${COMPARED_AFTER} ORDER BY id LIMIT ${COMPARED_LATER}) AS after) AS found`;
+
+/** The newest event, and the wrong times. Servers that note at the same time note the same. */
+const NEWEST = `
+SELECT (SELECT coalesce(max(id), 0) FROM authserve.events) AS newest,
+  (SELECT value FROM authserve.metadata WHERE key = '${WRONG_TIMES}') AS "wrongTimes"`;
 
 const ENDED_JOBS = `
 SELECT event, status, ended_at AS "endedAt" FROM authserve.jobs WHERE event = ANY($1::bigint[])`;
@@ -76,8 +86,17 @@ type Totals = Pick<Backlog, "processed" | "failed" | "bytes"> & { processedBytes
 type EndedJob = Pick<JobRow, "event" | "status" | "endedAt">;
 
 /** Removes what retention does not keep, in small transactions. PostgreSQL uses their space again by itself. */
-export function eventRetention(postgres: Postgres, tally: EventTally): Pick<EventStore, "purge"> {
+export function eventRetention(postgres: Postgres, tally: EventTally): Pick<EventStore, "purge" | "noteClock"> {
   return {
+    noteClock: (note) =>
+      postgres.transaction(async (queries) => {
+        const [row] = await queries.rows<{ newest: number; wrongTimes: string | null }>(NEWEST);
+        const newest = row?.newest ?? 0;
+        const times = parseWrongTimes(row?.wrongTimes);
+        const noted = withNote(times, note, newest);
+        if (noted !== times) await writeMetadata(queries, WRONG_TIMES, JSON.stringify(noted));
+        return newest;
+      }),
     async purge(request) {
       if (request.cursor === undefined && !request.isDryRun) await removeOldStats(postgres, request.now);
       const position = positionOf(request.cursor);
@@ -115,9 +134,12 @@ async function readTimeline(
   queries: Queries,
   [first]: readonly PurgeRow[],
   now: number,
-): Promise<(receivedAt: number) => PlausibleTime> {
-  const [around] = await queries.rows<TimesAround>(TIMES_AROUND, [first?.event ?? 0, Math.round(now)]);
-  return createTimeline(around as TimesAround, now);
+): Promise<(row: PurgeRow) => PlausibleTime> {
+  const [around] = await queries.rows<TimesAround & { wrongTimes: string | null }>(TIMES_AROUND, [
+    first?.event ?? 0,
+    Math.round(now),
+  ]);
+  return createTimeline(around as TimesAround, parseWrongTimes(around?.wrongTimes), now);
 }
 
 async function readEndedJobs(

@@ -6,7 +6,7 @@ import {
   type LoginRecord,
   MAX_FACTORS,
 } from "../auth/factors/store.ts";
-import type { Postgres } from "./connection.ts";
+import type { Postgres, Queries } from "./connection.ts";
 import { storable, texts } from "./values.ts";
 
 const LIST = `
@@ -63,6 +63,16 @@ const NEW_NETWORKS = `
 SELECT sid, new_at AS at, network FROM authserve.login_networks WHERE new_at >= $1::bigint
 ORDER BY new_at DESC, network`;
 
+/** Writes a login in a transaction. */
+export async function addLogin(queries: Queries, login: LoginRecord): Promise<void> {
+  const { sid, network, userAgent, method } = login;
+  const time = Math.round(login.at);
+  await queries.run(ADD_NETWORK, [network, time, sid]);
+  await queries.run(ADD_LOGIN, [sid, time, network, userAgent, method]);
+  await queries.run(TRIM_LOGINS);
+  await queries.run(FORGET_NETWORKS, [time]);
+}
+
 /** Keeps the second factors and the recent logins in PostgreSQL. */
 export function createPostgresFactorStore(postgres: Postgres): FactorStore {
   return {
@@ -98,14 +108,7 @@ export function createPostgresFactorStore(postgres: Postgres): FactorStore {
       await postgres.run("DELETE FROM authserve.spent_codes WHERE expires_at <= $1::bigint", [Math.round(now)]);
       return (await postgres.run(SPEND, [id, Math.round(expiresAt)])) === 1;
     },
-    addLogin: ({ sid, at, network, userAgent, method }) =>
-      postgres.transaction(async (queries) => {
-        const time = Math.round(at);
-        await queries.run(ADD_NETWORK, [network, time, sid]);
-        await queries.run(ADD_LOGIN, [sid, time, network, userAgent, method]);
-        await queries.run(TRIM_LOGINS);
-        await queries.run(FORGET_NETWORKS, [time]);
-      }),
+    addLogin: (login) => postgres.transaction((queries) => addLogin(queries, login)),
     logins: () => postgres.rows<LoginRecord>(LOGINS),
     loginsFromNewNetworks: (since) => postgres.rows(NEW_NETWORKS, [Math.round(since)]),
   };

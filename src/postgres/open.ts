@@ -1,14 +1,17 @@
+import { setTimeout as delay } from "node:timers/promises";
 import { AppError, describeError, NoSchemaError, OperatorError } from "../errors.ts";
 import type { Log } from "../log.ts";
+import { faultBeside } from "../nodes/store.ts";
 import { createPayloadCodec, type EncryptionKey } from "../storage/payload-codec.ts";
 import { startClock } from "./clock.ts";
 import { connectPostgres, type Postgres, type PostgresOptions, type PostgresWatcher, sqlState } from "./connection.ts";
 import { noteKey } from "./encryption.ts";
 import { readNewest } from "./event-reads.ts";
 import { refuseUnfinishedMigration } from "./maintenance/migration.ts";
+import { createPostgresNodeStore } from "./nodes.ts";
 import { schemaVersion } from "./schema.ts";
 import { prepareSchema } from "./schema-update.ts";
-import { NO_RIGHT } from "./sql-states.ts";
+import { isOutage, NO_RIGHT } from "./sql-states.ts";
 import { type PostgresStores, storesOn } from "./stores.ts";
 
 /**
@@ -22,6 +25,15 @@ export interface OpenOptions {
   keys?: readonly EncryptionKey[];
 }
 
+/** How the stores of a server are opened. */
+interface ServerOptions extends OpenOptions {
+  version: string;
+  /** `DATABASE_WAIT`: how long to wait for a database that is away. */
+  waitMs: number;
+}
+
+const RETRY_MS = 1000;
+
 /** The stores of a server. */
 export interface PostgresServerStores extends PostgresStores {
   /** When the newest event before the start was received. */
@@ -31,14 +43,24 @@ export interface PostgresServerStores extends PostgresStores {
 /**
  * Opens the stores of a server, and creates or updates the schema. Throws {@link OperatorError} with nothing left open.
  */
-export async function openForServer(options: OpenOptions): Promise<PostgresServerStores> {
+export async function openForServer(options: ServerOptions): Promise<PostgresServerStores> {
   let newestEventAt: number | null = null;
-  const stores = await open(options, async (postgres) => {
+  const prepare = async (postgres: Postgres) => {
+    await refuseStrangers(postgres, options.version);
     await prepareSchema(postgres, options.log);
     await noteKey(postgres, createPayloadCodec(options.keys ?? []), Date.now());
     newestEventAt = await readNewest(postgres);
-  });
+  };
+  const stores = await open(options, prepare, options.waitMs);
   return { ...stores, newestEventAt };
+}
+
+/** A live server of a version further away must not meet the schema of this one. */
+async function refuseStrangers(postgres: Postgres, version: string): Promise<void> {
+  if ((await schemaVersion(postgres)) === 0) return;
+  const nodes = await createPostgresNodeStore(postgres).list();
+  const [fault] = nodes.filter(({ isAlive }) => isAlive).flatMap((node) => faultBeside(node, version) ?? []);
+  if (fault !== undefined) throw new OperatorError(fault, 1);
 }
 
 /**
@@ -58,16 +80,31 @@ export function openForCommand(options: OpenOptions): Promise<PostgresStores> {
 async function open(
   { connection, log, server, keys = [] }: OpenOptions,
   prepare: (postgres: Postgres) => Promise<void>,
+  waitMs = 0,
 ): Promise<PostgresStores> {
   const postgres = connectPostgres(connection, logging(log));
   try {
-    await requireVersion(postgres);
+    await whenThere(() => requireVersion(postgres), waitMs);
     await prepare(postgres);
     await refuseUnfinishedMigration(postgres);
     return storesOn(postgres, await startClock(postgres), server, createPayloadCodec(keys));
   } catch (error) {
     await postgres.close();
     throw error instanceof AppError ? notOpened(error) : error;
+  }
+}
+
+/** Runs the first statement, again and again while the database is away. The log has said that it is. */
+async function whenThere(ask: () => Promise<void>, waitMs: number): Promise<void> {
+  const endsAt = performance.now() + waitMs;
+  for (;;) {
+    try {
+      return await ask();
+    } catch (error) {
+      const isAway = error instanceof AppError && isOutage(error) && !WRONG_NAME.test(sqlState(error) ?? "");
+      if (!isAway || performance.now() + RETRY_MS > endsAt) throw error;
+      await delay(RETRY_MS);
+    }
   }
 }
 

@@ -1,6 +1,17 @@
-import { type LoginOrigin, recordOf, type SessionRow, type SessionStore } from "../auth/sessions.ts";
+import {
+  type LoginNotes,
+  type LoginOrigin,
+  type Replaced,
+  recordOf,
+  type SessionRow,
+  type SessionStore,
+} from "../auth/sessions.ts";
+import { AppError, describeError } from "../errors.ts";
 import { NOW_MS } from "./clock.ts";
-import type { Postgres } from "./connection.ts";
+import type { Postgres, Queries } from "./connection.ts";
+import { addLogin } from "./factors.ts";
+import { isOutage } from "./sql-states.ts";
+import { rememberBucket } from "./throttle.ts";
 
 // Sessions end by the database's clock, so that servers agree. A user's row stays when the session ends: two logins at
 // once then wait for each other at the row, and each learns which session it superseded.
@@ -71,19 +82,37 @@ export function createPostgresSessionStore(postgres: Postgres): SessionStore {
   const credentialOf = (userId: string) => bound.get(userId) ?? null;
 
   /** Runs a statement on the row of a user, and creates the row if it is missing. */
-  async function onRow(statement: string, values: readonly unknown[]): Promise<boolean> {
+  async function onRow(queries: Queries, statement: string, values: readonly unknown[]): Promise<boolean> {
     for (;;) {
-      const [row] = await postgres.rows<{ wasLive: boolean }>(statement, values);
+      const [row] = await queries.rows<{ wasLive: boolean }>(statement, values);
       if (row) return row.wasLive;
-      await postgres.run(ADD_USER, [values[0]]);
+      await queries.run(ADD_USER, [values[0]]);
+    }
+  }
+  /** Replaces a session and writes the notes of the login, in one transaction; else the session alone. */
+  async function replaceWithNotes(values: readonly unknown[], { login, knownBucket }: LoginNotes): Promise<Replaced> {
+    try {
+      const wasLive = await postgres.transaction(async (queries) => {
+        const isReplaced = await onRow(queries, REPLACE, values);
+        await addLogin(queries, login);
+        if (knownBucket !== null) await rememberBucket(queries, knownBucket, Math.round(login.at));
+        return isReplaced;
+      });
+      return { wasLive, lostNotes: null };
+    } catch (error) {
+      if (isOutage(error)) throw error;
+      const lostNotes = describeError(error instanceof AppError ? error.cause : error);
+      return { wasLive: await onRow(postgres, REPLACE, values), lostNotes };
     }
   }
   const find = async (userId: string) => (await postgres.rows<SessionRow>(FIND, [userId, credentialOf(userId)]))[0];
 
   return {
-    replace(userId, sid, ttlSeconds, origin?: LoginOrigin) {
+    async replace(userId, sid, ttlSeconds, origin, notes) {
       const { network = null, userAgent = null } = origin ?? {};
-      return onRow(REPLACE, [userId, sid, ttlSeconds * 1000, network, userAgent, credentialOf(userId)]);
+      const values = [userId, sid, ttlSeconds * 1000, network, userAgent, credentialOf(userId)];
+      if (notes) return replaceWithNotes(values, notes);
+      return { wasLive: await onRow(postgres, REPLACE, values), lostNotes: null };
     },
     current: async (userId) => (await find(userId))?.sid ?? null,
     async find(userId) {

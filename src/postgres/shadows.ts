@@ -24,6 +24,11 @@ SELECT event, $2, $3, $4 FROM authserve.contents
 WHERE event = $1 AND NOT EXISTS (SELECT 1 FROM authserve.erasures WHERE erasures.event = $1)
 ON CONFLICT (event, route) DO UPDATE SET at = excluded.at, difference = excluded.difference`;
 
+/** The kept differences of comparisons: events, routes. */
+const KEPT = `
+SELECT event, route, difference FROM authserve.shadow_differences
+WHERE (event, route) IN (SELECT * FROM unnest($1::bigint[], $2::text[])) ORDER BY event, route FOR UPDATE`;
+
 /** Forgets differences: events, routes. */
 const FORGET = `
 DELETE FROM authserve.shadow_differences WHERE (event, route) IN (SELECT * FROM unnest($1::bigint[], $2::text[]))`;
@@ -46,14 +51,20 @@ type ShadowPort = Pick<EventStore, "addComparisons" | "comparisons" | "differenc
 
 /** The comparisons of shadow routes. */
 export function shadowComparisons(postgres: Postgres, codec: PayloadCodec): ShadowPort {
-  const { sealed, opened } = differenceCodec(codec);
+  const { sealed, opened, outcomeOf } = differenceCodec(codec);
   return {
     addComparisons: (batch) =>
       postgres.transaction(async (queries) => {
-        const sums = summedComparisons(batch);
+        const named = columnsOf(batch, { event: integers, route: texts });
+        const kept = await queries.rows<{ event: number; route: string; difference: string }>(KEPT, named);
+        const earlier = kept.map(({ difference, ...one }) => ({
+          ...one,
+          outcome: outcomeOf(one.route, one.event, difference),
+        }));
+        const sums = summedComparisons(batch, earlier);
         const columns = columnsOf(sums, { route: texts, outcome: texts, count: integers });
         await queries.run(ADD_COUNTS, columns);
-        await queries.run(FORGET, columnsOf(batch, { event: integers, route: texts }));
+        await queries.run(FORGET, named);
         for (const { event, route, at, difference } of batch)
           if (difference) await queries.run(KEEP, [event, route, at, sealed(event, route, difference)]);
         for (const route of new Set(batch.map((one) => one.route))) await queries.run(TRIM, [route]);

@@ -99,8 +99,9 @@ const CLEAR_ADDRESS = `
 WITH of_address AS (DELETE FROM authserve.login_places WHERE bucket = $3 RETURNING attempt),
 of_pair AS (
   DELETE FROM authserve.login_places WHERE (bucket = $1 OR bucket = ANY($2::text[]))
-    AND attempt IN (SELECT attempt FROM authserve.login_places WHERE bucket = $1))
-SELECT count(*) AS cleared FROM of_address`;
+    AND attempt IN (SELECT attempt FROM authserve.login_places WHERE bucket = $1)),
+of_codes AS (DELETE FROM authserve.login_places WHERE bucket = $4 RETURNING attempt)
+SELECT greatest((SELECT count(*) FROM of_address), (SELECT count(*) FROM of_codes)) AS cleared`;
 
 /** Empties every bucket. Returns the number of places, each counted once. */
 const CLEAR_ALL = `
@@ -198,9 +199,7 @@ export function createPostgresThrottleStore(postgres: Postgres, server: string =
     },
     fail: (ids, now) => end(ids, () => now),
     release: (ids) => end(ids, () => null),
-    async remember(bucket, now) {
-      await Promise.all([postgres.run(REMEMBER, [bucket, now]), postgres.run(FORGET_KNOWN, [now - KNOWN_ADDRESS_MS])]);
-    },
+    remember: (bucket, now) => rememberBucket(postgres, bucket, now),
     isKnown: async (bucket, since) => (await postgres.rows(IS_KNOWN, [bucket, since])).length > 0,
     async failures(bucket, now) {
       const [row] = await postgres.rows<{ failures: number }>(FAILURES, [bucket, ...windowAt(now)]);
@@ -212,11 +211,16 @@ export function createPostgresThrottleStore(postgres: Postgres, server: string =
     },
     async clear(of) {
       const statement = of === "all" ? CLEAR_ALL : CLEAR_ADDRESS;
-      const values = of === "all" ? [] : [of.pair, texts([of.email, ...of.networks]), of.address];
+      const values = of === "all" ? [] : [of.pair, texts([of.email, ...of.networks]), of.address, of.codes];
       const [row] = await postgres.rows<{ cleared: number }>(statement, values);
       return row?.cleared ?? 0;
     },
   };
+}
+
+/** Stores that the address of a bucket has logged in. */
+export async function rememberBucket(queries: Queries, bucket: string, now: number): Promise<void> {
+  await Promise.all([queries.run(REMEMBER, [bucket, now]), queries.run(FORGET_KNOWN, [now - KNOWN_ADDRESS_MS])]);
 }
 
 /** The start of the window, the end, and the time before which an attempt in flight counts as a failure. */

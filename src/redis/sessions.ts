@@ -1,4 +1,5 @@
-import type { LoginOrigin, SessionStore, Supersession } from "../auth/sessions.ts";
+import type { LoginNotes, LoginOrigin, SessionStore, Supersession } from "../auth/sessions.ts";
+import { describeError } from "../errors.ts";
 import type { RedisConnection } from "./connection.ts";
 import { throttleKey } from "./throttle.ts";
 
@@ -59,11 +60,28 @@ return redis.call("DEL", KEYS[1])`;
 /** The lifetime of a test key. */
 const CHECK_MS = 1000;
 
+/** Writes the notes of a login. */
+interface NotesWriter {
+  /**
+   * Writes those in Redis. Redis 6 refuses a plain write, but not that of a script, while it has too few replicas: the
+   * login fails then, and the earlier session stays.
+   */
+  before(notes: LoginNotes): Promise<void>;
+  /** Writes the others. The login does not fail with them. */
+  after(notes: LoginNotes): Promise<void>;
+}
+
+export const NO_NOTES: NotesWriter = { before: async () => {}, after: async () => {} };
+
 /**
  * Keeps sessions in Redis. Each user has one key, whose value is the sid and which expires with the token. Each
- * superseded session has another key, which expires with that session's token.
+ * superseded session has another key, which expires with that session's token. `writer` writes the notes of a login.
  */
-export function createRedisSessionStore(redis: RedisConnection, now: () => number = Date.now): SessionStore {
+export function createRedisSessionStore(
+  redis: RedisConnection,
+  writer: NotesWriter,
+  now: () => number = Date.now,
+): SessionStore {
   const key = (userId: string) => `${redis.keyPrefix}session:${userId}`;
   const beside = (kind: string, userId: string) => `${redis.keyPrefix}${kind}:{${key(userId)}}`;
   const credentialKey = (userId: string) => beside("credential", userId);
@@ -73,12 +91,15 @@ export function createRedisSessionStore(redis: RedisConnection, now: () => numbe
   const bound = new Map<string, string>();
 
   return {
-    async replace(userId, sid, ttlSeconds, origin) {
+    async replace(userId, sid, ttlSeconds, origin, notes) {
       const supersession = origin ? JSON.stringify({ at: now(), by: origin } satisfies Supersession) : "";
       const keys = [key(userId), credentialKey(userId), originKey(userId)];
       const from = origin ? JSON.stringify(origin) : "";
       const args = [sid, ttlSeconds, supersessions(userId), supersession, bound.get(userId) ?? "", from];
-      return (await redis.ask((client) => client.eval(REPLACE, 3, ...keys, ...args))) === 1;
+      if (notes) await writer.before(notes);
+      const wasLive = (await redis.ask((client) => client.eval(REPLACE, 3, ...keys, ...args))) === 1;
+      const lostNotes = notes ? await writer.after(notes).then(() => null, describeError) : null;
+      return { wasLive, lostNotes };
     },
     async extendIf(userId, sid, ttlSeconds) {
       const keys = [key(userId), credentialKey(userId), originKey(userId)];

@@ -104,15 +104,15 @@ for _, key in ipairs(KEYS) do
 end
 return { total, buckets }`;
 
-// KEYS: the list of buckets, then the buckets of a pair and its address, then those that others share. ARGV[4] and
-// ARGV[5]: the names of the pair and the address. Each failure of the pair is also in the bucket of the address.
+// KEYS: the list of buckets, then the buckets of a pair, its address and the codes, then those that others share.
+// ARGV[4…]: the names of the first three. Each failure of the pair is also in the bucket of the address.
 const CLEAR_ADDRESS = `
 for _, place in ipairs(redis.call("ZRANGE", KEYS[2], 0, -1)) do
-  for i = 4, #KEYS do redis.call("ZREM", KEYS[i], place) end
+  for i = 5, #KEYS do redis.call("ZREM", KEYS[i], place) end
 end
-local places = redis.call("ZCARD", KEYS[3])
-redis.call("DEL", KEYS[2], KEYS[3])
-redis.call("ZREM", KEYS[1], ARGV[4], ARGV[5])
+local places = math.max(redis.call("ZCARD", KEYS[3]), redis.call("ZCARD", KEYS[4]))
+redis.call("DEL", KEYS[2], KEYS[3], KEYS[4])
+redis.call("ZREM", KEYS[1], ARGV[4], ARGV[5], ARGV[6])
 return places`;
 
 // KEYS: the list of buckets, then the buckets. ARGV[4…]: their names.
@@ -266,8 +266,8 @@ export function createRedisThrottleStore(redis: RedisConnection, server: string 
     },
     async clear(of) {
       if (of !== "all") {
-        const keys = [list, ...[of.pair, of.address, of.email, ...of.networks].map(key)];
-        return (await run(CLEAR_ADDRESS, keys, 0, [of.pair, of.address])) as number;
+        const keys = [list, ...[of.pair, of.address, of.codes, of.email, ...of.networks].map(key)];
+        return (await run(CLEAR_ADDRESS, keys, 0, [of.pair, of.address, of.codes])) as number;
       }
       let places = 0;
       for (const buckets of chunks(await allBuckets())) {

@@ -3,7 +3,7 @@ import packageJson from "../../package.json" with { type: "json" };
 import type { AdminParts } from "../admin/endpoints.ts";
 import type { PageParts } from "../admin/host/endpoints.ts";
 import { alertNameOf } from "../alerts/alert.ts";
-import { listAlerts } from "../alerts/list.ts";
+import { listAlerts, listSilences } from "../alerts/list.ts";
 import { silenceOf } from "../alerts/rules.ts";
 import { testNotifiers } from "../alerts/test-notifiers.ts";
 import type { Denial } from "../auth/access/denials.ts";
@@ -182,7 +182,10 @@ export function openAdmin(
     held: openHeld(wiring, judges),
     setup: openSourceSetup(wiring, addresses),
     outages: openOutageReports(wiring, catchUps),
-    readAlerts: async () => listAlerts(await alerts.read(), now()),
+    async readAlerts() {
+      const stored = await alerts.read();
+      return { items: listAlerts(stored, now()), silences: listSilences(stored.silences, now()) };
+    },
     alerts: {
       async silence({ name: text, ...silence }) {
         const name = text === null ? null : alertNameOf(text);

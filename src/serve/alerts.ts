@@ -21,6 +21,7 @@ import type { Wiring } from "./configuration.ts";
 import type { Deliveries } from "./deliveries.ts";
 import { readMissed, readSubscriptions } from "./missed.ts";
 import type { Part } from "./parts.ts";
+import { watchRisks } from "./risks.ts";
 
 interface AlertNeeds {
   admission: Pick<Admission, "freeBytes" | "minFreeBytes" | "paused">;
@@ -54,6 +55,7 @@ export function openAlerts(wiring: Wiring, parts: AlertNeeds): Part {
   };
 
   const oldestQueuedAt = createOldestRunning(events);
+  const readRisks = watchRisks(settings.DATA_DIR, stores.encryption);
 
   /** The link that ends a session. */
   const endUrlOf = (sid: string) =>
@@ -61,17 +63,19 @@ export function openAlerts(wiring: Wiring, parts: AlertNeeds): Part {
 
   async function readFacts(attemptsSince: number): Promise<Facts> {
     since = attemptsSince;
-    const [backlog, routes, attempts, sources, tokens, newLogins, missed, subscriptions, states] = await Promise.all([
-      readStore.backlog(),
-      readStore.routes(),
-      readStore.attempts(),
-      readStore.sources(),
-      readStore.tokens(),
-      readStore.newLogins(),
-      readStore.missed(),
-      readStore.subscriptions(),
-      readiness(),
-    ]);
+    const [backlog, routes, attempts, sources, tokens, newLogins, missed, subscriptions, states, risks] =
+      await Promise.all([
+        readStore.backlog(),
+        readStore.routes(),
+        readStore.attempts(),
+        readStore.sources(),
+        readStore.tokens(),
+        readStore.newLogins(),
+        readStore.missed(),
+        readStore.subscriptions(),
+        readiness(),
+        readRisks(),
+      ]);
     const { freeBytes, minFreeBytes, paused } = admission;
     const isKnown = freeBytes !== null && minFreeBytes !== null;
     const disk = isKnown ? { freeBytes, minFreeBytes, isPaused: paused.disk_low } : null;
@@ -87,7 +91,7 @@ export function openAlerts(wiring: Wiring, parts: AlertNeeds): Part {
       certificateEndsAt: readCertificateEnd(settings),
       tokens,
       newLogins: newLogins?.map(({ sid, ...login }) => ({ ...login, endUrl: endUrlOf(sid) })) ?? null,
-      parts: states,
+      parts: [...states, ...risks],
       refused: deliveries.ownRefusals(),
       writeError: deliveries.appendError() ?? store.fault,
     };

@@ -75,6 +75,7 @@ export function openBrowser(
     publicUrl,
     hasAdmin: settings.ADMIN === "on",
     trustedProxies: settings.TRUSTED_PROXIES,
+    proxyFamily: settings.PROXY && (settings.PROXY === "nginx" ? "original" : "forwarded"),
   };
 }
 

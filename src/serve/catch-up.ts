@@ -6,17 +6,16 @@ import { sendRequest } from "../lib/send-request.ts";
 import type { Stores } from "../stores.ts";
 import type { SendToApi } from "../webhook/catch-up/adapter.ts";
 import { catchUpOf } from "../webhook/catch-up/adapters.ts";
-import { createApi } from "../webhook/catch-up/api.ts";
+import { createApi, MAX_ANSWER_BYTES } from "../webhook/catch-up/api.ts";
 import { isDue } from "../webhook/catch-up/decide.ts";
 import { type CatchUpResult, type CatchUpRun, runCatchUp } from "../webhook/catch-up/run.ts";
+import { repeatsAllForSeconds } from "../webhook/provider.ts";
 import { providerOf } from "../webhook/providers/index.ts";
 import type { Source } from "../webhook/source.ts";
 import type { Wiring } from "./configuration.ts";
 import type { Part } from "./parts.ts";
 
 const TIMEOUT_MS = 30_000;
-// A page may have a hundred events with their bodies.
-const MAX_ANSWER_BYTES = 64 * 1024 * 1024;
 
 /** What a run of a source works with; null if the source does not catch up. `signal` ends it. */
 export function catchUpRunOf(
@@ -28,7 +27,7 @@ export function catchUpRunOf(
   const adapter = catchUpOf(source);
   if (settings === undefined || adapter === undefined) return null;
   const send = apiOf([settings.origin], now, signal);
-  const repeatsForMs = (providerOf(preset)?.facts?.repeatsForSeconds?.is ?? 0) * 1000;
+  const repeatsForMs = (repeatsAllForSeconds(providerOf(preset)?.facts) ?? 0) * 1000;
   return {
     source: name,
     ...(redact && { redact }),
@@ -93,20 +92,21 @@ export function openCatchUps({ settings, config, stores, log }: Wiring, isOnDuty
       sources.map(async (source) => {
         const everyMs = source.catchUp?.everyMs ?? 0;
         const state = await stores.catchUps.state(source.name);
-        if (isDue(state, { everyMs, isAfterStart, now: stores.now() })) await runOnce(source, isOnDuty);
+        // A slow provider must not keep the other sources from their turn.
+        if (isDue(state, { everyMs, isAfterStart, now: stores.now() })) beginRun(source, isOnDuty);
       }),
     );
   }
 
   const failed = (error: string) => log.warn({ event: "catch_up_error", error }, "no source could catch up; retrying");
 
-  /** Runs unless a run of this source goes on, and waits for its end. */
-  function runOnce(source: Source, goesOn: () => Promise<boolean>): Promise<void> {
-    const current = running.get(source.name);
-    if (current !== undefined) return current;
-    const run = runNow(source, goesOn).finally(() => running.delete(source.name));
+  /** Begins a run unless one of this source goes on. */
+  function beginRun(source: Source, goesOn: () => Promise<boolean>): void {
+    if (running.has(source.name)) return;
+    const run = runNow(source, goesOn)
+      .catch((error) => failed(describeError(error)))
+      .finally(() => running.delete(source.name));
     running.set(source.name, run);
-    return run;
   }
 
   async function runNow(source: Source, goesOn: () => Promise<boolean>): Promise<void> {
@@ -130,7 +130,7 @@ export function openCatchUps({ settings, config, stores, log }: Wiring, isOnDuty
       if (source === undefined) throw new AppError("validation_failed", { errors: [NO_CATCH_UP] });
       if (running.has(name)) return false;
       // Somebody asked this server, whoever has the duty.
-      runOnce(source, async () => true).catch((error) => failed(describeError(error)));
+      beginRun(source, async () => true);
       return true;
     },
     isRunning: (name) => running.has(name),

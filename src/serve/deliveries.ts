@@ -6,7 +6,7 @@ import type { AddressLists } from "../webhook/addresses/address-lists.ts";
 import type { DeliveryParts } from "../webhook/endpoints.ts";
 import { createHolding } from "../webhook/held/holding.ts";
 import { type Admission, createAdmission } from "../webhook/intake/admission.ts";
-import { createIntake, type Intake } from "../webhook/intake/intake.ts";
+import { createIntake, INTAKE_TIMEOUT_MS, type Intake } from "../webhook/intake/intake.ts";
 import { createOwnRefusals } from "../webhook/intake/own-refusals.ts";
 import { createRecentRefusals, type RecentRefusal } from "../webhook/intake/recent-refusals.ts";
 import { countedReason, createSourceCounter } from "../webhook/intake/source-counter.ts";
@@ -49,6 +49,7 @@ export function openDeliveries(
     append: appends.append,
     pausedBy: admission.pausedBy,
     queueLimit: settings.WEBHOOK_QUEUE_LIMIT,
+    timeoutMs: stores.shared === null ? INTAKE_TIMEOUT_MS : Math.min(INTAKE_TIMEOUT_MS, settings.DATABASE_TIMEOUT),
   });
   const counter = createSourceCounter(stores.sources, {
     onError: (error) =>

@@ -48,7 +48,6 @@ export async function openLogin({ settings, stores, metrics, log }: Wiring): Pro
     user,
     throttle,
     sessions: stores.sessions,
-    factors: stores.factors,
     secret: settings.JWT_SECRET,
     ttlSeconds: { api: settings.JWT_TTL.seconds, form: pageTtlSeconds(settings) },
     log,

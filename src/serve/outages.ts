@@ -1,3 +1,4 @@
+import { sinceBootMs } from "../lib/since-boot.ts";
 import type { Admission } from "../webhook/intake/admission.ts";
 import { createOutageWatch, type OutageWatch } from "../webhook/outages/watch.ts";
 import type { Wiring } from "./configuration.ts";
@@ -9,7 +10,7 @@ export function openOutages(
   { pausedBy }: Pick<Admission, "pausedBy">,
 ): Part & Pick<OutageWatch, "refused"> {
   const { outages: store, shared, now } = stores;
-  const watch = createOutageWatch({ store, pausedBy, isShared: shared !== null, log, now });
+  const watch = createOutageWatch({ store, pausedBy, isShared: shared !== null, log, now, sinceBootMs });
   return {
     refused: watch.refused,
     start() {

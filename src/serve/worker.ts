@@ -1,11 +1,12 @@
 import { randomUUID } from "node:crypto";
+import { join } from "node:path";
 import { type ConfigFile, handlerEnvironment } from "../config/file/config-file.ts";
 import { routesOf, shadowsOf } from "../config/routes.ts";
 import { sourcesOf } from "../config/sources.ts";
 import { takesRoutes } from "../events/captured.ts";
 import { DEFAULT_RETENTION } from "../events/retention.ts";
 import { countCompared, countExpired, countPurged, countSettled } from "../instrument.ts";
-import { startThread } from "../platform/checkout.ts";
+import { startEvaluatorProcess, startThread } from "../platform/checkout.ts";
 import type { Intake } from "../webhook/intake/intake.ts";
 import { jsonOf, openStored } from "../webhook/intake/stored-content.ts";
 import { signAsSender } from "../webhook/samples/signed-again.ts";
@@ -13,10 +14,12 @@ import { createHandler, createShadowHandler } from "../worker/handlers/create.ts
 import { createPurger } from "../worker/purger.ts";
 import type { Route } from "../worker/route.ts";
 import { createShadows } from "../worker/shadow/shadows.ts";
+import { startProcessEvaluator } from "../worker/transform/process-evaluator.ts";
 import { createTransformer } from "../worker/transform/transformer.ts";
 import { createWorker, type Worker } from "../worker/worker.ts";
 import { createMustYield } from "../worker/yield.ts";
 import type { Wiring } from "./configuration.ts";
+import { createJudgingMark } from "./judging-mark.ts";
 import type { Part } from "./parts.ts";
 
 /** What the worker is connected with besides. `share` is the part of each route's rate that this server has now. */
@@ -31,7 +34,7 @@ export function openWorker(
   { intake, share }: WorkerNeeds,
 ): Part & Pick<Worker, "isAvailable"> {
   const { events } = stores;
-  const transformer = createTransformer((options) => startThread("transform", options));
+  const transformer = createTransformer(() => startProcessEvaluator(startEvaluatorProcess));
   const transform = { store: events, transformer, jsonOf };
   const shadows = createShadows({ store: events, log, now: stores.now, onCompared: countCompared(metrics) });
   const countAttempt = countSettled(metrics);
@@ -48,6 +51,7 @@ export function openWorker(
   const worker = createWorker({
     store: events,
     openPayload: openStored,
+    judgingMark: createJudgingMark(join(settings.DATA_DIR, "judging.json")),
     routesCaptured: (source) => takesRoutes(source, sourcesOf(settings, config.current)),
     pollIntervalMs: settings.WORKER_POLL_INTERVAL,
     owner: randomUUID(),

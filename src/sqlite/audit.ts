@@ -32,12 +32,15 @@ export function sqliteAudit(database: Database): SyncPort<AuditStore> {
   const remove = database.prepare("DELETE FROM audit WHERE number = ?");
 
   const endNamed = (name: keyof AuditEnds): AuditLink => end.get(name) ?? BEFORE_FIRST;
+  // A row of its own: a backup that is restored may have the columns of an earlier version.
+  const removedAt = () => end.get("removed_at")?.number ?? null;
 
   function removeOld(now: number): void {
     for (const { number, hash, at } of oldest.all(MAX_REMOVED_ROWS)) {
       if (at > now - AUDIT_KEPT_MS) return;
       remove.run(number);
       setEnd.run({ name: "removed", number, hash });
+      setEnd.run({ name: "removed_at", number: at, hash });
     }
   }
 
@@ -51,6 +54,9 @@ export function sqliteAudit(database: Database): SyncPort<AuditStore> {
     }),
     list: ({ before = null, limit }) => list.all({ before, limit }),
     after: (number, limit) => after.all(number, limit),
-    ends: database.transaction(() => ({ newest: endNamed("newest"), removed: endNamed("removed") })),
+    ends: database.transaction(() => ({
+      newest: endNamed("newest"),
+      removed: { ...endNamed("removed"), at: removedAt() },
+    })),
   };
 }

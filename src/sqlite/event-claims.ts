@@ -35,7 +35,9 @@ const IS_CLAIMED = "event = ? AND route = ? AND status = 'queued' AND lease_owne
 
 const RENEW = `UPDATE jobs SET due_at = ? WHERE ${IS_CLAIMED}`;
 
-const ADD_DEAD_LETTER = "INSERT INTO dead_letters (event, route, failed_at, reason, unreadable) VALUES (?, ?, ?, ?, ?)";
+/** Adds a dead letter: event, route, time, reason, whether it is unreadable. */
+export const ADD_DEAD_LETTER =
+  "INSERT INTO dead_letters (event, route, failed_at, reason, unreadable) VALUES (?, ?, ?, ?, ?)";
 
 /** Claims of jobs: lease, renew, settle and release, each in one transaction. */
 export interface EventClaims extends SyncPort<Pick<EventStore, "claim" | "renew" | "settle" | "release">> {
@@ -91,9 +93,10 @@ export function eventClaims(database: Database, reader: Database, codec: Payload
       }
       return { ...takeDue(request), nextDueAt: readNextDue(request.route) };
     },
-    renew({ event, route, owner, attempt }, leaseMs, now) {
-      return renew.run(now + leaseMs, event, route, owner, attempt).changes === 1;
-    },
+    renew: (claims, leaseMs, now) =>
+      claims.map(
+        ({ event, route, owner, attempt }) => renew.run(now + leaseMs, event, route, owner, attempt).changes === 1,
+      ),
     settle: settleAll,
     release: releaseEach,
     releaseAll(now) {

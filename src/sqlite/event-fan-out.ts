@@ -6,6 +6,7 @@ import type { EventPayload, EventStore, PendingEvent } from "../events/store.ts"
 import type { PayloadCodec } from "../storage/payload-codec.ts";
 import type { SyncPort } from "./async-store.ts";
 import { atomic, type Database } from "./database.ts";
+import { ADD_DEAD_LETTER } from "./event-claims.ts";
 import { eventTally } from "./event-tally.ts";
 import { ROUTED_TO } from "./events-sql.ts";
 import { statWriter } from "./stats.ts";
@@ -29,6 +30,9 @@ export function eventFanOut(database: Database, reader: Database, codec: Payload
     INSERT INTO jobs (event, route, status, ordering_key, in_line, due_at)
     VALUES (@event, @route, 'queued', @orderingKey, 1, CASE WHEN NOT EXISTS (
       SELECT 1 FROM jobs WHERE route = +@route AND ordering_key = +@orderingKey AND in_line = 1) THEN @dueAt END)`);
+  const addFailedJob = database.prepare(`
+    INSERT INTO jobs (event, route, status, ended_at, last_error) VALUES (?, ?, 'failed', ?, ?)`);
+  const addDeadLetter = database.prepare(ADD_DEAD_LETTER);
   const addToIndexes = ["type", "source"].map((column) =>
     database.prepare(`
       INSERT INTO events_by_${column} (${column}, event) SELECT ${column}, id FROM events WHERE id > ? AND id <= ?`),
@@ -50,8 +54,14 @@ export function eventFanOut(database: Database, reader: Database, codec: Payload
   const countStats = statWriter(database);
   const tally = eventTally(database);
 
+  function addFailed({ event, route, dueAt: now }: NewJob, failure: string): void {
+    addFailedJob.run(event, route, now, failure);
+    addDeadLetter.run(event, route, now, failure, 0);
+  }
+
   function add(job: NewJob): void {
-    if (job.orderingKey === null) addJob.run(job.event, job.route, job.dueAt);
+    if (job.failure !== undefined) addFailed(job, job.failure);
+    else if (job.orderingKey === null) addJob.run(job.event, job.route, job.dueAt);
     else addJobInLine.run(job);
   }
 
@@ -86,8 +96,10 @@ export function eventFanOut(database: Database, reader: Database, codec: Payload
       tally.count((moves) => {
         for (const job of jobs) {
           add(job);
-          moves.job(job.route, null, "queued");
+          moves.job(job.route, null, job.failure === undefined ? "queued" : "failed");
         }
+        const setAside = new Set(jobs.filter(({ failure }) => failure !== undefined).map(({ event }) => event));
+        for (const event of setAside) moves.event(event, "queued", tally.statusOf(event));
       });
       for (const statement of [...addToIndexes, addMinutes]) statement.run(routed, upTo);
       const queued = new Set(jobs.map(({ event }) => event)).size;

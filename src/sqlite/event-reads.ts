@@ -8,7 +8,7 @@ import {
   type ListedJobRow,
   type RepeatRow,
 } from "../events/detail.ts";
-import { LAST_CHARACTER, MAX_CONFLICT_BYTES } from "../events/limits.ts";
+import { LAST_CHARACTER, MAX_CONFLICT_BYTES, MAX_SHOWN_REPEATS } from "../events/limits.ts";
 import { matchesError } from "../events/matches-error.ts";
 import { isSearched, JOBS_WINDOW, searchWindows, WINDOW } from "../events/search-window.ts";
 import type { Backlog, EventDetail, EventFilter, EventName, EventPage, EventStore } from "../events/store.ts";
@@ -147,11 +147,11 @@ function details(database: Database, codec: PayloadCodec): (row: DetailRow, isRo
   const conflicts = database.prepare<[number], Omit<ConflictRow, "payload"> & { id: number }>(`
     SELECT rowid AS id, lower(hex(payload_sha256)) AS payloadSha256, deliveries, first_at AS firstAt, last_at AS lastAt,
       address
-    FROM conflicts WHERE event = ? ORDER BY first_at, payload_sha256`);
+    FROM conflicts WHERE event = ? ORDER BY first_at, payload_sha256 LIMIT ${MAX_SHOWN_REPEATS}`);
   const repeats = database.prepare<[number], RepeatRow>(`
     SELECT number, event_id AS eventId, type, deliveries, first_at AS firstAt, last_at AS lastAt, address, headers,
       replayed_as AS replayedAs
-    FROM repeats WHERE event = ? ORDER BY number`);
+    FROM repeats WHERE event = ? ORDER BY number LIMIT ${MAX_SHOWN_REPEATS}`);
   const conflictContent = database.prepare<[number], RowContent>(
     "SELECT headers AS text, payload AS bytes FROM conflicts WHERE rowid = ?",
   );

@@ -29,9 +29,9 @@ export function eventReroute(database: Database): SyncPort<Pick<EventStore, "rer
   const requeue = jobRequeue(database);
   const tally = eventTally(database);
 
-  function queue({ event, route, orderingKey }: NewJob, now: number, moves: TallyMoves): void {
+  function queue({ event, route, orderingKey, failure }: NewJob, now: number, moves: TallyMoves): void {
     const job = jobsOf(event).find((known) => known.route === route);
-    if (job?.status === "queued") return;
+    if (job?.status === "queued" || failure !== undefined) return;
     if (job) {
       requeue(event, job, orderingKey, now, moves);
       return;

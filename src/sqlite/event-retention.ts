@@ -17,11 +17,13 @@ import {
   createTimeline,
   type PlausibleTime,
 } from "../events/timeline.ts";
+import { parseWrongTimes, WRONG_TIMES, withNote } from "../events/wrong-clock.ts";
 import { TABLES_OF_EVENT } from "../storage/tables.ts";
 import type { SyncPort } from "./async-store.ts";
 import { atomic, type Database } from "./database.ts";
 import { type EventTally, eventTally, type TallyMoves } from "./event-tally.ts";
 import { USED_BYTES } from "./events-sql.ts";
+import { createMetadata } from "./metadata.ts";
 import { promotion } from "./ordering.ts";
 import { isSpaceLow, type PurgeRoom, purgeRoom } from "./reserve.ts";
 import { statRemoval } from "./stats.ts";
@@ -42,7 +44,7 @@ interface JobRow {
 }
 
 /** Removes what retention does not keep, in small transactions. */
-export function eventRetention(database: Database): SyncPort<Pick<EventStore, "purge">> {
+export function eventRetention(database: Database): SyncPort<Pick<EventStore, "purge" | "noteClock">> {
   const room = purgeRoom(database);
   const purgeContents = contentsPurge(database, room);
   const purgeIds = idsPurge(database, room);
@@ -75,7 +77,19 @@ export function eventRetention(database: Database): SyncPort<Pick<EventStore, "p
       }
     }
   };
-  return { purge: atomic(database, purge) };
+  return { purge: atomic(database, purge), noteClock: clockNotes(database) };
+}
+
+function clockNotes(database: Database): SyncPort<Pick<EventStore, "noteClock">>["noteClock"] {
+  const metadata = createMetadata(database);
+  const newestId = database.prepare<[], number | null>("SELECT max(id) FROM events").pluck();
+  return atomic(database, (note) => {
+    const newest = newestId.get() ?? 0;
+    const times = parseWrongTimes(metadata.get(WRONG_TIMES));
+    const noted = withNote(times, note, newest);
+    if (noted !== times) metadata.set(WRONG_TIMES, JSON.stringify(noted));
+    return newest;
+  });
 }
 
 /** A page, and whether something was removed or returned to the disk. */
@@ -84,9 +98,7 @@ type PageWork = Omit<PurgedPage, "fruitlessMs"> & { hasWorked: boolean };
 type Position = ReturnType<typeof positionOf>;
 
 /** Returns what tells the times of a page of events. */
-function timelineOf(
-  database: Database,
-): (rows: readonly PurgeRow[], now: number) => (receivedAt: number) => PlausibleTime {
+function timelineOf(database: Database): (rows: readonly PurgeRow[], now: number) => (row: PurgeRow) => PlausibleTime {
   // The newest time of events after a page.
   const later = database
     .prepare<[number], number | null>(`
@@ -100,11 +112,12 @@ function timelineOf(
         SELECT received_at FROM events WHERE id < ? ORDER BY id DESC LIMIT ${COMPARED_BEFORE})
       WHERE received_at <= ?`)
     .pluck();
+  const metadata = createMetadata(database);
   return ([first], now) => {
     const event = first?.event ?? 0;
     const after = later.get(event) as number | null;
     const before = earlier.get(event, Math.min(now, after ?? now)) as number | null;
-    return createTimeline({ earlier: before, later: after }, now);
+    return createTimeline({ earlier: before, later: after }, parseWrongTimes(metadata.get(WRONG_TIMES)), now);
   };
 }
 

@@ -1,7 +1,10 @@
-import { type LoginOrigin, recordOf, type SessionRow, type SessionStore } from "../auth/sessions.ts";
+import { type LoginNotes, type LoginOrigin, recordOf, type SessionRow, type SessionStore } from "../auth/sessions.ts";
+import { describeError } from "../errors.ts";
 import { asAsync, type SyncPort } from "./async-store.ts";
 import { atomic, type Database } from "./database.ts";
+import { sqliteFactors } from "./factors.ts";
 import { createMetadata } from "./metadata.ts";
+import { sqliteFailures } from "./throttle.ts";
 
 /** Keeps sessions in the SQLite file. The next read sees a revocation by another process. */
 export function createSqliteSessionStore(database: Database, now: () => number = Date.now): SessionStore {
@@ -39,15 +42,32 @@ export function sqliteSessions(database: Database, now: () => number = Date.now)
   );
   const forget = database.prepare("DELETE FROM supersessions WHERE expires_at <= ?");
   const metadata = createMetadata(database);
+  let writers: Pick<ReturnType<typeof sqliteFactors> & ReturnType<typeof sqliteFailures>, "addLogin" | "remember">;
 
-  const replaceLive = atomic(database, (userId: string, sid: string, ttlSeconds: number, origin?: LoginOrigin) => {
+  const note = atomic(database, ({ login, knownBucket }: LoginNotes) => {
+    // Most stores of sessions are only read, or serve one command.
+    writers ??= { ...sqliteFactors(database), ...sqliteFailures(database) };
+    writers.addLogin(login);
+    if (knownBucket !== null) writers.remember(knownBucket, login.at);
+  });
+  function tryToNote(notes: LoginNotes): string | null {
+    try {
+      note(notes);
+      return null;
+    } catch (error) {
+      // A full disk may have rolled back the whole transaction.
+      if (!database.inTransaction) throw error;
+      return describeError(error);
+    }
+  }
+  const replaceLive: SyncPort<SessionStore>["replace"] = atomic(database, (userId, sid, ttlSeconds, origin, notes) => {
     const at = now();
     const old = find.get(userId, at);
     forget.run(at);
     if (old && origin) supersede.run({ userId, sid: old.sid, at, ...origin, expiresAt: old.expiresAt });
     const { network = null, userAgent = null } = origin ?? {};
     replace.run({ userId, sid, expiresAt: at + ttlSeconds * 1000, network, userAgent });
-    return old !== undefined;
+    return { wasLive: old !== undefined, lostNotes: notes === undefined ? null : tryToNote(notes) };
   });
   function removeLive(userId: string): boolean {
     const removed = remove.get({ userId });

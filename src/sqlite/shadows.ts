@@ -2,6 +2,7 @@ import {
   type ComparisonOutcome,
   comparisonCounts,
   type DifferenceRow,
+  type KeptOutcome,
   MAX_DIFFERENCES,
   summedComparisons,
 } from "../events/shadow.ts";
@@ -15,7 +16,7 @@ type ShadowPort = Pick<EventStore, "addComparisons" | "comparisons" | "differenc
 
 /** The comparisons of shadow routes. */
 export function shadowComparisons(database: Database, codec: PayloadCodec): SyncPort<ShadowPort> {
-  const { sealed, opened } = differenceCodec(codec);
+  const { sealed, opened, outcomeOf } = differenceCodec(codec);
   const addCount = database.prepare(`
     INSERT INTO shadow_counts (route, outcome, count) VALUES (@route, @outcome, @count)
     ON CONFLICT (route, outcome) DO UPDATE SET count = count + excluded.count`);
@@ -25,6 +26,9 @@ export function shadowComparisons(database: Database, codec: PayloadCodec): Sync
     SELECT event, @route, @at, @difference FROM contents
     WHERE event = @event AND NOT EXISTS (SELECT 1 FROM erasures WHERE erasures.event = @event)
     ON CONFLICT (event, route) DO UPDATE SET at = excluded.at, difference = excluded.difference`);
+  const kept = database
+    .prepare<[number, string], string>("SELECT difference FROM shadow_differences WHERE event = ? AND route = ?")
+    .pluck();
   const forget = database.prepare("DELETE FROM shadow_differences WHERE event = ? AND route = ?");
   const trim = database.prepare(`
     DELETE FROM shadow_differences WHERE route = @route AND event < (
@@ -40,7 +44,11 @@ export function shadowComparisons(database: Database, codec: PayloadCodec): Sync
 
   return {
     addComparisons: atomic(database, (batch) => {
-      for (const sum of summedComparisons(batch)) addCount.run(sum);
+      const earlier = batch.flatMap(({ event, route }): KeptOutcome[] => {
+        const difference = kept.get(event, route);
+        return difference === undefined ? [] : [{ event, route, outcome: outcomeOf(route, event, difference) }];
+      });
+      for (const sum of summedComparisons(batch, earlier)) addCount.run(sum);
       for (const { event, route, at, difference } of batch) {
         if (difference === null) forget.run(event, route);
         else keep.run({ event, route, at, difference: sealed(event, route, difference) });

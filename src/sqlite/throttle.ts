@@ -72,12 +72,12 @@ export function sqliteFailures(database: Database): SyncPort<FailureStore> {
     clearAll.run();
     return cleared;
   });
-  const clearOne = atomic(database, ({ pair, email, networks, address }: BucketNames) => {
+  const clearOne = atomic(database, ({ pair, email, networks, address, codes }: BucketNames) => {
     for (const [index, shared] of [email, ...networks].entries())
       clearShared.run({ pair, shared, distance: index + 1 });
     clear.run(pair);
     // Each failure of the pair is also in the bucket of the address.
-    return clear.run(address).changes;
+    return Math.max(clear.run(address).changes, clear.run(codes).changes);
   });
 
   return {

@@ -1,5 +1,6 @@
 import type { IncomingMessage } from "node:http";
 import type { BlockList } from "node:net";
+import { setImmediate as nextTurn } from "node:timers/promises";
 import * as v from "valibot";
 import { AppError, type ErrorCode } from "../errors.ts";
 import type { Appended, NewEvent } from "../events/store.ts";
@@ -65,8 +66,10 @@ export interface DeliveryParts extends ConfirmationParts {
 
 /** The endpoints of a source: the one of its deliveries, and those of its handshake. */
 export function sourceEndpoints(source: Source, parts: DeliveryParts): Endpoint[] {
+  // One rate for all paths and methods.
+  const requireRate = rateGuard(source);
   return placesOf(source).flatMap((place) =>
-    endpointsAt({ ...source, path: place }, parts).map((endpoint) => ({
+    endpointsAt({ ...source, path: place }, { ...parts, requireRate }).map((endpoint) => ({
       ...endpoint,
       audience: "senders" as const,
       loggedPath: withoutSecret(endpoint.path),
@@ -94,7 +97,12 @@ function placesOf({ path, schemes }: Source): string[] {
   return schemes.every(isInPath) ? withSecret : [path, ...withSecret];
 }
 
-function endpointsAt(source: Source, parts: DeliveryParts): Endpoint[] {
+/** What the endpoints of one source share. */
+interface EndpointParts extends DeliveryParts {
+  requireRate(): void;
+}
+
+function endpointsAt(source: Source, parts: EndpointParts): Endpoint[] {
   const handshakes = handshakeEndpoints(source, parts);
   const methods = source.methods ?? ["POST"];
   return [
@@ -108,7 +116,7 @@ function endpointsAt(source: Source, parts: DeliveryParts): Endpoint[] {
 function deliveryEndpoint(
   source: Source,
   { method, path }: { method: DeliveryMethod; path: string },
-  parts: DeliveryParts,
+  parts: EndpointParts,
 ): Endpoint {
   const problems: ErrorCode[] = [
     "invalid_payload",
@@ -322,6 +330,10 @@ function rateGuard({ rate }: Source, now = () => performance.now()): () => void 
   };
 }
 
+// Others come between the verification of a larger body, its reading and its redaction.
+const LARGE_BYTES = 256 * 1024;
+const yieldFor = async (body: Buffer) => body.length > LARGE_BYTES && nextTurn();
+
 /** Whether a delivery is in the query of its address. */
 const hasQuery = ({ method = "" }: IncomingMessage) => isInQuery(method);
 
@@ -331,7 +343,7 @@ const hasQuery = ({ method = "" }: IncomingMessage) => isInQuery(method);
  * handshake is not signed. It is parsed after verification, or before it where the signature is in the body. The answer
  * 200 is sent when the event is on disk.
  */
-function receive(source: Source, parts: DeliveryParts): RequestHandler {
+function receive(source: Source, parts: EndpointParts): RequestHandler {
   const { intake, log, trustedProxies, keySets, acceptsSecret, onReceived, now = Date.now } = parts;
   const { contentTypes, encoding = [] } = source;
   const isLenient = !isDefault(source);
@@ -339,7 +351,6 @@ function receive(source: Source, parts: DeliveryParts): RequestHandler {
   const refuse = refusalOf(source, parts);
   const answerHandshake = deliveryAnswerOf(source, parts);
   const confirm = confirmOf(source, parts);
-  const requireRate = rateGuard(source);
 
   const mediaTypeOf = (request: IncomingMessage) =>
     hasQuery(request) ? FORM : requireEncodableType(request, contentTypes, { isLenient });
@@ -379,11 +390,13 @@ function receive(source: Source, parts: DeliveryParts): RequestHandler {
       return refuse.read(context, { sent, bytes, mediaType, receivedAt, reason: verified });
 
     const content = await body.content();
+    await yieldFor(content.bytes);
     requirePayload(source, content);
     const answer = answerHandshake?.(context, content, verified.secret.name);
     if (answer) return answer;
 
-    requireRate();
+    parts.requireRate();
+    await yieldFor(content.bytes);
     const fault = content.fault();
     const event = eventOf({ source, verified, headers, content, address, receivedAt });
     const appended = await intake.append(event);

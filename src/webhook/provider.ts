@@ -122,6 +122,8 @@ export interface FactValues {
   schedule: string;
   /** The time from the first to the last attempt, in seconds. */
   repeatsForSeconds: number;
+  /** The same for the types of events that differ, in seconds. 0: such an event is never sent again. */
+  repeatsByType: Readonly<Record<string, number>>;
   /** When it stops to deliver to an address that fails. */
   disables: string;
   /** For how long it keeps deliveries that can be looked at or asked for again, in days. */
@@ -153,8 +155,23 @@ const FACTS: Record<keyof FactValues, true> = {
   repeats: true,
   schedule: true,
   repeatsForSeconds: true,
+  repeatsByType: true,
   disables: true,
   keepsDays: true,
 };
+
+/** For how many seconds each event is repeated, whatever its type: the shortest time; undefined if unknown. */
+export function repeatsAllForSeconds(facts: ProviderFacts | undefined): number | undefined {
+  const { repeatsForSeconds, repeatsByType } = facts ?? {};
+  return repeatsForSeconds && Math.min(repeatsForSeconds.is, ...Object.values(repeatsByType?.is ?? {}));
+}
+
+/** A fact as it is shown. One for each type of event is a text, e.g. `Bounce 3600`. */
+export function shownFact(is: unknown): unknown {
+  if (typeof is !== "object" || is === null || Array.isArray(is)) return is;
+  return Object.entries(is)
+    .map((entry) => entry.join(" "))
+    .join(", ");
+}
 
 export const FACT_NAMES = Object.keys(FACTS) as readonly (keyof FactValues)[];

@@ -1,25 +1,16 @@
 import { describeError } from "../errors.ts";
-import type { ClaimedJob, Settlement } from "../events/job.ts";
+import type { Claim, ClaimedJob } from "../events/job.ts";
 import type { EventStore } from "../events/store.ts";
 import type { Log } from "../log.ts";
-import type { AttemptKind, Breaker } from "./breaker.ts";
-import { decide, type HandlerOutcome } from "./decide.ts";
-import { type Handler, isOutOfDescriptors, TargetError } from "./handler.ts";
-import type { Route } from "./route.ts";
+import { type AttemptTools, type ClaimedRun, makeAttempt } from "./attempt.ts";
 import { logFailure, type Settler } from "./settler.ts";
-
-/** What the attempts of a route are made with. A reload replaces it; attempts that run keep theirs. */
-export interface AttemptTools {
-  route: Pick<Route, "retry" | "whenStuck" | "timeoutMs" | "concurrency" | "ratePerSecond">;
-  handler: Handler;
-  breaker: Breaker;
-}
 
 /** Options of the attempts. Members with the same name mean the same as in the worker's options. */
 export interface AttemptsOptions {
-  store: Pick<EventStore, "renew" | "release">;
+  store: Pick<EventStore, "release">;
+  /** Extends a lease. Those of one turn of the event loop share a commit. Resolves with false when it is lost. */
+  renew(claim: Claim): Promise<boolean>;
   tools: AttemptTools;
-  leaseMs: number;
   owner: string;
   settler: Settler;
   log: Log;
@@ -58,12 +49,6 @@ interface Attempts {
 // the store is slow, at most this many times the concurrency is claimed.
 const MAX_UNSETTLED = 8;
 
-/** A claimed job and the controller that interrupts its run. */
-interface ClaimedRun {
-  job: ClaimedJob;
-  interruption: AbortController;
-}
-
 /** Tools and the number of runs that use them. */
 interface ToolsInUse extends AttemptTools {
   runs: number;
@@ -71,29 +56,39 @@ interface ToolsInUse extends AttemptTools {
 
 /** Creates the attempts of one route. They never throw: failures are logged. */
 export function createAttempts(options: AttemptsOptions): Attempts {
-  const { store, leaseMs, owner, settler, log, now, monotonic, random, onCapacity } = options;
+  const { store, owner, settler, log, now, monotonic, random, onCapacity } = options;
   const unsettled = new Set<ClaimedRun>();
   const waiting: ClaimedRun[] = [];
   const prefetch = createPrefetch();
   let tools: ToolsInUse = { ...options.tools, runs: 0 };
   let running = 0;
+  /** Those that run and have not asked the breaker yet. */
+  let preparing = 0;
   /** Called when a run ends and when a job is settled. */
   let onProgress = () => {};
 
   function startWaiting(): void {
     while (running < tools.route.concurrency && waiting.length > 0) {
-      const kind = tools.breaker.begin(monotonic());
       // The released jobs are claimed again when the target is available.
-      if (kind === null) return void release(waiting.splice(0));
+      if (allowed() <= 0) return void release(waiting.splice(0));
       running++;
       tools.runs++;
-      void attempt(waiting.shift() as ClaimedRun, kind, tools);
+      void attempt(waiting.shift() as ClaimedRun, tools);
     }
   }
 
-  async function attempt(one: ClaimedRun, kind: AttemptKind, used: ToolsInUse): Promise<void> {
+  const allowed = () => tools.breaker.allowedAttempts(monotonic()) - preparing;
+
+  async function attempt(one: ClaimedRun, used: ToolsInUse): Promise<void> {
     const startedAt = monotonic();
-    const { settlement, end } = await makeAttempt(one, kind, used, { owner, now, monotonic, random });
+    preparing++;
+    const onPrepared = () => preparing--;
+    const made = await makeAttempt(one, used, { owner, now, monotonic, random, onPrepared });
+    if (made === null) {
+      await release([one]);
+      return endRun(monotonic() - startedAt, used);
+    }
+    const { settlement, end } = made;
     void end.then(() => endRun(monotonic() - startedAt, used));
     try {
       await settler.settle(one.job, settlement);
@@ -134,7 +129,7 @@ export function createAttempts(options: AttemptsOptions): Attempts {
   async function renew({ job, interruption }: ClaimedRun): Promise<void> {
     try {
       const { event, route, attempt } = job;
-      const isLeased = await store.renew({ event, route, owner, attempt }, leaseMs, now());
+      const isLeased = await options.renew({ event, route, owner, attempt });
       if (!isLeased) interruption.abort(new Error("the lease was lost"));
     } catch (error) {
       logFailure(log, job, error, "a lease could not be renewed");
@@ -144,11 +139,7 @@ export function createAttempts(options: AttemptsOptions): Attempts {
   function capacityWith(ahead: number): number {
     const { concurrency } = tools.route;
     const free = concurrency - running - waiting.length;
-    return Math.min(
-      free + ahead,
-      MAX_UNSETTLED * concurrency - unsettled.size,
-      tools.breaker.allowedAttempts(monotonic()) - waiting.length,
-    );
+    return Math.min(free + ahead, MAX_UNSETTLED * concurrency - unsettled.size, allowed() - waiting.length);
   }
 
   return {
@@ -191,59 +182,6 @@ export function createAttempts(options: AttemptsOptions): Attempts {
   };
 }
 
-interface AttemptContext {
-  owner: string;
-  now: () => number;
-  monotonic: () => number;
-  random: () => number;
-}
-
-/** Runs the handler once and decides the next state of the job. `end` resolves when all work of the run has ended. */
-async function makeAttempt(
-  { job, interruption }: ClaimedRun,
-  kind: AttemptKind,
-  { route, handler, breaker }: AttemptTools,
-  { owner, now, monotonic, random }: AttemptContext,
-): Promise<{ settlement: Settlement; end: Promise<unknown> }> {
-  const startedAt = now();
-  const extensions: Promise<unknown>[] = [];
-  const { retry, timeoutMs, whenStuck } = route;
-  const outcome = await runEvent(
-    { ...handler, run: (claimed, signal) => handler.run(claimed, signal, (until) => extensions.push(until)) },
-    job,
-    timeoutMs,
-    interruption.signal,
-  );
-  const finishedAt = now();
-  // Without a file descriptor every attempt would fail and be logged: the breaker counts these as failures, too.
-  if (outcome.kind === "interrupted") breaker.cancel(kind);
-  else breaker.end(kind, isReached(outcome), monotonic());
-  const facts = {
-    attemptOfBudget: job.attemptOfBudget,
-    receivedAt: job.receivedAt,
-    isProbe: kind === "probe",
-    blocks: whenStuck === "block",
-  };
-  const settlement = {
-    event: job.event,
-    route: job.route,
-    owner,
-    attempt: job.attempt,
-    next: decide(outcome, facts, retry, finishedAt, random()),
-    startedAt,
-    finishedAt,
-    error: outcome.kind === "succeeded" ? null : outcome.error,
-    responseStatus: "status" in outcome ? outcome.status : undefined,
-    response: "response" in outcome ? outcome.response : undefined,
-  };
-  return { settlement, end: Promise.allSettled(extensions) };
-}
-
-/** Whether the target was available, even if it refused the event. */
-function isReached(outcome: HandlerOutcome): boolean {
-  return outcome.kind === "succeeded" || (outcome.kind === "failed" && !outcome.isUnavailable);
-}
-
 // A round trip to the store. The worker claims ahead as many events as handlers start in this time.
 const AHEAD_MS = 5;
 const MAX_AHEAD = 3;
@@ -263,59 +201,4 @@ function createPrefetch(): { noteRun(ms: number): void; events(concurrency: numb
     },
     events: (concurrency) => Math.floor(Math.min(MAX_AHEAD, AHEAD_MS / averageMs) * concurrency),
   };
-}
-
-const MAX_ERROR_LENGTH = 1000;
-
-/**
- * Runs the handler within a time limit and never throws. Waits for the end of a run only if it ends with its signal:
- * another one may ignore the signal.
- */
-export async function runEvent(
-  { run, target, endsWithSignal }: Pick<Handler, "run" | "target" | "endsWithSignal">,
-  event: ClaimedJob,
-  timeoutMs: number,
-  interruption: AbortSignal,
-): Promise<HandlerOutcome> {
-  // One controller: AbortSignal.any and AbortSignal.timeout cost more time than a quick handler.
-  const abort = new AbortController();
-  let ended: HandlerOutcome | undefined;
-  let giveUp: () => void = () => {};
-  const givenUp = new Promise<undefined>((resolve) => {
-    giveUp = () => resolve(undefined);
-  });
-  const end = (outcome: HandlerOutcome & { error: string }) => {
-    ended ??= outcome;
-    abort.abort(new Error(outcome.error));
-    if (!endsWithSignal) giveUp();
-  };
-  const onInterruption = () => end({ kind: "interrupted", error: describeError(interruption.reason) });
-  const onTimeout = () => {
-    end({ kind: "failed", error: `the handler did not finish within ${timeoutMs} ms`, isUnavailable: target !== null });
-  };
-  let late: NodeJS.Immediate | undefined;
-  // After a pause of the process, input that has arrived for the handler is read before the time-out counts.
-  const timer = setTimeout(() => {
-    late = setImmediate(onTimeout);
-  }, timeoutMs);
-  interruption.addEventListener("abort", onInterruption);
-  try {
-    if (interruption.aborted) onInterruption();
-    const answered = interruption.aborted ? undefined : await Promise.race([run(event, abort.signal), givenUp]);
-    return ended ?? { kind: "succeeded", ...answered };
-  } catch (error) {
-    return ended ?? failure(error);
-  } finally {
-    clearTimeout(timer);
-    clearImmediate(late);
-    interruption.removeEventListener("abort", onInterruption);
-  }
-}
-
-function failure(error: unknown): HandlerOutcome {
-  const text = describeError(error).slice(0, MAX_ERROR_LENGTH);
-  if (isOutOfDescriptors(error)) return { kind: "out_of_descriptors", error: text };
-  if (!(error instanceof TargetError)) return { kind: "failed", error: text };
-  const { isUnavailable, retryAfterMs, status, response } = error;
-  return { kind: "failed", error: text, isUnavailable, retryAfterMs, status, response };
 }

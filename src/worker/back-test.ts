@@ -39,7 +39,10 @@ export function createBackTest(
     const outcome = { verdict, sends: null, sent, error: null };
     if (verdict.unmet !== null) return { ...outcome, change: job ? "left" : null };
     try {
-      const sends = route.transform === null ? event : await transformed(event, route.transform, tools, never);
+      const sends =
+        route.transform === null
+          ? event
+          : await transformed({ ...event, route: route.name }, route.transform, tools, never);
       if (!job) return { ...outcome, sends, change: "taken" };
       return { ...outcome, sends, change: sent && !isSame(sent, sends) ? "body" : null };
     } catch (error) {

@@ -1,3 +1,5 @@
+import { MAX_WAIT_MS } from "../events/job.ts";
+
 /** A probe is the one attempt at a time that an open breaker lets through. */
 export type AttemptKind = "attempt" | "probe";
 
@@ -18,26 +20,37 @@ export interface Breaker {
   /** Begins an attempt. Returns null if none may begin. */
   begin(now: number): AttemptKind | null;
   /** Ends an attempt begun by {@link begin}. `isReached`: the target was available. */
-  end(kind: AttemptKind, isReached: boolean, now: number): void;
+  end(kind: AttemptKind, isReached: boolean, now: number, answer?: TargetAnswer): void;
   /** Ends an attempt without a result, e.g. an interrupted one. */
   cancel(kind: AttemptKind): void;
+}
+
+/** What is known of an attempt besides its result. */
+interface TargetAnswer {
+  /** The route that made it. */
+  route: string;
+  /** How long the target asks to be left alone. */
+  retryAfterMs?: number | undefined;
 }
 
 const FAILURES_TO_OPEN = 5;
 const FIRST_PROBE_WAIT_MS = 1000;
 const MAX_PROBE_WAIT_MS = 30_000;
 
-/** Creates the closed breaker of one target; `onChange` is called when it opens and closes. */
-export function createBreaker(onChange: (isOpen: boolean) => void = () => {}): Breaker {
+/**
+ * Creates the closed breaker of one target. `onChange` is called when it opens and closes, with the route whose attempt
+ * did so.
+ */
+export function createBreaker(onChange: (isOpen: boolean, route: string) => void = () => {}): Breaker {
   let failures = 0;
   /** Set while the breaker is open. */
   let open: { since: number; waitMs: number; probeAt: number; isProbing: boolean } | undefined;
 
-  function close(): void {
+  function close(route: string): void {
     failures = 0;
     if (!open) return;
     open = undefined;
-    onChange(false);
+    onChange(false, route);
   }
 
   return {
@@ -57,17 +70,19 @@ export function createBreaker(onChange: (isOpen: boolean) => void = () => {}): B
       open.isProbing = true;
       return "probe";
     },
-    end(kind, isReached, now) {
-      if (isReached) return close();
+    end(kind, isReached, now, { route, retryAfterMs = 0 } = { route: "" }) {
+      if (isReached) return close(route);
+      const askedUntil = now + Math.min(retryAfterMs, MAX_WAIT_MS);
       if (!open) {
         failures++;
         if (failures < FAILURES_TO_OPEN) return;
-        open = { since: now, waitMs: FIRST_PROBE_WAIT_MS, probeAt: now + FIRST_PROBE_WAIT_MS, isProbing: false };
-        onChange(true);
+        const probeAt = Math.max(now + FIRST_PROBE_WAIT_MS, askedUntil);
+        open = { since: now, waitMs: FIRST_PROBE_WAIT_MS, probeAt, isProbing: false };
+        onChange(true, route);
       } else if (kind === "probe") {
         const waitMs = Math.min(2 * open.waitMs, MAX_PROBE_WAIT_MS);
-        open = { ...open, waitMs, probeAt: now + waitMs, isProbing: false };
-      }
+        open = { ...open, waitMs, probeAt: Math.max(now + waitMs, askedUntil), isProbing: false };
+      } else open.probeAt = Math.max(open.probeAt, askedUntil);
     },
     cancel(kind) {
       if (open && kind === "probe") open.isProbing = false;

@@ -123,7 +123,8 @@ function isSame(one: Value, other: unknown): boolean {
 /** Whether two values are the same, or are the same time. */
 function isEqual(one: Value, other: unknown): boolean {
   if (isSame(one, other)) return true;
-  const [first, second] = [timeOf(one), timeOf(other)];
+  const first = timeOf(one);
+  const second = first && timeOf(other);
   return first !== null && second !== null && compareTimes(first, second) === 0;
 }
 

@@ -1,9 +1,9 @@
 import { type ClaimedJob, MAX_WAIT_MS, type Next } from "../events/job.ts";
 
 /**
- * How a handler's run ended. `isUnavailable`: the target failed, and would fail on any event. `out_of_descriptors`:
- * this process could open no connection. `interrupted`: the server stopped, or the lease was lost, before the handler
- * ended.
+ * How an attempt ended. `isUnavailable`: the target failed, and would fail on any event. `unable`: this process could
+ * open no connection, or start no thread. `unsendable`: what is sent cannot be made of the event. `not_taken`: the
+ * route does not take the event. `interrupted`: the server stopped, or the lease was lost, before the handler ended.
  */
 export type HandlerOutcome =
   | { kind: "succeeded"; status?: number | undefined; response?: string | undefined }
@@ -16,7 +16,9 @@ export type HandlerOutcome =
       retryAfterMs?: number | undefined;
       response?: string | undefined;
     }
-  | { kind: "out_of_descriptors"; error: string }
+  | { kind: "unable"; error: string }
+  | { kind: "unsendable"; error: string }
+  | { kind: "not_taken"; error: string }
   | { kind: "interrupted"; error: string };
 
 /** What {@link decide} needs to know of an attempt besides its outcome. */
@@ -28,9 +30,9 @@ interface AttemptFacts extends Pick<ClaimedJob, "attemptOfBudget" | "receivedAt"
 }
 
 /**
- * Decides the next state of a job. Free attempts do not count towards `policy.attempts`: interrupted ones, those
- * without a file descriptor, and probes that found the target unavailable. An interrupted job runs before jobs of newer
- * events. Times are Unix milliseconds.
+ * Decides the next state of a job. Free attempts do not count towards `policy.attempts`: interrupted ones, those that
+ * this process could not make, and probes that found the target unavailable. An interrupted job runs before jobs of
+ * newer events. What cannot be sent is not retried. Times are Unix milliseconds.
  */
 export function decide(
   outcome: HandlerOutcome,
@@ -41,8 +43,11 @@ export function decide(
 ): Next {
   if (outcome.kind === "succeeded") return { to: "processed" };
   if (outcome.kind === "interrupted") return { to: "queued", runAt: Math.min(receivedAt, now), isFree: true };
+  if (outcome.kind === "not_taken") return { to: "failed", reason: outcome.error };
+  if (outcome.kind === "unsendable")
+    return { to: "failed", reason: `attempt ${attempt}, not retried: ${outcome.error}`, blocks };
   const delayMs = retryDelayMs(policy, attempt, random);
-  if (outcome.kind === "out_of_descriptors") return { to: "queued", runAt: now + delayMs, isFree: true };
+  if (outcome.kind === "unable") return { to: "queued", runAt: now + delayMs, isFree: true };
   if (outcome.status !== undefined && givesUpOn(policy, outcome.status))
     return { to: "failed", reason: `attempt ${attempt}, giveUpOn: ${outcome.error}`, blocks };
   const runAt = now + Math.max(delayMs, Math.min(outcome.retryAfterMs ?? 0, MAX_WAIT_MS));

@@ -1,6 +1,7 @@
 import type { NewJob } from "../events/job.ts";
 import type { EventStore, PendingEvent, Work } from "../events/store.ts";
-import type { Routing } from "./routing.ts";
+import { createJudging, type JudgingMark } from "./judging.ts";
+import type { RoutedJob, Routing } from "./routing.ts";
 
 /** Creates the jobs of new events, and of events that a forced replay gives to the present routes. */
 interface FanOut {
@@ -24,6 +25,11 @@ interface FanOutOptions {
   monotonic: () => number;
   /** Called for the first event of each source and type that no route takes. */
   onUnrouted?(event: PendingEvent): void;
+  /** Called for an event that could not be judged. */
+  onSetAside?(event: PendingEvent, reason: string): void;
+  /** Of the events that are being judged. */
+  mark?: JudgingMark | undefined;
+  judgingTimeoutMs?: number | undefined;
 }
 
 // Whoever chooses the types of events cannot fill the memory.
@@ -32,6 +38,8 @@ const MAX_UNROUTED_KINDS = 1000;
 /** Creates the fan-out of a worker. */
 export function createFanOut(options: FanOutOptions): FanOut {
   const { store, routing, routesCaptured = () => false, pollIntervalMs, now, monotonic, onUnrouted } = options;
+  const { onSetAside = () => {}, mark, judgingTimeoutMs } = options;
+  const judging = createJudging(mark, judgingTimeoutMs);
   const unroutedKinds = new Set<string>();
   let hasNewEvents = true;
   let mayHaveRerouted = true;
@@ -40,10 +48,10 @@ export function createFanOut(options: FanOutOptions): FanOut {
   async function addJobs(limit: number): Promise<Set<string>> {
     const events = await store.pending(limit);
     const { routed, jobs } = await route(events, (event) => !event.isCaptured || routesCaptured(event.source));
+    if (routed.length === limit || routed.length < events.length) hasNewEvents = true;
     if (routed.length === 0) return new Set();
     await store.addJobs(idsOf(routed), jobs);
     tellUnrouted(routed, jobs);
-    if (routed.length === limit || routed.length < events.length) hasNewEvents = true;
     return new Set(jobs.map(({ route: name }) => name));
   }
 
@@ -72,19 +80,27 @@ export function createFanOut(options: FanOutOptions): FanOut {
     events: readonly PendingEvent[],
     takesRoutes: (event: PendingEvent) => boolean = () => true,
   ): Promise<{ routed: PendingEvent[]; jobs: NewJob[] }> {
-    const { jobsOf, readsPayload } = routing();
-    const routed = await withPayloads(events, readsPayload);
-    const jobs = routed.flatMap(({ event, payload }) => {
+    const { jobsOf, setAside, readsPayload } = routing();
+    const taking = (event: PendingEvent, jobs: () => RoutedJob[]) => {
       if (!takesRoutes(event)) return [];
       // If the clock was set back since, the event counts as received now.
       const receivedAt = Math.min(event.receivedAt, now());
-      return jobsOf(event, payload).map(({ delayMs, ...job }) => ({
+      return jobs().map(({ delayMs, ...job }) => ({
         event: event.id,
         ...job,
-        dueAt: receivedAt + delayMs,
+        dueAt: job.failure === undefined ? receivedAt + delayMs : now(),
       }));
-    });
-    return { routed: routed.map(({ event }) => event), jobs };
+    };
+    const read = await withPayloads(events, readsPayload);
+    const judged = await judging.firstOf(
+      read,
+      ({ event, payload }) => taking(event, () => jobsOf(event, payload)),
+      ({ event }, reason) => {
+        onSetAside(event, reason);
+        return taking(event, () => setAside(event, reason));
+      },
+    );
+    return { routed: read.slice(0, judged.length).map(({ event }) => event), jobs: judged.flat() };
   }
 
   /** The events with the payloads that routing reads, up to the first whose payload did not fit into the answer. */
@@ -95,7 +111,7 @@ export function createFanOut(options: FanOutOptions): FanOut {
     const firstMissing = read[payloads.length] ?? Number.POSITIVE_INFINITY;
     return events
       .filter(({ id }) => id < firstMissing)
-      .map((event) => ({ event, payload: payloadOf.get(event.id) ?? null }));
+      .map((event) => ({ id: event.id, event, payload: payloadOf.get(event.id) ?? null }));
   }
 
   const isDue = () => hasNewEvents || mayHaveRerouted || monotonic() >= pollAt;

@@ -3,6 +3,11 @@ import type { ClaimedJob } from "../events/job.ts";
 
 /** Processes the events of one route, until it is closed. */
 export interface Handler {
+  /**
+   * Makes the event that is sent, if it is not the event itself. This runs before the attempt asks its target, without
+   * its time limit. Throws a {@link TransformationError} if the expression cannot be evaluated.
+   */
+  prepare?: Prepare;
   /** Runs one attempt. */
   run: EventHandler;
   /**
@@ -18,6 +23,9 @@ export interface Handler {
   /** Ends connections and threads. No attempt is running. */
   close(): Promise<void>;
 }
+
+/** Returns an event with what is sent of it. Rejects soon after `signal` aborts. */
+type Prepare = (event: ClaimedJob, signal: AbortSignal) => Promise<ClaimedJob>;
 
 /**
  * Processes one event. It may run again for the same event, with the same `eventId` as idempotency key. Returns what
@@ -72,12 +80,26 @@ export class TargetError extends Error {
   }
 }
 
+/** The route does not take the event, or cannot judge it. No further attempt is made. */
+export class NotTakenError extends Error {}
+
 interface TargetErrorOptions {
   isUnavailable: boolean;
   retryAfterMs?: number | undefined;
   status?: number | undefined;
   response?: string | undefined;
   cause?: unknown;
+}
+
+/** What is sent could not be made of an event. */
+export class TransformationError extends Error {
+  /** Whether another attempt would fail as well: the event and the expression are at fault, and not this process. */
+  readonly isFinal: boolean;
+
+  constructor(message: string, { isFinal, cause }: { isFinal: boolean; cause?: unknown }) {
+    super(message, { cause });
+    this.isFinal = isFinal;
+  }
 }
 
 /** Counts the run as running, for the concurrency limit, until the promise settles. */

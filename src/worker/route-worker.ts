@@ -1,6 +1,7 @@
 import type { EventStore, UnavailableRoute } from "../events/store.ts";
 import { createRateLimit } from "../lib/rate-limit.ts";
-import { type AttemptsOptions, type AttemptTools, createAttempts } from "./attempts.ts";
+import type { AttemptTools } from "./attempt.ts";
+import { type AttemptsOptions, createAttempts } from "./attempts.ts";
 import { retryDelaysMs } from "./decide.ts";
 import { logDeadLetter } from "./settler.ts";
 import { createStoreLoop } from "./store-loop.ts";
@@ -11,7 +12,8 @@ export type OnExpired = (retried: number, deadLettered: number) => void;
 /** Options of the worker of one route. Members with the same name mean the same as in the worker's options. */
 interface RouteWorkerOptions extends Omit<AttemptsOptions, "store" | "onCapacity"> {
   name: string;
-  store: Pick<EventStore, "claim" | "renew" | "release">;
+  store: Pick<EventStore, "claim" | "release">;
+  leaseMs: number;
   pollIntervalMs: number;
   mustYield: () => boolean;
   share: () => number;

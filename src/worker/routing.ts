@@ -1,15 +1,19 @@
 import { hash } from "node:crypto";
 import type { EventPayload, PendingEvent } from "../events/store.ts";
-import { ExactNumber } from "../lib/exact-json.ts";
+import { endsWithin } from "../lib/bounded.ts";
+import { canonicalText, ExactNumber } from "../lib/exact-json.ts";
 import { type EventContent, type Unmet, unmetOf } from "./conditions.ts";
+import { JUDGING_TIMEOUT_MS } from "./judging.ts";
 import type { Route } from "./route.ts";
 
 /** A job that an event needs. */
-interface RoutedJob {
+export interface RoutedJob {
   route: string;
   /** How long after the receipt the job is due. */
   delayMs: number;
   orderingKey: string | null;
+  /** Why the route could not judge the event: the job is a dead letter from the start. */
+  failure?: string;
 }
 
 type RoutedBy = Pick<PendingEvent, "source" | "type">;
@@ -23,6 +27,8 @@ export interface Routing {
   readsPayload(event: RoutedBy): boolean;
   /** The jobs of an event. `payload` is null if it was not read, or cannot be. */
   jobsOf(event: RoutedBy, payload: EventPayload | null): RoutedJob[];
+  /** The jobs of an event that could not be judged: those of routes that look into the payload are dead letters. */
+  setAside(event: RoutedBy, reason: string): RoutedJob[];
 }
 
 // Keys are in an index. Longer ones are replaced by their digest.
@@ -35,7 +41,7 @@ export function createRouting(routes: readonly Route[], openPayload: OpenPayload
     compiled.filter((route) => isOfSource(route, source) && route.takes(type));
 
   return {
-    readsPayload: (event) => candidates(event).some(({ when, orderBy }) => when.length > 0 || orderBy !== null),
+    readsPayload: (event) => candidates(event).some(looksInside),
     jobsOf(event, payload) {
       const found = candidates(event);
       if (payload === null) return found.map(({ name, delayMs }) => ({ route: name, delayMs, orderingKey: null }));
@@ -48,13 +54,21 @@ export function createRouting(routes: readonly Route[], openPayload: OpenPayload
           orderingKey: orderBy === null ? null : keyOf(content.member(orderBy)),
         }));
     },
+    setAside: (event, failure) =>
+      candidates(event).map(({ name, delayMs, ...route }) => ({
+        ...{ route: name, delayMs, orderingKey: null },
+        ...(looksInside(route) && { failure }),
+      })),
   };
 }
+
+/** Whether a route looks into payloads. */
+export const looksInside = ({ when, orderBy }: Pick<Route, "when" | "orderBy">) => when.length > 0 || orderBy !== null;
 
 /** A route, and the first of its conditions that an event does not meet; null if the route takes the event. */
 export interface RouteVerdict extends Pick<Unmet, "expected" | "found"> {
   route: string;
-  unmet: "origin" | "source" | "types" | `when ${string}` | null;
+  unmet: "origin" | "source" | "types" | "time" | `when ${string}` | null;
 }
 
 /**
@@ -83,17 +97,35 @@ export function createExplanation(
   routes: readonly Route[],
 ): (event: RoutedBy, content: EventContent) => RouteVerdict[] {
   const compiled = routes.map(compile);
-  return ({ source, type }, content) => {
-    const verdictOf = (route: Compiled): Omit<RouteVerdict, "route"> => {
-      if (!isOfSource(route, source))
-        return { unmet: "source", expected: (route.sources ?? []).join(" or "), found: source };
-      if (!route.takes(type)) return { unmet: "types", expected: route.types.join(", "), found: type };
-      const unmet = unmetOf(route.when, content);
-      if (unmet === null) return { unmet, expected: null, found: null };
-      return { unmet: `when ${unmet.condition}`, expected: unmet.expected, found: unmet.found };
+  return (event, content) => {
+    const verdicts: RouteVerdict[] = [];
+    const judge = () => {
+      for (const route of compiled) verdicts.push(verdictOf(route, event, content));
     };
-    return compiled.map((route) => ({ route: route.name, ...verdictOf(route) }));
+    if (!compiled.some(({ when }) => when.length > 0)) judge();
+    else endsWithin(JUDGING_TIMEOUT_MS, judge);
+    for (const route of compiled.slice(verdicts.length)) {
+      const verdict = verdictOf({ ...route, when: [] }, event, content);
+      verdicts.push(verdict.unmet === null && route.when.length > 0 ? { ...verdict, ...TOO_LONG } : verdict);
+    }
+    return verdicts;
   };
+}
+
+const TOO_LONG = {
+  unmet: "time",
+  expected: `at most ${JUDGING_TIMEOUT_MS / 1000} s`,
+  found: `over ${JUDGING_TIMEOUT_MS / 1000} s`,
+} as const;
+
+function verdictOf(route: Compiled, { source, type }: RoutedBy, content: EventContent): RouteVerdict {
+  const { name, sources, types, when } = route;
+  if (!isOfSource(route, source))
+    return { route: name, unmet: "source", expected: (sources ?? []).join(" or "), found: source };
+  if (!route.takes(type)) return { route: name, unmet: "types", expected: types.join(", "), found: type };
+  const unmet = unmetOf(when, content);
+  if (unmet === null) return { route: name, unmet, expected: null, found: null };
+  return { route: name, unmet: `when ${unmet.condition}`, expected: unmet.expected, found: unmet.found };
 }
 
 /** Why a route does not take an event, as text; null if it takes it. */
@@ -129,7 +161,7 @@ function globPattern(glob: string): RegExp {
 
 /** The ordering key that a member is; null if it is no text, number or boolean. */
 function keyOf(found: unknown): string | null {
-  const value = found instanceof ExactNumber ? Number(found.text) : found;
+  const value = found instanceof ExactNumber ? canonicalText(found) : found;
   if (value === null || !["string", "number", "boolean"].includes(typeof value)) return null;
   // SQLite and PostgreSQL do not compare ill-formed texts and texts with U+0000 as JavaScript does.
   const key = String(value).toWellFormed().replaceAll("\0", "\uFFFD");

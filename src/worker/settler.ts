@@ -90,7 +90,7 @@ export function logFailure(log: Log, job: ClaimedJob, error: unknown, message: s
 /** Logs a job that became a dead letter. */
 export function logDeadLetter(log: Log, job: Labels & { error: string | null }): void {
   const line = { event: "event_dead_lettered" as const, ...labels(job), error: job.error };
-  log.error(line, "event dead-lettered: attempts are used up");
+  log.error(line, "event dead-lettered");
 }
 
 type Labels = Pick<DeadLetteredJob, "source" | "eventId" | "type" | "route" | "attempt">;

@@ -1,10 +1,14 @@
 import { describeError } from "../errors.ts";
+import type { Claim } from "../events/job.ts";
 import type { EventStore, Work } from "../events/store.ts";
+import { createBatcher } from "../lib/batch.ts";
 import type { Log } from "../log.ts";
-import type { AttemptTools } from "./attempts.ts";
+import type { AttemptTools } from "./attempt.ts";
 import { type Breaker, createBreaker } from "./breaker.ts";
 import { createFanOut } from "./fan-out.ts";
 import type { Handler } from "./handler.ts";
+import { judgedAnew } from "./judged-anew.ts";
+import type { JudgingMark } from "./judging.ts";
 import { createOutages } from "./outages.ts";
 import type { Route } from "./route.ts";
 import { createRouteWorker, type OnExpired, type RouteWorker } from "./route-worker.ts";
@@ -36,6 +40,9 @@ export interface WorkerOptions {
   openPayload: OpenPayload;
   /** Whether the events of a source that nobody signed take routes. */
   routesCaptured?: (source: string) => boolean;
+  /** Of the events that are being judged. Without one, a crash during their judging is not noticed. */
+  judgingMark?: JudgingMark;
+  judgingTimeoutMs?: number;
   pollIntervalMs: number;
   /** Lifetime of a lease, which is renewed after a third of it. */
   leaseMs?: number;
@@ -109,6 +116,13 @@ export function createWorker(options: WorkerOptions): Worker {
     pollIntervalMs,
     now,
     monotonic,
+    mark: options.judgingMark,
+    judgingTimeoutMs: options.judgingTimeoutMs,
+    onSetAside: ({ id: number, source, type }, reason) =>
+      log.error(
+        { event: "event_unjudged", number, source, type, reason },
+        "event set aside: the routes that look into it have a dead letter of it; replay or discard it",
+      ),
     onUnrouted: ({ source, type }) =>
       log.warn({ event: "event_unrouted", source, type }, "no route takes events like this one; it is stored"),
   });
@@ -120,17 +134,29 @@ export function createWorker(options: WorkerOptions): Worker {
   let renewal: NodeJS.Timeout | undefined;
   let isStopped = true;
   const deadline = Promise.withResolvers<void>();
-  const shared = { ...options, settler, leaseMs, mustYield, share, onExpired, now, monotonic, random };
+  const renewals = createBatcher((claims: Claim[]) => store.renew(claims, leaseMs, now()));
+  const shared = {
+    ...options,
+    settler,
+    renew: renewals.add,
+    leaseMs,
+    mustYield,
+    share,
+    onExpired,
+    now,
+    monotonic,
+    random,
+  };
 
   function toolsOf(route: Route, createHandler: CreateHandler): AttemptTools {
-    const handler = createHandler(route);
-    return { route, handler, breaker: breakerOf(handler.target ?? `route ${route.name}`, route.name) };
+    const handler = judgedAnew(createHandler(route), route, openPayload);
+    return { route, handler, breaker: breakerOf(handler.target ?? `route ${route.name}`) };
   }
 
-  function breakerOf(target: string, route: string): Breaker {
+  function breakerOf(target: string): Breaker {
     const known = breakers.get(target);
     if (known) return known;
-    const breaker = createBreaker((isOpen) => {
+    const breaker = createBreaker((isOpen, route) => {
       logBreaker(log, route, isOpen);
       outages.wake();
     });
@@ -226,14 +252,18 @@ export function createWorker(options: WorkerOptions): Worker {
     async stop(deadlineMs) {
       isStopped = true;
       await loop.stop();
-      settler.stopRetrying();
-      const timer = setTimeout(deadline.resolve, deadlineMs);
+      const timer = setTimeout(() => {
+        settler.stopRetrying();
+        deadline.resolve();
+      }, deadlineMs);
       const ended = [...workers.values()].map((worker) => worker.stop(deadline.promise));
       await Promise.all([...ended, ...retiring.values()]);
       clearTimeout(timer);
+      settler.stopRetrying();
       await settler.flush();
       clearInterval(renewal);
       await outages.stop();
+      await options.judgingMark?.close();
     },
   };
 }

@@ -21,7 +21,7 @@ test("a known address gets the same rank and the same store calls for every e-ma
   const ranks: (Rank | undefined)[] = [];
   const attempts = createConcurrencyLimit({ width: 1, queueLimit: 10 });
   const log = createLog("silent");
-  const { sessions, factors } = localStores(database);
+  const { sessions } = localStores(database);
   const throttle = createThrottle(recording(createSqliteThrottleStore(database), asked), USER, () => NOW);
   const login = createLogin({
     user: { id: "1", email: "User@Example.com" },
@@ -34,7 +34,6 @@ test("a known address gets the same rank and the same store calls for every e-ma
       user: { id: "1", email: USER },
       throttle,
       sessions,
-      factors,
       secret: "a secret of the test, 32 bytes or more",
       ttlSeconds: { api: 60, form: 60 },
       log,

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { suite, test } from "node:test";
 import { connect } from "node:tls";
 import { APP, echoOf, GENUINE, loggedIn, PROXIES, siteOf, userHeaders } from "../helpers/protected-app.ts";
+import type { Edit } from "../helpers/proxy.ts";
 import { HANG_MS, until } from "../helpers/until.ts";
 import { Visitor } from "../helpers/visitor.ts";
 import { workingDir } from "../helpers/working-dir.ts";
@@ -39,6 +40,14 @@ const HOSTILE: [target: string, host?: string, ...lines: string[]][] = [
     ...["/PUBLIC/x", "/Public/x", "/public.", "/publicx", "/public%20/x", "/public%00/x", "/public/%00", "/%00/public"],
     ...["/public/#/../secret", "/secret#/public/x", "/secret%23/public/x", "/secret?/public/x", "/secret?x=/public/"],
     ...["/public/%c0%ae%c0%ae/secret", "/public/%ff", "/public/%u002e/secret", "/public/%zz", "/public/%"],
+    ...[
+      "/public/%3f/../secret",
+      "/public/x%3Fy",
+      "/public/..%20/secret",
+      "/public/..%20%2e/secret",
+      "/public/%20../secret",
+    ],
+    ...["/public/.../secret", "/public/x.", "/public/x%20", "/public/%2e%2e%3bx/secret", "/public/..%c2%a0/secret"],
     ...["/publi\u00e7/x", "/%ef%bc%8fpublic/x", "/\uff0fpublic/x", "/public\uff0f..\uff0fsecret"],
     // As in chillzhuang/SpringBlade#8, maximhq/bifrost#5765 and tlbx-ai/tlbx#153.
     ...[
@@ -162,6 +171,21 @@ suite("the entries of access behind a proxy", { concurrency: PROXIES.length }, (
         assert.equal(await status("/robots/../people/x"), 403);
       });
 
+      test("let no token of a program reach the app where everyone passes, whether it has the scope or not", async () => {
+        const { stdout } = await site.server.run(["tokens", "create", "elsewhere", "--scope", "verify:x.example.com"]);
+        const token = stdout.trim();
+        const program = new Visitor(site.proxy.port);
+        const basic = (password: string) => `Basic ${Buffer.from(`git:${password}`).toString("base64")}`;
+        const passes = async (...values: string[]) => {
+          const lines = values.flatMap((value) => ["Authorization", value]);
+          const echo = echoOf(await program.request(`${APP}/public/x`, { headers: { accept: "*/*" }, lines }));
+          return echo.headers.filter(([header]) => /^authorization$/i.test(header)).map(([, value]) => value);
+        };
+        for (const value of [`Bearer ${token}`, basic(token), `bearer  ${token}`, `Bearer ${token.slice(0, -1)}`])
+          assert.deepEqual(await passes(value), [], value.slice(0, 12));
+        for (const value of ["Bearer app-own-token", basic("app-own")]) assert.deepEqual(await passes(value), [value]);
+      });
+
       test(`let none of ${HOSTILE.length} hostile requests reach what is closed`, async () => {
         const { app, proxy } = site;
         const before = app.received.length;
@@ -175,6 +199,57 @@ suite("the entries of access behind a proxy", { concurrency: PROXIES.length }, (
             `${target.slice(0, 100)} ${host}: ${status}`,
           );
         }
+      });
+    });
+  }
+});
+
+/** Lines for a proxy as people post them, with less than the files of `deploy/`. */
+const SHORT_LINES: Record<string, Edit> = {
+  // As in the documentation of Caddy's forward_auth.
+  caddy: () =>
+    "app.example.com {\n\tforward_auth 127.0.0.1:3000 {\n\t\turi /auth/verify/redirect\n\t\tcopy_headers Remote-User\n\t}\n\treverse_proxy 127.0.0.1:8080\n}\n",
+  nginx: (text) => text.replace(/ *proxy_set_header X-Original-Method \$request_method;\n/, ""),
+};
+
+suite("the entries of access behind a proxy with short lines", { concurrency: PROXIES.length }, () => {
+  for (const [name, needsProxy] of PROXIES) {
+    const edit = SHORT_LINES[name];
+    if (edit === undefined) continue;
+    suite(name, { ...needsProxy(), concurrency: 1 }, () => {
+      const own = join(workingDir(), "authserve.yaml");
+      writeFileSync(
+        own,
+        "access:\n  - { host: app.example.com, path: /open/**, allow: everyone }\n  - { host: app.example.com, path: /read/**, methods: [GET], allow: everyone }\n",
+      );
+      const site = siteOf(name, { CONFIG_FILE: own }, edit);
+
+      // https://github.com/oauth2-proxy/oauth2-proxy/issues/3506 and https://github.com/authelia/authelia/issues/2840
+      test("open no page and no method that a header of a stranger names", async () => {
+        const { app, proxy } = site;
+        const program = new Visitor(proxy.port);
+        const ask = (path: string, method: string, ...lines: string[]) =>
+          program.request(`${APP}${path}`, { method, headers: { accept: "*/*" }, lines });
+        assert.equal((await ask("/open/x", "GET")).status, 200);
+        const before = app.received.length;
+        const URL = `${APP}/open/x`;
+        for (const path of ["/secret", "/read/../secret"]) {
+          await ask(path, "GET", "X-Original-URL", URL);
+          await ask(path, "GET", "X-Original-URL", URL, "X-Forwarded-Uri", "/open/x");
+          await ask(path, "GET", "X-Forwarded-Uri", "/open/x", "X-Forwarded-Host", "app.example.com");
+        }
+        for (const method of ["POST", "DELETE"]) {
+          await ask("/read/x", method);
+          await ask("/read/x", method, "X-Original-Method", "GET");
+          await ask("/read/x", method, "X-Forwarded-Method", "GET");
+          await ask("/read/x", method, "X-Forwarded-Method", "GET", "X-Forwarded-Uri", "/read/x");
+          await ask("/read/x", method, "X-Original-URL", `${APP}/read/x`, "X-Original-Method", "GET");
+        }
+        assert.deepEqual(
+          app.received.slice(before).map(({ method, url }) => `${method} ${url}`),
+          [],
+        );
+        await site.server.logged("original_request_unclear");
       });
     });
   }

@@ -224,13 +224,14 @@ suite("the admin page in Chromium", needsChromium(), () => {
     });
   }
 
-  test("an event is opened whose id the browser takes for a step in the path", async (t) => {
+  test("an event is opened whose id is a step in the path, or has a slash", async (t) => {
     const { server } = await startShop(t);
-    for (const id of [".", ".."]) await deliver(server, { id, type: "odd", note: `note of ${id}!` });
+    const ids = [".", "..", "a/b"];
+    for (const id of ids) await deliver(server, { id, type: "odd", note: `note of ${id}!` });
     await using profile = await openProfile(browser);
     const complaints = await complaintsOf(profile);
     const page = await openPage(profile, server.url);
-    for (const id of [".", ".."]) {
+    for (const id of ids) {
       await page.goto(`${server.url}/admin/#/events`);
       await page.getByRole("link", { name: id, exact: true }).click();
       await page.getByRole("heading", { level: 1, name: id, exact: true }).waitFor();

@@ -57,7 +57,7 @@ suite("doctor on PostgreSQL", needsPostgres(), () => {
     await postgres.run("CREATE ROLE app LOGIN");
     const { schema, standbys } = await check(url.replace("authserve@", "app@"));
     assert.deepEqual([schema?.verdict, schema?.remedy], ["wrong", "run GRANT CREATE ON DATABASE … TO …"]);
-    assert.match(standbys?.found ?? "", /^unknown: /);
+    assert.equal(standbys?.found, "none");
   });
 
   test("reports settings that lose acknowledged events", async (t) => {
@@ -80,9 +80,15 @@ suite("doctor on PostgreSQL", needsPostgres(), () => {
     assert.equal(standbys?.verdict, "warning");
     assert.match(standbys?.found ?? "", /^1, none synchronous: a failover can lose the newest acknowledged events$/);
 
+    await database.query("CREATE ROLE plain LOGIN");
+    const seenBy = async (user: string) =>
+      (await check(database.url().replace("authserve@", `${user}@`))).standbys?.found;
+    assert.match(String(await seenBy("plain")), /^1, none synchronous/);
+
     await database.query("ALTER SYSTEM SET synchronous_standby_names = '*'");
     await database.query("SELECT pg_reload_conf()");
     await until(async () => (await check(database.url())).standbys?.verdict === "ok");
+    assert.match(String(await seenBy("plain")), /^1; which are synchronous is hidden from this user/);
   });
 
   test("warns of too few connections for the pool", async (t) => {

@@ -4,6 +4,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { suite, test } from "node:test";
 import { type Echo, sha256 } from "../helpers/echo-app.ts";
+import { IDENTITY_HEADERS } from "../helpers/identity-headers.ts";
 import { freePort } from "../helpers/ports.ts";
 import {
   APP,
@@ -38,7 +39,8 @@ const SAID_BY_PROXIES = [
     (name) => `X-Forwarded-${name}`,
   ),
   ...["URL", "URI", "Method", "Host", "For", "Prefix"].map((name) => `X-Original-${name}`),
-  ...["Remote-Name", "Remote-Groups", "Forwarded"],
+  ...["Remote-Name", "Remote-Groups", "Remote-Credential", "Forwarded"],
+  ...Object.values(IDENTITY_HEADERS).flat(),
 ];
 
 suite("an app behind a proxy that asks /auth/verify", { concurrency: PROXIES.length }, () => {
@@ -150,18 +152,19 @@ suite("an app behind a proxy that asks /auth/verify", { concurrency: PROXIES.len
 
       test("a client cannot say what the proxy says, in any spelling that apps take for the same", async () => {
         const visitor = await loggedIn(site);
-        const forged = SAID_BY_PROXIES.flatMap((name) =>
-          ["-", "_"].map((separator) => name.replaceAll("-", separator)),
-        );
-        const { headers } = echoOf(await visitor.request(DEEP, { lines: forged.flatMap((name) => [name, "mallory"]) }));
-        assert.deepEqual(
-          headers.filter(([, value]) => value.includes("mallory")),
-          [],
-        );
-        assert.deepEqual(
-          headers.filter(([header]) => /^x-forwarded-for$/i.test(header)).map(([, value]) => value),
-          ["127.0.0.1"],
-        );
+        for (const separator of ["-", "_"]) {
+          const lines = SAID_BY_PROXIES.flatMap((name) => [name.replaceAll("-", separator), "mallory"]);
+          const { headers } = echoOf(await visitor.request(DEEP, { lines }));
+          assert.deepEqual(
+            headers.filter(([, value]) => value.includes("mallory")),
+            [],
+          );
+          for (const address of [/^x-forwarded-for$/i, /^x-real-ip$/i])
+            assert.deepEqual(
+              headers.filter(([header]) => address.test(header)).map(([, value]) => value),
+              ["127.0.0.1"],
+            );
+        }
       });
 
       test("a client cannot choose a part of the path of authserve", async () => {

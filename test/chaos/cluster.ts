@@ -4,6 +4,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { ask } from "../helpers/client.ts";
 import { startProgram } from "../helpers/command.ts";
 import { changed } from "../helpers/deployed-files.ts";
+import { clockOff } from "../helpers/fake-clock.ts";
 import { freePort } from "../helpers/ports.ts";
 import { type Server, type ServerOptions, startServer } from "../helpers/server.ts";
 import type { Cleanup } from "../helpers/temp-dir.ts";
@@ -11,7 +12,6 @@ import { isWell, until } from "../helpers/until.ts";
 import { workingDir } from "../helpers/working-dir.ts";
 
 const HAPROXY = join(import.meta.dirname, "../../deploy/cluster/haproxy.cfg");
-export const FAKETIME = "/usr/lib/x86_64-linux-gnu/faketime/libfaketime.so.1";
 
 /** How far the clocks of the servers are from the right time. */
 const CLOCKS = ["-90s", "+0s", "+90s"];
@@ -37,9 +37,7 @@ export async function startCluster(context: Cleanup, env: Record<string, string>
           ...env,
           PORT: `${port}`,
           TRUSTED_PROXIES: "127.0.0.1",
-          LD_PRELOAD: FAKETIME,
-          FAKETIME: CLOCKS[index],
-          FAKETIME_DONT_FAKE_MONOTONIC: "1",
+          ...clockOff(CLOCKS[index] as string),
         },
       }),
     ),

@@ -1,16 +1,17 @@
 import assert from "node:assert/strict";
-import { existsSync, writeFileSync } from "node:fs";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { suite, type TestContext, test } from "node:test";
 import { setTimeout as delay } from "node:timers/promises";
-import { needs, needsAll, needsHaproxy, needsPostgres } from "../helpers/back-end.ts";
+import { needsAll, needsHaproxy, needsPostgres } from "../helpers/back-end.ts";
 import { me } from "../helpers/client.ts";
+import { needsFaketime } from "../helpers/fake-clock.ts";
 import { MISCOUNTED, withDatabase } from "../helpers/postgres-rows.ts";
 import type { Server } from "../helpers/server.ts";
 import { startTarget } from "../helpers/target.ts";
 import { until } from "../helpers/until.ts";
 import { workingDir } from "../helpers/working-dir.ts";
-import { type Cluster, FAKETIME, startCluster } from "./cluster.ts";
+import { type Cluster, startCluster } from "./cluster.ts";
 import { startLogins, startSenders } from "./load.ts";
 import { type Pair, startPair } from "./pair.ts";
 
@@ -66,8 +67,6 @@ function faultsOf(rounds: number): string[] {
     () => Math.random() - 0.5,
   );
 }
-
-const needsFaketime = () => needs("clocks that differ", () => existsSync(FAKETIME), "install faketime");
 
 suite(
   "three servers behind HAProxy, on PostgreSQL with a standby",

@@ -18,6 +18,14 @@ function printed(t: TestContext, value: unknown, isTTY: boolean): string[] {
 }
 
 for (const isTTY of [false, true]) {
+  test(`characters that a terminal shows otherwise are escaped in JSON, isTTY=${isTTY}`, (t) => {
+    const value = "a\u202eb\u2066c\u200f\u2028\u2029\u200b\ufeff\u00ad\u009b\u007f\u{e0041}ñ漢😀";
+    const text = printed(t, [value], isTTY).join("");
+    assert.deepEqual(JSON.parse(text), [value]);
+    assert.doesNotMatch(text, /[\p{Cf}\p{Zl}\p{Zp}\u007f-\u009f]/u);
+    assert.ok(text.includes("\\u202eb") && text.includes("\\udb40\\udc41ñ漢😀"));
+  });
+
   test(`an array is printed as JSON, isTTY=${isTTY}`, (t) => {
     for (const count of [0, 1, 999, 1000, 1001, 2000, 2500]) {
       const values = Array.from({ length: count }, (_, n) => ({ n, of: ["[\n]", []] }));

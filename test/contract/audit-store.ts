@@ -24,8 +24,8 @@ interface OpenedAudit {
 
 /** The contract of every store of the audit. `open` returns an empty one. */
 export function auditStoreContract(adapter: string, open: (context: Cleanup) => Promise<OpenedAudit>): void {
-  const faultsOf = async (store: AuditStore, known: { number: number; hash: string } | null = null) =>
-    (await verifyAudit(store, known)).faults.map(({ number, found }) => `${number} ${found}`);
+  const faultsOf = async (store: AuditStore, known: Parameters<typeof verifyAudit>[2] = null, now = NOW) =>
+    (await verifyAudit(store, now, known)).faults.map(({ number, found }) => `${number} ${found}`);
 
   async function openWith(t: Cleanup, count: number) {
     const opened = await open(t);
@@ -37,7 +37,7 @@ export function auditStoreContract(adapter: string, open: (context: Cleanup) => 
     test("is empty and whole at first", async (t) => {
       const { store } = await open(t);
       assert.deepEqual(await store.list({ limit: 10 }), []);
-      const { rows, newest, faults } = await verifyAudit(store);
+      const { rows, newest, faults } = await verifyAudit(store, NOW);
       assert.deepEqual([rows, newest.number, faults], [0, 0, []]);
     });
 
@@ -50,14 +50,14 @@ export function auditStoreContract(adapter: string, open: (context: Cleanup) => 
       assert.deepEqual(entry, auditEntry(1));
       assert.equal(new Set([first, second, third].map((row) => row?.hash)).size, 3);
       assert.deepEqual(await store.after(1, 1), [second]);
-      const verdict = await verifyAudit(store);
-      assert.deepEqual(verdict, { rows: 3, newest: { number: 3, hash: third?.hash }, faults: [] });
+      const verdict = await verifyAudit(store, NOW);
+      assert.deepEqual(verdict, { rows: 3, newest: { number: 3, hash: third?.hash, at: NOW + 3 }, faults: [] });
     });
 
     test("appends at the same time make one chain", async (t) => {
       const { store } = await open(t);
       await Promise.all(Array.from({ length: 40 }, (_, n) => store.append(auditEntry(n))));
-      const { rows, faults } = await verifyAudit(store);
+      const { rows, faults } = await verifyAudit(store, NOW);
       assert.deepEqual([rows, faults], [40, []]);
     });
 
@@ -101,7 +101,7 @@ export function auditStoreContract(adapter: string, open: (context: Cleanup) => 
 
     test("a chain that was made anew is found by a row of an earlier check", async (t) => {
       const { store, run } = await openWith(t, 3);
-      const { newest } = await verifyAudit(store);
+      const { newest } = await verifyAudit(store, NOW);
       await run("DELETE FROM audit");
       await run("DELETE FROM audit_ends");
       assert.match((await faultsOf(store, newest)).join(), /^3 is missing/);
@@ -121,7 +121,36 @@ export function auditStoreContract(adapter: string, open: (context: Cleanup) => 
         rows.map(({ number }) => number),
         [MAX_REMOVED_ROWS + 3, MAX_REMOVED_ROWS + 4, MAX_REMOVED_ROWS + 5],
       );
-      assert.deepEqual(await faultsOf(store), []);
+      const now = later.at + 10;
+      assert.deepEqual(await faultsOf(store, null, now), []);
+      const hash = "1".repeat(64);
+      const removed = { number: MAX_REMOVED_ROWS + 2, hash };
+      assert.deepEqual(await faultsOf(store, { number: 1, hash }, now), []);
+      assert.match((await faultsOf(store, removed, now)).join(), /^22 had another hash when it was removed/);
+      assert.match(
+        (await faultsOf(store, { number: 1, hash, at: NOW + 100 }, now)).join(),
+        /^1 was removed before its/,
+      );
+    });
+
+    test("rows that were removed before their time are found, and so is a known one", async (t) => {
+      const { store, run } = await openWith(t, 4);
+      const [, , third] = await store.after(0, 3);
+      const { newest } = await verifyAudit(store, NOW);
+      const mark = (name: string, number: number) =>
+        run(`INSERT INTO audit_ends (name, number, hash) VALUES ('${name}', ${number}, '${third?.hash}')`);
+      await mark("removed", 3);
+      await run("DELETE FROM audit WHERE number <= 3");
+      assert.deepEqual(await faultsOf(store), ["3 and those before it were removed before their time"]);
+      await mark("removed_at", NOW);
+      assert.match((await faultsOf(store, third)).join("\n"), /^3 and those before .*\n3 was removed before its time$/);
+      // Who writes an old time is found by the time of a known row, and by the newest row, which is never removed.
+      await run(`UPDATE audit_ends SET number = ${NOW - 2 * AUDIT_KEPT_MS} WHERE name = 'removed_at'`);
+      assert.deepEqual(await faultsOf(store, third), ["3 was removed before its time"]);
+      await run("DELETE FROM audit");
+      await run("UPDATE audit_ends SET number = 4 WHERE name = 'removed'");
+      assert.match((await faultsOf(store)).join(), /^4 and those before it were removed before their time/);
+      assert.match((await faultsOf(store, newest)).join(), /4 had another hash .*,4 was removed/);
     });
   });
 }

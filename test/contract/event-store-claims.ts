@@ -115,7 +115,7 @@ export function claimContract(adapter: string, open: OpenEventStore): void {
       const event = await eventAndJob(store, "e-1");
       assert.deepEqual([event?.attempts, event?.dueAt, event?.history], [1, late + LEASE_MS, []]);
       assert.deepEqual((await claim(store, { owner: "b", now: late, inProgress: [job.event] })).claimed, []);
-      assert.equal(await store.renew(claimOf(job), LEASE_MS, late), true);
+      assert.deepEqual(await store.renew([claimOf(job)], LEASE_MS, late), [true]);
     });
 
     test("an expired lease counts as failed when its owner no longer holds the event", async (t) => {
@@ -149,9 +149,9 @@ export function claimContract(adapter: string, open: OpenEventStore): void {
     test("a lease can be renewed, also after it has expired if no other worker took the job", async (t) => {
       const store = await withOne(t);
       const held = claimOf(await claimOne(store));
-      assert.equal(await store.renew(held, LEASE_MS, NOW + LEASE_MS - 1), true);
+      assert.deepEqual(await store.renew([held], LEASE_MS, NOW + LEASE_MS - 1), [true]);
       assert.deepEqual((await claim(store, { owner: "b", now: NOW + LEASE_MS })).claimed, []);
-      assert.equal(await store.renew(held, LEASE_MS, NOW + 3 * LEASE_MS), true);
+      assert.deepEqual(await store.renew([held], LEASE_MS, NOW + 3 * LEASE_MS), [true]);
       assert.deepEqual((await claim(store, { owner: "b", now: NOW + 3 * LEASE_MS })).claimed, []);
     });
 
@@ -251,7 +251,7 @@ export function claimContract(adapter: string, open: OpenEventStore): void {
       const before = await store.get("e-1");
       assert.deepEqual(await store.settle([settlement(lost)]), [false]);
       assert.deepEqual(await store.settle([settlement(lost, { next: { to: "failed", reason: "x" } })]), [false]);
-      assert.equal(await store.renew(claimOf(lost), LEASE_MS, NOW), false);
+      assert.deepEqual(await store.renew([claimOf(lost)], LEASE_MS, NOW), [false]);
       assert.deepEqual(await store.get("e-1"), before);
       assert.deepEqual(await store.settle([settlement(taken, { owner: "b" })]), [true]);
     });
@@ -261,7 +261,7 @@ export function claimContract(adapter: string, open: OpenEventStore): void {
       await claimOne(store);
       const job = await claimOne(store, { now: NOW + LEASE_MS });
       const before = await store.get("e-1");
-      assert.equal(await store.renew(claimOf(job, "b"), 9 * LEASE_MS, NOW + LEASE_MS), false);
+      assert.deepEqual(await store.renew([claimOf(job, "b")], 9 * LEASE_MS, NOW + LEASE_MS), [false]);
       await store.release([{ ...claimOf(job), attempt: 1 }], NOW + LEASE_MS);
       assert.deepEqual(await store.get("e-1"), before);
     });
@@ -271,7 +271,7 @@ export function claimContract(adapter: string, open: OpenEventStore): void {
       const first = await claimOne(store);
       const second = await claimOne(store, { now: NOW + LEASE_MS });
       assert.deepEqual(await store.settle([settlement(first)]), [false]);
-      assert.equal(await store.renew(claimOf(first), LEASE_MS, NOW), false);
+      assert.deepEqual(await store.renew([claimOf(first)], LEASE_MS, NOW), [false]);
       assert.deepEqual(await store.settle([settlement(second)]), [true]);
     });
 

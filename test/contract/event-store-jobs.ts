@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
-import type { ClaimedJob, Next } from "../../src/events/job.ts";
+import { type ClaimedJob, isUnjudged, type Next } from "../../src/events/job.ts";
 import type { EventStore } from "../../src/events/store.ts";
 import { claim, claimOf, NOW, newEvent, numbersOf, replayAll, reroute } from "../helpers/events.ts";
 import type { OpenEventStore } from "./event-store.ts";
@@ -37,6 +37,34 @@ export function jobContract(adapter: string, open: OpenEventStore): void {
   };
 
   suite(`event store: ${adapter}: jobs`, () => {
+    test("a job with a failure is a dead letter from the start, and a replay queues it", async (t) => {
+      const store = await open(t);
+      await store.append([newEvent({ eventId: "a" }), newEvent({ eventId: "b" })]);
+      const [a = 0, b = 0] = numbersOf(await store.pending(10));
+      const job = { dueAt: NOW, orderingKey: null };
+      const jobs = [
+        { event: a, route: "when", ...job, failure: "not judged" },
+        { event: b, route: "when", ...job, failure: "not judged" },
+        { event: b, route: "all", ...job },
+      ];
+      await store.addJobs([a, b], jobs);
+      assert.deepEqual(await countsOf(store), [1, 0, 1]);
+      await settle(store, await claimOf1(store, "all"), DONE);
+      assert.deepEqual(await countsOf(store), [0, 0, 2]);
+      const [found] = (await store.get("a"))[0]?.jobs ?? [];
+      assert.deepEqual(found?.deadLetter, { failedAt: NOW, reason: "not judged" });
+      assert.deepEqual([found?.attempts, found?.lastError], [0, "not judged"]);
+      assert.equal((await store.list({ status: "failed", error: "not judged", limit: 10 })).items.length, 2);
+      assert.deepEqual((await claim(store, { route: "when", limit: 1 })).claimed, []);
+      assert.equal(await store.replay({ eventId: "a", source: "default" }, NOW), 1);
+      assert.deepEqual(await countsOf(store), [1, 0, 1]);
+      const replayed = await claimOf1(store, "when");
+      assert.deepEqual([replayed.event, isUnjudged(replayed)], [a, true]);
+      await settle(store, replayed, FAILED);
+      await store.replay({ eventId: "a", source: "default" }, NOW);
+      assert.equal(isUnjudged(await claimOf1(store, "when")), false, "it was judged before");
+    });
+
     test("events without jobs are listed in order of arrival until their jobs are added", async (t) => {
       const store = await open(t);
       await store.append([

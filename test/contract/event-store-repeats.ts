@@ -205,6 +205,17 @@ export function repeatContract(adapter: string, open: OpenEventStore): void {
       );
     });
 
+    test("of very many conflicts of an event the first ones are shown", async (t) => {
+      const store = await open(t);
+      await store.append([newEvent({ eventId: "a" })]);
+      const others = Array.from({ length: 5001 }, (_, n) =>
+        newEvent({ eventId: "a", payload: Buffer.from(`{"n":${n}}`) }),
+      );
+      await store.append(others);
+      assert.equal((await store.get("a"))[0]?.conflicts.length, 5000);
+      assert.equal((await store.backlog()).conflicts, 5001);
+    });
+
     test("retention removes the repeats with their event", async (t) => {
       const store = await open(t);
       await store.append([delivery("a"), delivery("b")]);

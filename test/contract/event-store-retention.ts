@@ -35,6 +35,14 @@ export function retentionContract(adapter: string, open: OpenEventStore): void {
     }
   }
 
+  /** Stores a processed event as a clock that is behind does. */
+  async function addBehind(store: EventStore, eventId: string, at: number) {
+    await store.append([newEvent({ eventId, receivedAt: at })]);
+    const { claimed } = await claim(store);
+    const end = { next: DONE, startedAt: at, finishedAt: at, error: null };
+    await store.settle(claimed.map((job) => ({ ...claimOf(job), ...end })));
+  }
+
   /** Purges page by page. */
   async function purge(store: EventStore, now: number, retention = SHORT, limit = 1000, isDryRun = false) {
     const purged = { events: 0, ids: 0 };
@@ -96,11 +104,7 @@ export function retentionContract(adapter: string, open: OpenEventStore): void {
     test("an event of a clock that was behind is kept as long as its neighbours", async (t) => {
       const store = await open(t);
       await add(store, { a: DONE });
-      const then = NOW - 1e10;
-      await store.append([newEvent({ eventId: "b", receivedAt: then })]);
-      const { claimed } = await claim(store);
-      const end = { next: DONE, startedAt: then, finishedAt: then, error: null };
-      await store.settle(claimed.map((job) => ({ ...claimOf(job), ...end })));
+      await addBehind(store, "b", NOW - 1e10);
       await add(store, { last: null });
       await purge(store, NOW + MINUTE - 1);
       assert.equal(await idsIn(store), "ablast");
@@ -108,6 +112,22 @@ export function retentionContract(adapter: string, open: OpenEventStore): void {
       assert.equal((await store.append([newEvent({ eventId: "b" })]))[0]?.duplicate, true);
       await purge(store, NOW + 3 * MINUTE);
       assert.equal((await store.backlog()).ids, 1);
+    });
+
+    test("an event of a clock that was known to be behind is kept as long as what came when it was set right", async (t) => {
+      const store = await open(t);
+      const then = NOW - 1e10;
+      assert.equal(await store.noteClock({ now: then, isBehind: true }), 0);
+      await addBehind(store, "b", then);
+      await purge(store, NOW);
+      assert.equal(await idsIn(store), "b");
+      assert.equal(await store.noteClock({ now: NOW + MINUTE, isBehind: false }), 1);
+      await add(store, { last: null }, { receivedAt: NOW + MINUTE });
+      await purge(store, NOW + 2 * MINUTE - 1);
+      assert.equal(await idsIn(store), "blast");
+      assert.equal((await store.append([newEvent({ eventId: "b" })]))[0]?.duplicate, true);
+      await purge(store, NOW + 2 * MINUTE);
+      assert.equal(await idsIn(store), "last");
     });
 
     test("a late delivery of a removed event is a duplicate until its id is removed", async (t) => {

@@ -51,6 +51,7 @@ export function shadowContract(adapter: string, open: OpenEventStore): void {
       await store.addComparisons([comparison(1, "c"), comparison(2, null)]);
       const founds = async () => (await store.differences("next")).map(({ found }) => found);
       assert.deepEqual(await founds(), ["c"]);
+      assert.deepEqual(await store.comparisons("next"), { ...NOTHING, same: 1, different: 1 });
       await store.addComparisons([comparison(1, "x", { route: "other" })]);
       assert.deepEqual([await store.resetComparisons("next"), await store.resetComparisons("next")], [true, false]);
       assert.deepEqual([await store.comparisons("next"), await founds()], [NOTHING, []]);

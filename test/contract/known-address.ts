@@ -3,6 +3,7 @@ import { suite, test } from "node:test";
 import { createThrottle, type Throttle } from "../../src/auth/throttle/rules.ts";
 import type { ThrottleStore } from "../../src/auth/throttle/store.ts";
 import { failsWith } from "../helpers/fails-with.ts";
+import { rememberIn } from "../helpers/known-address.ts";
 import type { Cleanup } from "../helpers/temp-dir.ts";
 
 const USER = "user@example.com";
@@ -13,8 +14,10 @@ const wrong = async () => false;
 
 /** The limits of an address that has logged in, on every throttle store. They must not reveal the user's e-mail. */
 export function knownAddressContract(adapter: string, open: (context: Cleanup) => Promise<ThrottleStore>): void {
-  async function openThrottle(context: Cleanup): Promise<Throttle> {
-    return createThrottle(await open(context), USER);
+  async function openThrottle(context: Cleanup) {
+    const store = await open(context);
+    const throttle = createThrottle(store, USER);
+    return { throttle, remember: (address: string) => rememberIn(store, throttle, address) };
   }
 
   async function failTimes(throttle: Throttle, times: number, address: string, email: string): Promise<void> {
@@ -23,8 +26,8 @@ export function knownAddressContract(adapter: string, open: (context: Cleanup) =
 
   suite(`a known address: ${adapter}`, () => {
     test("is known for every e-mail, and other addresses are known for none", async (t) => {
-      const throttle = await openThrottle(t);
-      await throttle.remember(HOME);
+      const { throttle, remember } = await openThrottle(t);
+      await remember(HOME);
       for (const email of [USER, NOBODY]) {
         assert.deepEqual(await throttle.check(HOME, email), { isKnown: true });
         assert.deepEqual(await throttle.check("192.0.2.2", email), { isKnown: false });
@@ -32,8 +35,8 @@ export function knownAddressContract(adapter: string, open: (context: Cleanup) =
     });
 
     test("is not subject to the limit of unknown addresses, for any e-mail", async (t) => {
-      const throttle = await openThrottle(t);
-      await throttle.remember(HOME);
+      const { throttle, remember } = await openThrottle(t);
+      await remember(HOME);
       for (const email of [USER, NOBODY]) {
         for (let host = 1; host <= 10; host++) await failTimes(throttle, 10, `198.51.100.${host}`, email);
         await failsWith("too_many_attempts", throttle.check("192.0.2.2", email));
@@ -42,9 +45,9 @@ export function knownAddressContract(adapter: string, open: (context: Cleanup) =
     });
 
     test("may fail ten times for each e-mail, including its failures before it was known", async (t) => {
-      const throttle = await openThrottle(t);
+      const { throttle, remember } = await openThrottle(t);
       for (const email of [USER, NOBODY]) await failTimes(throttle, 9, HOME, email);
-      await throttle.remember(HOME);
+      await remember(HOME);
       for (const email of [USER, NOBODY]) {
         await failTimes(throttle, 1, HOME, email);
         await failsWith("too_many_attempts", throttle.check(HOME, email));

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { suite, test } from "node:test";
 import {
   ADDRESS_BUCKET_PREFIX,
+  CODE_BUCKET_PREFIX,
   EMAIL_BUCKET_PREFIX,
   NETWORK_BUCKET_PREFIX,
   STALE_ATTEMPT_MS,
@@ -13,6 +14,7 @@ import type { Cleanup } from "../helpers/temp-dir.ts";
 const EMAIL = `${EMAIL_BUCKET_PREFIX}x`;
 const ADDRESS = `${ADDRESS_BUCKET_PREFIX}x`;
 const OTHER_ADDRESS = `${ADDRESS_BUCKET_PREFIX}y`;
+const CODES = `${CODE_BUCKET_PREFIX}x`;
 const NOW = 1_800_000_000_000;
 
 /** The counts of every throttle store for an operator. `open` returns an empty one, which is closed after the test. */
@@ -74,7 +76,7 @@ export function throttleCountsContract(adapter: string, open: (context: Cleanup)
         // Another e-mail.
         await fail(store, ["c", `${EMAIL_BUCKET_PREFIX}y`, ADDRESS]);
       }
-      assert.equal(await store.clear({ pair: "a", email: EMAIL, networks: [], address: ADDRESS }), 9);
+      assert.equal(await store.clear({ pair: "a", email: EMAIL, networks: [], address: ADDRESS, codes: CODES }), 9);
       assert.equal(await store.retryAfterMs([{ bucket: "a", limit: 1 }], NOW), 0);
       assert.equal(await store.failures("a", NOW), 0);
       assert.equal(await store.failures(ADDRESS, NOW), 0);
@@ -82,8 +84,8 @@ export function throttleCountsContract(adapter: string, open: (context: Cleanup)
       assert.equal(await store.failures(EMAIL, NOW), 3);
       assert.equal(await store.failures(OTHER_ADDRESS, NOW), 3);
       assert.deepEqual(await store.totals(NOW), { failures: 6, buckets: 2 });
-      assert.equal(await store.clear({ pair: "a", email: EMAIL, networks: [], address: ADDRESS }), 0);
-      assert.equal(await store.clear({ pair: "never", email: EMAIL, networks: [], address: ADDRESS }), 0);
+      assert.equal(await store.clear({ pair: "a", email: EMAIL, networks: [], address: ADDRESS, codes: CODES }), 0);
+      assert.equal(await store.clear({ pair: "never", email: EMAIL, networks: [], address: ADDRESS, codes: CODES }), 0);
       assert.equal(await store.failures(EMAIL, NOW), 3);
     });
 
@@ -95,9 +97,24 @@ export function throttleCountsContract(adapter: string, open: (context: Cleanup)
         await fail(store, ["b", EMAIL, ...networks, OTHER_ADDRESS]);
       }
       assert.deepEqual(await store.totals(NOW), { failures: 6, buckets: 2 });
-      assert.equal(await store.clear({ pair: "a", email: EMAIL, networks, address: ADDRESS }), 3);
+      assert.equal(await store.clear({ pair: "a", email: EMAIL, networks, address: ADDRESS, codes: CODES }), 3);
       for (const bucket of [EMAIL, ...networks]) assert.equal(await store.failures(bucket, NOW), 3);
       assert.equal(await store.clear("all"), 3);
+    });
+
+    test("clearing an address removes all wrong codes of unknown clients, which would still lock it out", async (t) => {
+      const store = await open(t);
+      for (const [pair, address] of [
+        ["a", ADDRESS],
+        ["b", OTHER_ADDRESS],
+      ] as const) {
+        await fail(store, [pair, address]);
+        await fail(store, [CODES]);
+      }
+      const names = { pair: "a", email: EMAIL, networks: [], address: ADDRESS, codes: CODES };
+      assert.equal(await store.clear(names), 2);
+      assert.deepEqual([await store.failures(CODES, NOW), await store.failures("b", NOW)], [0, 1]);
+      assert.equal(await store.clear(names), 0);
     });
 
     test("any number of failures can be cleared, and known addresses stay known", async (t) => {

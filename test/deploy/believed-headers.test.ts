@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { suite, test } from "node:test";
 import { parse } from "yaml";
 import { BELIEVED_HEADERS } from "../../src/http/proxies.ts";
+import { IDENTITY_HEADERS } from "../helpers/identity-headers.ts";
 
 const ROOT = join(import.meta.dirname, "../..");
 const read = (file: string) => readFileSync(join(ROOT, "deploy", file), "utf8");
@@ -58,7 +59,15 @@ const traefik: Handled = (text) => {
     "x-forwarded-for",
     "x-forwarded-proto",
     "x-forwarded-host",
+    "x-real-ip",
   ];
+  return (header) => names.includes(header);
+};
+
+/** What nginx sets for the requests to an app. */
+const nginxApp: Handled = (text) => {
+  const set = [...text.matchAll(/^ {4}proxy_set_header (\S+) (?:""|\$remote_addr);$/gm)];
+  const names = set.map(([, name]) => name?.toLowerCase());
   return (header) => names.includes(header);
 };
 
@@ -91,6 +100,25 @@ suite("each header that is believed of a proxy is set or removed", () => {
     const ofProxies = files.filter((file) => /Caddyfile|nginx|haproxy.*\.cfg$|traefik/.test(file));
     assert.deepEqual(ofProxies.sort(), Object.keys(FILES).sort());
   });
+});
+
+suite("each header by which other products name the user or the client is set or removed", () => {
+  const files: Record<string, Handled> = {
+    "nginx-app.conf": nginxApp,
+    "Caddyfile.app": caddy,
+    "haproxy-app.cfg": haproxy,
+    "traefik-app.yaml": traefik,
+  };
+  for (const [file, handled] of Object.entries(files)) {
+    test(`by deploy/${file}`, () => {
+      const isHandled = handled(read(file));
+      const names: string[] = Object.values(IDENTITY_HEADERS).flat();
+      assert.deepEqual(
+        names.filter((name) => !isHandled(name.toLowerCase())),
+        [],
+      );
+    });
+  }
 });
 
 test("no other header is believed of a proxy", () => {

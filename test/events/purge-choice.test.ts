@@ -11,7 +11,7 @@ const NO_TOTALS = { processed: 0, processedBytes: 0, failed: 0, failedBytes: 0, 
 const request = { retention: DEFAULT_RETENTION, now: NOW, limit: 2 };
 const row = (event: number, days: number) => ({ event, receivedAt: NOW - days * DAY, bytes: 10 });
 const page = {
-  timeOf: (receivedAt: number) => ({ at: Math.min(receivedAt, NOW), isAhead: receivedAt > NOW }),
+  timeOf: ({ receivedAt }: { receivedAt: number }) => ({ at: Math.min(receivedAt, NOW), isAhead: receivedAt > NOW }),
   jobsOf: (): [] => [],
 };
 const choose = (rows: ReturnType<typeof row>[], changes = {}, jobsOf: (event: number) => [] | null = page.jobsOf) => {

@@ -1,12 +1,12 @@
 import { execFileSync } from "node:child_process";
 import { existsSync } from "node:fs";
-import { join } from "node:path";
+import { join, resolve } from "node:path";
 import { type CommandOptions, type Finished, runProgram } from "./command.ts";
 
 const ROOT = join(import.meta.dirname, "../..");
 
-/** The executable that is tested. `AUTHSERVE_BINARY` names another one. */
-export const BINARY = process.env.AUTHSERVE_BINARY ?? join(ROOT, "dist/authserve");
+/** The built executable that is tested. `AUTHSERVE` names another one. */
+export const BINARY = resolve(process.env.AUTHSERVE ?? join(ROOT, "dist/authserve"));
 
 /** The reason why tests of the binary cannot run, or false. With `REQUIRE_BACKENDS=1`, builds a missing binary. */
 export function binaryIsMissing(): string | false {
@@ -16,7 +16,7 @@ export function binaryIsMissing(): string | false {
   return false;
 }
 
-/** Runs the binary until it ends. */
+/** Runs the binary until it ends. It chooses the folder of its add-ons itself. */
 export function runBinary(args: readonly string[], options: CommandOptions): Promise<Finished> {
-  return runProgram(BINARY, args, options);
+  return runProgram(BINARY, args, { ...options, env: { ADDON_DIR: undefined, ...options.env } });
 }

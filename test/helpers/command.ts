@@ -1,8 +1,15 @@
 import { type ChildProcess, spawn } from "node:child_process";
-import { fileURLToPath } from "node:url";
+import { resolve } from "node:path";
 import { HANG_MS } from "./until.ts";
 
-export const EXECUTABLE = fileURLToPath(new URL("../../bin/authserve", import.meta.url));
+/** The command of the checkout, which runs the sources. */
+const CHECKOUT = resolve(import.meta.dirname, "../../bin/authserve");
+
+/** The command that is tested: that of the checkout, or the one that `AUTHSERVE` names. */
+export const EXECUTABLE = process.env.AUTHSERVE === undefined ? CHECKOUT : resolve(process.env.AUTHSERVE);
+
+// Without a home directory the built executable would unpack its add-ons into each DATA_DIR, which may be a small disk.
+const ADDON_DIR = resolve(import.meta.dirname, "../../node_modules/.cache/addons");
 
 export interface Exit {
   code: number | null;
@@ -45,7 +52,11 @@ process.on("exit", () => {
 export function startProgram(program: string, args: readonly string[], options: CommandOptions): Command {
   const child = spawn(program, args, {
     cwd: options.dir,
-    env: { PATH: process.env.PATH, ...options.env },
+    env: {
+      PATH: process.env.PATH,
+      ...(program === EXECUTABLE && program !== CHECKOUT && options.uid === undefined ? { ADDON_DIR } : {}),
+      ...options.env,
+    },
     stdio: ["pipe", "pipe", "pipe"],
     ...(options.uid === undefined ? {} : { uid: options.uid, gid: options.uid }),
   });
@@ -81,7 +92,7 @@ export async function runProgram(program: string, args: readonly string[], optio
   return { ...exit, stdout: command.stdout(), stderr: command.stderr() };
 }
 
-/** Runs `authserve` of the checkout until it ends. */
+/** Runs {@link EXECUTABLE} until it ends. */
 export function authserve(args: readonly string[], options: CommandOptions): Promise<Finished> {
   return runProgram(EXECUTABLE, args, options);
 }

@@ -20,8 +20,12 @@ export class PageClient {
   readonly cookies = new Map<string, string>();
   readonly server: Pick<Server, "url">;
 
-  constructor(server: Pick<Server, "url">) {
+  readonly #headers: Record<string, string>;
+
+  /** `headers` are sent with each request. */
+  constructor(server: Pick<Server, "url">, headers: Record<string, string> = {}) {
     this.server = server;
+    this.#headers = headers;
   }
 
   open(path: string, headers: Record<string, string> = {}): Promise<Page> {
@@ -37,7 +41,7 @@ export class PageClient {
     const cookie = [...this.cookies].map(([name, value]) => `${name}=${value}`).join("; ");
     const request = httpRequest(this.server.url + path, {
       method,
-      headers: { ...headers, ...(cookie === "" ? {} : { cookie }) },
+      headers: { ...this.#headers, ...headers, ...(cookie === "" ? {} : { cookie }) },
     });
     request.end(body);
     const [response] = (await once(request, "response")) as [IncomingMessage];

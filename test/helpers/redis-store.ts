@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import type { SessionStore } from "../../src/auth/sessions.ts";
 import type { RedisOptions, RedisServers } from "../../src/redis/client.ts";
 import { connectRedis, type RedisConnection, type RedisFacts } from "../../src/redis/connection.ts";
-import { createRedisSessionStore } from "../../src/redis/sessions.ts";
+import { createRedisSessionStore, NO_NOTES } from "../../src/redis/sessions.ts";
 import { failsWith } from "./fails-with.ts";
 import type { RedisProcess } from "./redis.ts";
 import type { Cleanup } from "./temp-dir.ts";
@@ -27,7 +27,7 @@ export function openOnRedis(context: Cleanup, servers: RedisServers, options: Pa
     { onUp: (facts) => void ups.push(facts), onDown: (error) => void downs.push(error.message) },
   );
   context.after(() => connection.close());
-  return { store: createRedisSessionStore(connection), connection, ups, downs };
+  return { store: createRedisSessionStore(connection, NO_NOTES), connection, ups, downs };
 }
 
 export const addressOf = ({ port }: RedisProcess) => ({ host: "127.0.0.1", port });

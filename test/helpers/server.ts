@@ -57,6 +57,8 @@ export function settings(dir: string, env: ServerOptions["env"] = {}): Record<st
     DEMO_EMAIL: EMAIL,
     DEMO_PASSWORD: PASSWORD_HASH,
     WEBHOOK_SECRET,
+    // A test of a start without its database need not wait for it.
+    ...(env.DATABASE_URL !== undefined && { DATABASE_WAIT: "0s" }),
     ...env,
   };
 }

@@ -11,8 +11,9 @@ test("only the white space of HTTP is removed", () => {
     assert.equal(trimSpace(`${other}a${other}`), `${other}a${other}`);
 });
 
-// These read settings, files and pages, and no request.
+// These read settings, files and pages, and no request; or take off all that some back end would take off.
 const OTHERS = [
+  "auth/access/path.ts",
   "auth/browser/html.ts",
   "webhook/addresses/address-lists.ts",
   "webhook/signature/public-key.ts",

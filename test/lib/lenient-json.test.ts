@@ -47,6 +47,11 @@ suite("JSON is read as far as it can be", () => {
     assert.equal(readLenientJson(Buffer.from(`[NaN,"${text}`)).value, undefined);
   });
 
+  test("unless very much would have to be corrected", () => {
+    assert.deepEqual(readLenientJson(Buffer.from(`["${"\n".repeat(100_000)}"]`)).value, ["\n".repeat(100_000)]);
+    assert.equal(readLenientJson(Buffer.from(`["${"\n".repeat(200_001)}"]`)).value, undefined);
+  });
+
   test("in time that grows with its length only, whatever is in it", () => {
     for (const part of ['"', '\\"', '"\\', "NaN", "{"])
       growsLinearly(20_000, (size) => {

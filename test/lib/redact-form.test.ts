@@ -67,4 +67,10 @@ suite("a redacted form", () => {
       return () => void redact(text, "a.b", "**.z");
     });
   });
+
+  test("is none with more fields than anybody sends, and may have very many redacted members", () => {
+    assert.equal(redact("a&".repeat(10_001), "k"), null);
+    const many = `{"k":{${'"1":1,'.repeat(119_000)}"2":1}}`;
+    assert.equal(redact(`payload=${encodeURIComponent(many)}`, "k")?.removed.length, 238_002);
+  });
 });

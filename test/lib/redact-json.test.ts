@@ -75,11 +75,11 @@ suite("redacted JSON", () => {
 
   test("has all values of JSON Lines", () => {
     const lines = '{"a":1}\n\n{"b":[1],"a":"\\n"}\n';
-    assert.deepEqual(redactJson(lines, [["a"]], true), {
+    assert.deepEqual(redactJson(lines, [["a"]], { isLines: true }), {
       text: '{"a":"[redacted]"}\n\n{"b":[1],"a":"[redacted]"}\n',
       removed: ["1", "\n"],
     });
-    assert.equal(redactJson('{"a":1}\nno', [["a"]], true), null);
+    assert.equal(redactJson('{"a":1}\nno', [["a"]], { isLines: true }), null);
   });
 
   test("tells the texts that it has lost", () => {
@@ -91,7 +91,7 @@ suite("redacted JSON", () => {
   });
 
   test("takes no longer for each byte of a deep one", () => {
-    growsLinearly(5000, (depth) => {
+    growsLinearly(700, (depth) => {
       const deep = `${'[{"a":'.repeat(depth)}1${"}]".repeat(depth)}`;
       return () => void redact(deep, "**.email", "a.**.b.**.c");
     });

@@ -2,11 +2,29 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { openDatabase } from "../../src/sqlite/database.ts";
 import { createSqliteSessionStore } from "../../src/sqlite/sessions.ts";
+import { localStores } from "../../src/sqlite/stores.ts";
+import { loginOf } from "../contract/factor-store.ts";
+import { loginNotesContract } from "../contract/login-notes.ts";
 import { sessionStoreContract } from "../contract/session-store.ts";
 import { tempDatabase } from "../helpers/database.ts";
 import { failsWith } from "../helpers/fails-with.ts";
 
 sessionStoreContract("embedded", async (t) => createSqliteSessionStore(tempDatabase(t).database));
+loginNotesContract("embedded", async (t) => {
+  const { database } = tempDatabase(t);
+  const { sessions, factors, throttle } = localStores(database);
+  return { sessions, factors, throttle, breakList: async () => void database.exec("DROP TABLE logins") };
+});
+
+test("a login that cannot be stored changes nothing: the earlier session stays", async (t) => {
+  const { database } = tempDatabase(t);
+  const store = createSqliteSessionStore(database);
+  await store.replace("1", "a", 60);
+  // As a full disk does.
+  database.exec("CREATE TRIGGER full BEFORE INSERT ON logins BEGIN SELECT RAISE(ROLLBACK, 'full'); END");
+  await assert.rejects(store.replace("1", "b", 60, undefined, { login: loginOf("b"), knownBucket: null }));
+  assert.equal(await store.current("1"), "a");
+});
 
 test("a session outlives a restart", async (t) => {
   const { database, dataDir } = tempDatabase(t);
@@ -48,7 +66,7 @@ test("a login on a database that another process locks is store_unavailable, and
   await failsWith("store_unavailable", store.removeIf("1", "a"));
   assert.equal(await store.current("1"), "a");
   other.exec("ROLLBACK");
-  assert.equal(await store.replace("1", "b", 60), true);
+  assert.equal((await store.replace("1", "b", 60)).wasLive, true);
 });
 
 test("a database without its table is store_unavailable", async (t) => {

@@ -23,7 +23,8 @@ async function startLogged(t: TestContext, env: Record<string, string> = { ACCES
   });
   t.after(() => server[Symbol.asyncDispose]());
   const verify = (path: string, headers: Record<string, string> = {}) => {
-    const proxied = { "X-Forwarded-For": "198.51.100.7", "X-Original-URL": `https://app.example.com${path}` };
+    const original = { "X-Original-URL": `https://app.example.com${path}`, "X-Original-Method": "GET" };
+    const proxied = { "X-Forwarded-For": "198.51.100.7", ...original };
     return ask(server, "/auth/verify", { headers: { ...proxied, ...headers } });
   };
   const log = async (...options: string[]) => {

@@ -1,10 +1,12 @@
 import assert from "node:assert/strict";
-import { rmSync, writeFileSync } from "node:fs";
+import { readdirSync, rmSync, writeFileSync } from "node:fs";
+import { connect } from "node:net";
 import { join } from "node:path";
 import { suite, type TestContext, test } from "node:test";
 import { setTimeout as delay } from "node:timers/promises";
 import { needsMount } from "../helpers/back-end.ts";
 import { ask } from "../helpers/client.ts";
+import { EXECUTABLE } from "../helpers/command.ts";
 import { type Server, startServer } from "../helpers/server.ts";
 import { signature } from "../helpers/sign.ts";
 import { fill, mountSmallDisk } from "../helpers/small-disk.ts";
@@ -178,6 +180,24 @@ alerts:
     const sent = sentTo(alerts).slice(tries);
     assert.deepEqual(sent, ["AuthserveDeadLetters firing", "AuthserveDeadLetters resolved"]);
     assert.deepEqual(second.log("alert_firing"), []);
+  });
+
+  test("nearly all descriptors in use fire before no connection can be accepted", async (t) => {
+    const dir = workingDir();
+    const program = join(dir, "limited");
+    writeFileSync(program, `#!/bin/sh\nulimit -n 100\nexec ${EXECUTABLE} "$@"\n`, { mode: 0o755 });
+    // A client that sends nothing is let go after some seconds.
+    const CONFIG_FILE = join(dir, "alerts.yaml");
+    writeFileSync(CONFIG_FILE, "alerts: { notReady: { after: 1s } }\n");
+    const server = await startServer({ dir, program, env: { CONFIG_FILE } });
+    t.after(() => server[Symbol.asyncDispose]());
+    const opened = readdirSync(`/proc/${server.pid}/fd`).length;
+    const clients = Array.from({ length: 94 - opened }, () => connect(server.port, "127.0.0.1"));
+    t.after(() => clients.forEach((client) => void client.destroy()));
+    const { labels, message } = await server.logged("alert_firing");
+    assert.deepEqual(labels, { part: "descriptors" });
+    assert.match(message, /9\d of 100 descriptors are open/);
+    assert.equal((await ask(server, "/healthz")).status, 200);
   });
 
   test("a certificate near its end fires until another one is in use", async (t) => {

@@ -36,7 +36,7 @@ suite("the audit", () => {
     const rows = async () => JSON.parse((await server.run(["audit", "list", "--json"])).stdout) as Row[];
     await until(async () => (await rows()).length === 1);
     await deliver(server, event("evt_1"));
-    const created = await send("tokens", { name: "ci", scopes: ["events:write"] });
+    const created = await send("tokens", { name: "ci", scopes: ["events:write", "events:erase"] });
     const headers = { Authorization: `Bearer ${created.json.token}`, "Content-Type": "application/json" };
     const byToken = (path: string, body: object) =>
       ask(server, `/admin/api/${path}`, { method: "POST", headers, body: JSON.stringify(body) });

@@ -106,6 +106,9 @@ suite("a server with encryption", () => {
     t.after(() => server[Symbol.asyncDispose]());
     const { keys } = await server.logged("encryption_key_missing");
     assert.match(String(keys), /^[0-9a-f]{16}$/);
+    const alert = await server.logged("alert_firing");
+    assert.deepEqual([alert.alert, alert.labels], ["AuthserveNotReady", { part: "encryption" }]);
+    assert.match(alert.message, new RegExp(`encrypted with ${String(keys)}`));
     assert.ok(await deliver(server, "evt_new"));
     const shown = await server.run(["events", "show", "evt_old"]);
     assert.notEqual(shown.code, 0);

@@ -161,6 +161,7 @@ suite("a token of a program", () => {
     const tokens = {
       "events:read": await create(server, "reader", "--scope", "events:read"),
       "events:write": await create(server, "writer", "--scope", "events:write"),
+      "events:erase": await create(server, "eraser", "--scope", "events:erase"),
       metrics: await create(server, "prometheus", "--scope", "metrics"),
     };
     type Operation = { security?: Record<string, string[]>[] };
@@ -168,6 +169,9 @@ suite("a token of a program", () => {
     let checked = 0;
     for (const [path, operations] of Object.entries(paths).filter(([path]) => path.startsWith("/admin/api/"))) {
       for (const [method, { security = [] }] of Object.entries(operations)) {
+        // What is erased is gone: that needs a scope of its own.
+        const mayErase = security.some(({ machineToken = [] }) => machineToken.includes("events:erase"));
+        assert.equal(mayErase, path.endsWith("/erase"), path);
         const needed = security.flatMap(({ machineToken = [] }) => machineToken);
         for (const [scope, token] of Object.entries(tokens)) {
           const headers = { ...bearer(token), ...(method === "post" && { "Content-Type": "application/json" }) };
@@ -240,7 +244,8 @@ test("what forward-auth decides is counted by entry, and what it denies is liste
   });
   t.after(() => server[Symbol.asyncDispose]());
   const verify = (path: string, headers: Record<string, string> = {}) => {
-    const proxied = { "X-Forwarded-For": "198.51.100.7", "X-Original-URL": `https://app.example.com${path}` };
+    const original = { "X-Original-URL": `https://app.example.com${path}`, "X-Original-Method": "GET" };
+    const proxied = { "X-Forwarded-For": "198.51.100.7", ...original };
     return ask(server, "/auth/verify", { headers: { ...proxied, ...headers } });
   };
   assert.equal((await verify("/open")).status, 200);

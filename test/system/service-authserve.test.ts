@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { chmodSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { chmodSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import { SECRET_NAMES } from "../../src/config/settings.ts";
@@ -8,17 +8,19 @@ import { workingDir } from "../helpers/working-dir.ts";
 
 const script = readFileSync(join(import.meta.dirname, "../../deploy/service-authserve"), "utf8");
 
-/** The environment that a command gets from these settings, with the service in a directory of the test. */
-async function environmentBy(
-  settings: string | Buffer,
-  callers: Record<string, string> = {},
-): Promise<Record<string, string>> {
+/** A directory with the service, for these settings. */
+function serviceDir(settings: string | Buffer): string {
   const dir = workingDir();
   for (const folder of ["etc/authserve", "var/lib/authserve", "bin"]) mkdirSync(join(dir, folder), { recursive: true });
   writeFileSync(join(dir, "etc/authserve/authserve.conf"), settings);
   for (const name of ["jwt_secret", "demo_password", "webhook_secret"]) {
     writeFileSync(join(dir, "etc/authserve", name), `of ${name}`);
   }
+  return dir;
+}
+
+/** Runs `service-authserve`, which prints the environment of the command instead of running it. */
+function runIn(dir: string, args: readonly string[], callers: Record<string, string> = {}) {
   // Replaces setpriv, which changes to the service's user.
   writeFileSync(join(dir, "bin/setpriv"), "#!/bin/sh\nexec env -0\n");
   chmodSync(join(dir, "bin/setpriv"), 0o755);
@@ -26,10 +28,18 @@ async function environmentBy(
     join(dir, "script"),
     script.replaceAll(/(?<= )\/(?:etc|var\/lib)\//g, (path) => dir + path),
   );
-  const { code, stdout, stderr } = await runProgram("sh", [join(dir, "script"), "events", "list"], {
+  return runProgram("sh", [join(dir, "script"), ...args], {
     dir,
     env: { ...callers, PATH: `${join(dir, "bin")}:${process.env.PATH}` },
   });
+}
+
+/** The environment that a command gets from these settings. */
+async function environmentBy(
+  settings: string | Buffer,
+  callers: Record<string, string> = {},
+): Promise<Record<string, string>> {
+  const { code, stdout, stderr } = await runIn(serviceDir(settings), ["events", "list"], callers);
   assert.deepEqual([code, stderr], [0, ""]);
   return Object.fromEntries(
     stdout
@@ -113,4 +123,29 @@ test("service-authserve takes no secrets from its caller", async () => {
     [JWT_SECRET, JWT_SECRET_FILE, DEMO_PASSWORD, WEBHOOK_SECRET],
     ["of jwt_secret", undefined, "of demo_password", "of webhook_secret"],
   );
+});
+
+// What the folder lacks, and what the command then says.
+const NOT_READY: [lacking: string, found: string, remedy: string][] = [
+  ["etc/authserve/authserve.conf", "The service is not set up", "run authserve init --system"],
+  ["etc/authserve/jwt_secret", "The service is not set up", "run authserve init --system"],
+  ["var/lib/authserve", "The service has not been started yet", "run systemctl enable --now authserve"],
+];
+
+for (const [lacking, found, remedy] of NOT_READY) {
+  test(`service-authserve says what to do without /${lacking}`, async () => {
+    const dir = serviceDir("");
+    rmSync(join(dir, lacking), { recursive: true });
+    const { code, stdout, stderr } = await runIn(dir, ["doctor"]);
+    assert.deepEqual([code, stdout, stderr], [2, "", `error: ${found}\n  hint: ${remedy}\n`]);
+  });
+}
+
+test("service-authserve writes no second configuration, and starts no second server", async () => {
+  const dir = serviceDir("");
+  for (const command of ["init", "serve"]) {
+    const { code, stderr } = await runIn(dir, [command]);
+    assert.equal(code, 2);
+    assert.match(stderr, /^error: service-authserve has no (?:init|serve)\n {2}hint: .*authserve init --system/);
+  }
 });

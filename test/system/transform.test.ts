@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { deliver, event, logIn, post } from "../helpers/client.ts";
 import { startServer } from "../helpers/server.ts";
-import { settled } from "../helpers/stored-events.ts";
+import { settled, show } from "../helpers/stored-events.ts";
 import { startTarget } from "../helpers/target.ts";
 import { until } from "../helpers/until.ts";
 import { workingDir } from "../helpers/working-dir.ts";
@@ -97,4 +97,32 @@ test("routes test shows what a changed file would do with stored events, with an
   writeFileSync(join(dir, "body.json"), '{"id":"evt_1","type":"push"}');
   assert.equal((await run("--file", join(dir, "body.json"), "--source", "default")).samples[0].sends.body, "id evt_1");
   assert.equal(target.received.length, 2);
+});
+
+test("an event that is too costly for an expression is a dead letter that says so, and a replay evaluates anew", async () => {
+  const dir = workingDir();
+  await using target = await startTarget();
+  const configure = (expression: string) =>
+    writeFileSync(
+      join(dir, "authserve.yaml"),
+      `routes:\n  - { name: chat, transform: { jsonata: "${expression}" }, to: "${target.url}" }\n`,
+    );
+  configure("($f := function($n){ $f($n + 1) }; $f(0))");
+  const env = { FORWARD_URL: undefined };
+  const first = await startServer({ dir, env });
+  assert.equal((await deliver(first, event("evt_1"))).status, 200);
+  const failed = async () => (await show(first, "evt_1")).jobs[0];
+  await until(async () => (await failed())?.status === "failed");
+  const { attempts, deadLetter } = (await failed()) ?? {};
+  assert.deepEqual(
+    [attempts, deadLetter?.reason, target.received.length],
+    [1, "attempt 1, not retried: the transformation failed: the expression takes over 1000 ms", 0],
+  );
+  await first.kill();
+
+  configure("'id ' & id");
+  await using second = await startServer({ dir, env });
+  assert.equal((await second.run(["events", "replay", "evt_1"])).code, 0);
+  await until(() => target.received.length === 1);
+  assert.equal(target.received[0]?.body.toString(), "id evt_1");
 });

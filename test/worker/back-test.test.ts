@@ -83,7 +83,7 @@ suite("a back-test", () => {
       [event(5), event(10)],
     );
     assert.deepEqual([result.matched, result.unmatched, result.routes[0]?.failed], [1, 1, 1]);
-    assert.match(result.samples[0]?.error ?? "", /^the transformation failed: .*T2002/);
+    assert.match(result.samples[0]?.error ?? "", /^the expression failed .*T2002/);
   });
 
   test("keeps a few samples of each kind, and the beginnings of bodies", async () => {

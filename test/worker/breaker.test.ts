@@ -83,6 +83,30 @@ suite("a breaker", () => {
     assert.equal(breaker.begin(NOW + 500), "attempt");
   });
 
+  test("leaves a target alone for as long as it asks, but at most a day", () => {
+    const answered = (breaker: Breaker, retryAfterMs: number, now: number) => {
+      const kind = breaker.begin(now) as AttemptKind;
+      breaker.end(kind, false, now, { route: "r", retryAfterMs });
+      return breaker.probeAt();
+    };
+    const breaker = createBreaker();
+    fail(breaker, 4);
+    assert.equal(answered(breaker, 120_000, NOW), NOW + 120_000);
+    breaker.end("attempt", false, NOW + 500, { route: "r", retryAfterMs: 180_000 });
+    assert.equal(breaker.probeAt(), NOW + 180_500);
+    assert.equal(answered(breaker, 100, NOW + 180_500), NOW + 182_500);
+    assert.equal(answered(breaker, 10 * 86_400_000, NOW + 182_500), NOW + 182_500 + 86_400_000);
+  });
+
+  test("names the route whose attempt has opened or closed it", () => {
+    const routes: string[] = [];
+    const breaker = createBreaker((_, route) => routes.push(route));
+    fail(breaker, 4);
+    breaker.end("attempt", false, NOW, { route: "opened" });
+    breaker.end("attempt", true, NOW, { route: "closed" });
+    assert.deepEqual(routes, ["opened", "closed"]);
+  });
+
   test("probes again after a probe without a result", () => {
     const { breaker } = opened();
     breaker.cancel(breaker.begin(NOW + 1000) as AttemptKind);

@@ -77,7 +77,7 @@ suite("an attempt", () => {
   });
 
   test("without a file descriptor waits like a failed one and is free, even if it is the last one", () => {
-    const outOfDescriptors = { kind: "out_of_descriptors", error: "EMFILE" } as const;
+    const outOfDescriptors = { kind: "unable", error: "EMFILE" } as const;
     for (const [attempt, wait] of [
       [1, 1000],
       [5, 16_000],
@@ -85,6 +85,11 @@ suite("an attempt", () => {
       const next = decide(outOfDescriptors, at(attempt), POLICY, NOW, MIDDLE);
       assert.deepEqual(next, { to: "queued", runAt: NOW + wait, isFree: true });
     }
+  });
+
+  test("whose event cannot be sent makes its job a dead letter, also as the first one of many", () => {
+    const next = decide({ kind: "unsendable", error: "no" }, { ...at(1), blocks: true }, POLICY, NOW, MIDDLE);
+    assert.deepEqual(next, { to: "failed", reason: "attempt 1, not retried: no", blocks: true });
   });
 
   test("that failed as the last one makes its job a dead letter, with the reason", () => {

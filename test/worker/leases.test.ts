@@ -52,6 +52,29 @@ suite("a lease", () => {
     assert.equal((await eventAndJob(events, "a"))?.attempts, 1);
   });
 
+  test("is renewed in one call with those of all other runs", async (t) => {
+    const gate = Promise.withResolvers<void>();
+    const renewed: number[] = [];
+    const { worker, append } = openWorker(
+      t,
+      () => gate.promise,
+      (events) => ({
+        leaseMs: RENEWED_MS,
+        store: {
+          ...events,
+          renew(claims, ...rest) {
+            renewed.push(claims.length);
+            return events.renew(claims, ...rest);
+          },
+        },
+      }),
+    );
+    for (const id of ["a", "b", "c"]) await append(id);
+    worker.start();
+    await until(() => renewed.includes(3));
+    gate.resolve();
+  });
+
   test("survives a clock that is set forward: the handler runs once, also on its last attempt", async (t) => {
     let ahead = 0;
     let runs = 0;
@@ -189,6 +212,23 @@ suite("stopping", () => {
     await worker.stop(50);
     assert.deepEqual((await claimed()).map(({ eventId }) => eventId).sort(), hung.sort());
     assert.equal((await events.backlog()).failed, 0);
+  });
+
+  test("records what has ended while there is time, also if the store fails meanwhile", async (t) => {
+    const gate = Promise.withResolvers<void>();
+    const { worker, append, events, status, named } = openWorker(
+      t,
+      () => gate.promise,
+      (store) => ({ store: failing(store, "settle", 2) }),
+    );
+    await append("a");
+    worker.start();
+    await until(async () => (await eventAndJob(events, "a"))?.leased);
+    const stopped = worker.stop(60_000);
+    gate.resolve();
+    await stopped;
+    assert.equal(await status("a"), "processed");
+    assert.equal(named("worker_error").length, 1);
   });
 
   test("retries a failing store at most once and leaves the job to its lease", async (t) => {

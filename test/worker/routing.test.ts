@@ -99,6 +99,17 @@ suite("routing", () => {
     }
   });
 
+  test("keeps all digits of a number that a double would round", () => {
+    assert.equal(keyOf('{"data":{"customer":9007199254740993}}'), "9007199254740993");
+    assert.equal(keyOf('{"data":{"customer":-9.007199254740993e15}}'), "-9007199254740993");
+    assert.equal(keyOf('{"data":{"customer":9007199254740993.0}}'), "9007199254740993");
+    assert.equal(keyOf('{"data":{"customer":12345678901234567890e1000}}'), "0.1234567890123456789e1020");
+    assert.notEqual(
+      keyOf('{"data":{"customer":0.1234567890123456789}}'),
+      keyOf('{"data":{"customer":0.12345678901234568}}'),
+    );
+  });
+
   test("shortens long keys, and removes what databases compare differently", () => {
     const long = keyOf(JSON.stringify({ data: { customer: "x".repeat(300) } }));
     assert.match(String(long), /^sha256:[0-9a-f]{64}$/);

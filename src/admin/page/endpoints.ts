@@ -39,11 +39,6 @@ import { apiUrl, get, post } from "./api.ts";
 
 type Paging = { limit?: number; cursor?: string | undefined };
 
-// Browsers take these for steps in the path, also encoded.
-const isStep = (id: string) => id === "." || id === "..";
-const segmentOf = (id: string) => (isStep(id) ? "-" : encodeURIComponent(id));
-const outsideOfPath = (id: string) => (isStep(id) ? id : undefined);
-
 export const readStatus = (signal?: AbortSignal) => get<Status>("status", {}, signal);
 export const readSources = (signal?: AbortSignal) => get<{ items: Source[] }>("sources", {}, signal);
 export const readAlerts = (signal?: AbortSignal) => get<{ items: Alert[] }>("alerts", {}, signal);
@@ -60,11 +55,14 @@ export const readStats = (
 export const listEvents = (filter: EventFilter & Paging, signal?: AbortSignal) =>
   get<EventsPage>("events", { ...filter }, signal);
 
+// The id is in the query: browsers take `..` for a step in the path, and a proxy may decode a slash.
+const EVENT = "events/-";
+
 export const readEvent = (id: string, source: string | undefined, signal?: AbortSignal) =>
-  get<EventDetail>(`events/${segmentOf(id)}`, { source, id: outsideOfPath(id) }, signal);
+  get<EventDetail>(EVENT, { source, id }, signal);
 
 export const payloadUrl = ({ eventId, source }: { eventId: string; source: string }) =>
-  apiUrl(`events/${segmentOf(eventId)}/payload`, { source, id: outsideOfPath(eventId) });
+  apiUrl(`${EVENT}/payload`, { source, id: eventId });
 
 export const listJobs = (
   query: { route: string; status: "failed" | "queued"; error?: string } & Paging,

@@ -26,6 +26,9 @@ export interface Denial extends Pick<AccessOutcome, "entry" | "code" | "address"
   path: string | null;
 }
 
+/** The method in logs if no trusted proxy named it. */
+export const UNNAMED = "?";
+
 const KEPT = 100;
 const MAX_PATH_LENGTH = 200;
 
@@ -35,7 +38,16 @@ export function createDenials(now: () => number) {
   return {
     add({ entry, code, address, token, asked: { place, method } }: AccessOutcome): void {
       const path = place?.path.slice(0, MAX_PATH_LENGTH) ?? null;
-      denials.unshift({ at: now(), entry, code, address, token, method, host: place?.host ?? null, path });
+      denials.unshift({
+        at: now(),
+        entry,
+        code,
+        address,
+        token,
+        method: method ?? UNNAMED,
+        host: place?.host ?? null,
+        path,
+      });
       denials.length = Math.min(denials.length, KEPT);
     },
     /** The newest first. */

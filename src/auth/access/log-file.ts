@@ -1,5 +1,5 @@
 import { isoTime } from "../../lib/iso-time.ts";
-import type { AccessOutcome } from "./denials.ts";
+import { type AccessOutcome, UNNAMED } from "./denials.ts";
 
 /** The log of decisions in the data directory: a JSON object a line, the oldest first. */
 export const ACCESS_LOG_FILE = "access.log";
@@ -23,7 +23,13 @@ const MAX_PATH_LENGTH = 1000;
 /** The line of a decision at a time in Unix milliseconds, with its end. */
 export function accessLine({ asked: { place, method }, ...outcome }: AccessOutcome, at: number): string {
   const path = place?.path.slice(0, MAX_PATH_LENGTH) ?? null;
-  const entry: AccessEntry = { at: isoTime(at), ...outcome, method, host: place?.host ?? null, path };
+  const entry: AccessEntry = {
+    at: isoTime(at),
+    ...outcome,
+    method: method ?? UNNAMED,
+    host: place?.host ?? null,
+    path,
+  };
   return `${JSON.stringify(entry)}\n`;
 }
 

@@ -9,10 +9,11 @@ interface PathReading {
   lenient: readonly string[] | null;
 }
 
-// Each of these is read differently by some back end: `;` begins parameters, `\` is a slash, `#` ends the path.
-const ODD = /[;\\#]|\p{Cc}/u;
-// A back end may decode twice.
-const STILL_ENCODED = /%[0-9a-f]{2}/i;
+// IIS also reads `%u002e`.
+const ENCODED = /%(?:u00)?([0-9a-f]{2})/gi;
+// Some back end reads each of these differently once it is decoded: `;` begins parameters, `\` is a slash, `#` and `?`
+// end the path, and `%2e` may be decoded twice.
+const ODD = /[/;\\#?]|\p{Cc}|%u?[0-9a-f]{2}/iu;
 
 /** Reads the path of a URL, without its query. */
 export function readPath(path: string): PathReading {
@@ -28,9 +29,11 @@ export function readPath(path: string): PathReading {
 
 /** Whether there is only one way to read a segment. Only the last one may be empty. */
 function isPlainSegment(raw: string, segment: string | null | undefined, isLast: boolean): boolean {
-  if (typeof segment !== "string" || segment === "." || segment === ".." || (segment === "" && !isLast)) return false;
-  // What is not ASCII must be encoded, and a slash in a segment is an encoded one.
-  return /^[\x21-\x7e]*$/.test(raw) && !segment.includes("/") && !ODD.test(segment) && !STILL_ENCODED.test(segment);
+  if (typeof segment !== "string" || (segment === "" && !isLast)) return false;
+  // Windows drops dots and spaces at the end of a name, and other back ends trim it.
+  if (segment.endsWith(".") || segment !== segment.trim()) return false;
+  // What is not ASCII must be encoded.
+  return /^[\x21-\x7e]*$/.test(raw) && !ODD.test(segment);
 }
 
 /** The decoded text of a segment; null if it is not the encoding of UTF-8. */
@@ -49,19 +52,27 @@ const MAX_LAYERS = 5;
 /** The segments as the most lenient back end reads them. */
 function lenientSegments(path: string): string[] {
   let text = path;
-  for (let layer = 0; layer < MAX_LAYERS && STILL_ENCODED.test(text); layer++)
-    text = text.replace(/%([0-9a-f]{2})/gi, (_, hex) => String.fromCharCode(Number.parseInt(hex, 16)));
-  const whole = Buffer.from(beginning(beginning(text, "#"), "\0"), "latin1").toString("utf8");
+  for (let layer = 0; layer < MAX_LAYERS && text.includes("%"); layer++)
+    text = text.replace(ENCODED, (_, hex) => String.fromCharCode(Number.parseInt(hex, 16)));
+  const whole = Buffer.from(["#", "?", "\0"].reduce(beginning, text), "latin1").toString("utf8");
   const found: string[] = [];
   const parts = whole.replaceAll("\\", "/").split("/");
   for (const part of parts) {
-    const segment = beginning(part, ";");
-    if (segment === "..") found.pop();
-    else if (segment !== "." && segment !== "") found.push(segment);
+    const text = beginning(part, ";").trim();
+    const segment = withoutDots(text);
+    if (text === "..") found.pop();
+    else if (segment !== "") found.push(segment);
   }
   // The path of a folder ends with an empty segment.
-  if (/^\.{0,2}$/.test(beginning(parts.at(-1) ?? "", ";"))) found.push("");
+  if (withoutDots(beginning(parts.at(-1) ?? "", ";")) === "") found.push("");
   return found;
+}
+
+/** The text without the dots and spaces at its end. A pattern would take quadratic time for many of them. */
+function withoutDots(text: string): string {
+  let end = text.length;
+  while (end > 0 && ". ".includes(text.charAt(end - 1))) end--;
+  return text.slice(0, end);
 }
 
 /** The text before a character; all of it without one. */

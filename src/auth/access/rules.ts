@@ -1,4 +1,5 @@
 import type { BlockList } from "node:net";
+import { AppError } from "../../errors.ts";
 import { isIn } from "../../lib/address-range.ts";
 import { matchesPath, readPath } from "./path.ts";
 
@@ -21,8 +22,8 @@ export interface AccessRule {
 export interface AccessRequest {
   /** Where it goes. Null if no trusted proxy names it. */
   place: { host: string; path: string } | null;
-  /** In upper case. */
-  method: string;
+  /** In upper case. Null if no trusted proxy names it. */
+  method: string | null;
   /** The client's canonical address. Null if it is not known. */
   address: string | null;
 }
@@ -78,13 +79,21 @@ export function createAccess(rules: readonly AccessRule[]): JudgeAccess {
   };
 }
 
+function unnamedMethod(): never {
+  const message = "names no method, and an entry of access compares it: send X-Original-Method, or X-Forwarded-Method";
+  throw new AppError("validation_failed", { errors: [{ path: "the proxy", message }] });
+}
+
 /** Whether a host, in lower case, is the one of an entry, or below it. */
 function matchesHost(pattern: string | null, host: string): boolean {
   if (pattern === null || pattern === host) return true;
   return pattern.startsWith("*.") && host.length > pattern.length - 1 && host.endsWith(pattern.slice(1));
 }
 
-/** What the first matching entry says. Without one a session or a token is needed. */
+/**
+ * What the first matching entry says. Without one a session or a token is needed. Throws `validation_failed` if an
+ * entry compares the method, and nobody names it.
+ */
 function first(
   rules: readonly NumberedRule[],
   { method, address }: AccessRequest,
@@ -95,8 +104,8 @@ function first(
     (rule) =>
       (mayOpen || rule.allow !== "everyone") &&
       (rule.path === null || (segments !== null && matchesPath(rule.path, segments))) &&
-      (rule.methods === null || rule.methods.includes(method)) &&
-      (rule.networks === null || (address !== null && isIn(rule.networks, address))),
+      (rule.networks === null || (address !== null && isIn(rule.networks, address))) &&
+      (rule.methods === null || rule.methods.includes(method ?? unnamedMethod())),
   );
   return found === undefined ? { allow: PASSES, entry: null } : { allow: found.allow, entry: found.number };
 }

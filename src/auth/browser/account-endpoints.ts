@@ -95,7 +95,10 @@ function passkeyEndpoints(parts: AccountParts, passkeys: PasskeyParts): Endpoint
       method: "GET",
       path: "/account/passkey",
       summary: "Returns what a browser needs for a new passkey, and keeps its challenge in a cookie for 5 minutes.",
-      response: v.object({ challenge: v.string(), rp: v.object({ id: v.string(), name: v.string() }) }),
+      response: v.objectWithRest(
+        { challenge: v.string(), rp: v.object({ id: v.string(), name: v.string() }) },
+        v.unknown(),
+      ),
       statuses: [200, 303],
       problems: ["store_unavailable"],
       handler: newPasskeyHandler(parts, passkeys),

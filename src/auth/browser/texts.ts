@@ -184,7 +184,7 @@ const counted = (count: number, unit: string) => `${count} ${unit}${count === 1 
 /** The language that a browser prefers: Spanish or English. Spanish if it names neither. */
 export function textsFor(acceptLanguage: string | undefined): Texts {
   const ranked = (acceptLanguage ?? "").split(",").flatMap((item, index) => {
-    const [, tag = "", q = "1"] = /^[ \t]*([A-Za-z]{1,8})[^;]*(?:;[ \t]*q=([0-9.]+))?[ \t]*$/.exec(item) ?? [];
+    const [, tag = "", q = "1"] = /^[ \t]*([A-Za-z]{1,8})[^;]*(?:;[ \t]*q=([0-9.]+)[ \t]*)?$/.exec(item) ?? [];
     const texts = { es: ES, en: EN }[tag.toLowerCase()];
     return texts && Number(q) > 0 ? [{ texts, q: Number(q), index }] : [];
   });

@@ -38,6 +38,7 @@ export interface VerifyParts extends RenewalParts {
   /** The address of this service, without a final `/`. */
   publicUrl: string;
   trustedProxies: BlockList | undefined;
+  proxyFamily: ProxyFamily | undefined;
   log: Log;
   now: () => number;
 }
@@ -57,6 +58,7 @@ const identity = (user: Pick<User, "id" | "email">, token = "") => ({
 const NOBODY = identity({ id: "", email: "" });
 
 const PROBLEMS: ErrorCode[] = [
+  "validation_failed",
   "missing_token",
   "invalid_token",
   "session_invalidated",
@@ -77,7 +79,7 @@ export function verifyEndpoints(parts: VerifyParts): Endpoint[] {
       path: "/auth/verify",
       audience: "proxies",
       summary:
-        "Tells a proxy whether a request may pass: 200 with `Remote-User` and `Remote-Email`, and with the name of a program's token in `Remote-Token`; else 401. For a browser that opens a page, the 401 has the `Location` of the login page.",
+        "Tells a proxy whether a request may pass: 200 with `Remote-User` and `Remote-Email`, and with the name of a program's token in `Remote-Token`; else 401. `Remote-Credential` is `token` if `Authorization` has a program's token, also a wrong one, which the proxy then removes. For a browser that opens a page, the 401 has the `Location` of the login page.",
       response: v.string(),
       statuses: [200, 401],
       problems: PROBLEMS,
@@ -126,6 +128,21 @@ function verifyHandler(parts: VerifyParts, style: RedirectStyle): RequestHandler
     const message =
       "a login cannot lead back to the page that was asked for: set TRUSTED_PROXIES, and let the proxy send X-Original-URL, or X-Forwarded-Proto, -Host and -Uri";
     log.warn({ event: "original_url_unknown", ...fields }, message);
+  }
+
+  let isUnclearReported = false;
+  /** Reads what the proxy asks about. The first time that it is unclear is logged. */
+  function readRequest<T>({ requestId, address }: RequestContext, read: () => T): T {
+    try {
+      return read();
+    } catch (error) {
+      if (error instanceof AppError && !isUnclearReported) {
+        isUnclearReported = true;
+        const [{ message } = { message: error.code }] = error.errors ?? [];
+        log.warn({ event: "original_request_unclear", requestId, address }, `the proxy at /auth/verify ${message}`);
+      }
+      throw error;
+    }
   }
 
   /** Refuses a request. A browser that opens a page is sent to the login, and a program gets the error. */
@@ -192,13 +209,15 @@ function verifyHandler(parts: VerifyParts, style: RedirectStyle): RequestHandler
   }
 
   return async (context) => {
-    const original = originalRequest(context.request, trustedProxies);
+    const original = readRequest(context, () => originalRequest(context.request, trustedProxies, parts.proxyFamily));
     const asked = accessRequest(context, original, trustedProxies);
-    const { allow, entry } = parts.access(asked);
+    const { allow, entry } = readRequest(context, () => parts.access(asked));
     const host = asked.place?.host ?? null;
     const { reply, ...outcome } = await answer(context, { original, host, needed: neededFor(allow) });
     parts.onAccess({ ...outcome, entry, asked, address: context.address });
-    return reply;
+    // Where everyone passes, a token also passes that was not judged or lacks the scope. No app may get it.
+    const credential = hasMachineToken(context.request, withBasic) ? "token" : "";
+    return { ...reply, headers: { ...reply.headers, "Remote-Credential": credential } };
   };
 }
 
@@ -263,42 +282,84 @@ const withStatus401 = ({ code, retryAfterSeconds }: AppError) => new AppError(co
 /** What the entries of `access` compare. */
 function accessRequest(
   { request, address }: RequestContext,
-  { url, method }: OriginalRequest,
+  { url, isOneHost, method, isMethodNamed }: OriginalRequest,
   trustedProxies: BlockList | undefined,
 ): AccessRequest {
   const { headers } = request;
   const isByProxy = isTrusted(peerAddress(request.socket), trustedProxies);
-  // Of several hosts, a proxy that adds its own leaves the first one to the client.
-  const isOneHost =
-    believed(headers, "x-original-url") !== undefined || !believed(headers, "x-forwarded-host")?.includes(",");
   const isNamed = isByProxy ? believed(headers, "x-forwarded-for") !== undefined : true;
   const isKnown = isNamed && !isFromUnknownClient(request, trustedProxies) && address !== UNKNOWN_CLIENT;
-  return { place: url === null || !isOneHost ? null : placeOf(url), method, address: isKnown ? address : null };
+  return {
+    place: url === null || !isOneHost ? null : placeOf(url),
+    method: isMethodNamed ? method : null,
+    address: isKnown ? address : null,
+  };
 }
 
 /** The request that a proxy asks about. */
 interface OriginalRequest {
   /** Null if no trusted proxy names it. */
   url: string | null;
+  /** Of several hosts, a proxy that adds its own leaves the first one to the client. */
+  isOneHost: boolean;
+  /** That of the question if no trusted proxy names it. */
   method: string;
+  isMethodNamed: boolean;
+}
+
+/** Which headers of a proxy name the original request: `X-Original-*`, or `X-Forwarded-*`. */
+export type ProxyFamily = "original" | "forwarded";
+
+/** What a family of proxies says of the original request. */
+interface Named {
+  url: string | undefined;
+  isOneHost: boolean;
+  method: string | undefined;
 }
 
 /**
  * Reads the original request from the headers of a trusted proxy: `X-Original-URL` and `X-Original-Method` (nginx), or
- * `X-Forwarded-Proto`, `-Host`, `-Uri` and `-Method` (Caddy, Traefik, HAProxy). Others could choose where a login leads
- * to.
+ * `X-Forwarded-Proto`, `-Host`, `-Uri` and `-Method` (Caddy, Traefik, HAProxy). A proxy sets those of its family, and
+ * may pass on the others as the client wrote them. So without `PROXY` only what does not differ is believed. Throws
+ * `validation_failed` if it differs.
  */
-export function originalRequest(request: IncomingMessage, trustedProxies: BlockList | undefined): OriginalRequest {
+export function originalRequest(
+  request: IncomingMessage,
+  trustedProxies: BlockList | undefined,
+  family: ProxyFamily | undefined,
+): OriginalRequest {
   const { headers, method = "GET", socket } = request;
-  if (!isTrusted(peerAddress(socket), trustedProxies)) return { url: null, method };
-  const originalMethod = believed(headers, "x-original-method") ?? believed(headers, "x-forwarded-method") ?? method;
-  return { url: originalUrl(headers), method: originalMethod.toUpperCase() };
+  if (!isTrusted(peerAddress(socket), trustedProxies))
+    return { url: null, isOneHost: false, method, isMethodNamed: false };
+  const { url, isOneHost, method: named } = agreed(headers, family);
+  return { url: url ?? null, isOneHost, method: named ?? method, isMethodNamed: named !== undefined };
 }
 
-function originalUrl(headers: IncomingHttpHeaders): string | null {
-  const whole = believed(headers, "x-original-url");
-  if (whole !== undefined) return whole;
+function agreed(headers: IncomingHttpHeaders, family: ProxyFamily | undefined): Named {
+  const methodIn = (name: "x-original-method" | "x-forwarded-method") => believed(headers, name)?.toUpperCase();
+  const original = { url: believed(headers, "x-original-url"), isOneHost: true, method: methodIn("x-original-method") };
+  const isOneHost = believed(headers, "x-forwarded-host")?.includes(",") !== true;
+  const forwarded = { url: forwardedUrl(headers), isOneHost, method: methodIn("x-forwarded-method") };
+  if (family !== undefined) return family === "original" ? original : forwarded;
+  if (original.method !== undefined && forwarded.method !== undefined)
+    requireEqual("Method", original.method, forwarded.method);
+  if (original.url === undefined) return forwarded;
+  if (believed(headers, "x-forwarded-uri") === undefined) return original;
+  requireEqual("URL", normal(original.url), normal(forwarded.url ?? ""));
+  // Which family the proxy sets is not known, so both must name the method.
+  return { url: original.url, isOneHost, method: forwarded.method && original.method };
+}
+
+const normal = (url: string) => (URL.canParse(url) ? new URL(url).href : url);
+
+function requireEqual(what: "URL" | "Method", original: string, forwarded: string): void {
+  if (original === forwarded) return;
+  const message = `sends X-Original-${what} and X-Forwarded-${what === "URL" ? "Uri" : what}, which differ: let the proxy remove those that it does not set, or set PROXY`;
+  throw new AppError("validation_failed", { errors: [{ path: "the proxy", message }] });
+}
+
+function forwardedUrl(headers: IncomingHttpHeaders): string | undefined {
   const { scheme, host } = forwardedOrigin(headers);
-  if (scheme === undefined || host === undefined) return null;
+  if (scheme === undefined || host === undefined) return undefined;
   return `${scheme}://${host}${believed(headers, "x-forwarded-uri") ?? "/"}`;
 }

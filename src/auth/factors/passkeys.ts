@@ -95,7 +95,7 @@ export async function registrationOptions(
   user: { id: string; email: string },
   existing: readonly Pick<FactorRecord, "data">[],
 ): Promise<PublicKeyCredentialCreationOptionsJSON> {
-  const { generateRegistrationOptions } = await import("@simplewebauthn/server");
+  const { generateRegistrationOptions } = await import("./simplewebauthn.ts");
   return generateRegistrationOptions({
     rpName: "authserve",
     rpID: site.rpId,
@@ -112,7 +112,7 @@ export async function registrationOptions(
 
 /** The same answer without attestation. */
 async function withoutAttestation(answer: RegistrationResponseJSON): Promise<RegistrationResponseJSON> {
-  const { decodeAttestationObject, isoCBOR } = await import("@simplewebauthn/server/helpers");
+  const { decodeAttestationObject, isoCBOR } = await import("./simplewebauthn.ts");
   const given = new Uint8Array(Buffer.from(answer.response.attestationObject, "base64url"));
   const authData = decodeAttestationObject(given).get("authData");
   const none = isoCBOR.encode(
@@ -134,7 +134,7 @@ export async function newPasskey(
   userId: string,
 ): Promise<Pick<NewFactor, "id" | "data" | "counter"> | { fault: string }> {
   const { rpId, origin } = site;
-  const { verifyRegistrationResponse } = await import("@simplewebauthn/server");
+  const { verifyRegistrationResponse } = await import("./simplewebauthn.ts");
   try {
     const response = JSON.parse(answer) as RegistrationResponseJSON;
     if (isFromFrame(response.response.clientDataJSON)) return { fault: IN_FRAME };
@@ -176,7 +176,7 @@ export async function passkeyIn(
   challenge: string,
 ): Promise<{ factor: FactorRecord; counter: number } | { fault: string }> {
   const { usable } = passkeysOf(factors, { rpId, origin });
-  const { verifyAuthenticationResponse } = await import("@simplewebauthn/server");
+  const { verifyAuthenticationResponse } = await import("./simplewebauthn.ts");
   try {
     const response = JSON.parse(answer) as AuthenticationResponseJSON;
     const factor = usable.find(({ data }) => dataOf({ data }).credentialId === response.id);

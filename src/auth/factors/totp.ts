@@ -28,7 +28,7 @@ export const isTotpSecret = (text: string) => /^[A-Z2-7]{32}$/.test(text);
 
 /** Loads TOTP (RFC 6238) with 6 digits, steps of 30 seconds and SHA-1, which all apps have. */
 export async function loadTotp(): Promise<Totp> {
-  const { generateSecret, generateURI, verifySync } = await import("otplib");
+  const { generateSecret, generateURI, verifySync } = await import("./otplib.ts");
 
   function find(secret: string, token: string, now: number, epochTolerance: number) {
     if (!isTotpCode(token)) return null;

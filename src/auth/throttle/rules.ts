@@ -66,8 +66,8 @@ export interface Throttle {
    * together. It counts as a failure unless `verify` returns true, and throws as `attempt` does.
    */
   attemptCode(address: string, verify: () => Promise<boolean>, browser?: string | null): Promise<boolean>;
-  /** Exempts the address from the limit per e-mail for 30 days. */
-  remember(address: string): Promise<void>;
+  /** The bucket that exempts an address from the limit per e-mail, once it is remembered; null if nobody has it. */
+  knownBucketOf(address: string): string | null;
 }
 
 /**
@@ -156,13 +156,10 @@ export function createThrottle(
     async attemptCode(address, verify, browser = null) {
       const { isKnown } = await limitsFor(address, userEmail, browser);
       if (isKnown) return verify();
-      const bucket = { bucket: CODE_BUCKET_PREFIX + digest(userEmail), limit: WRONG_CODES };
-      return whenPossible(() => attemptOnce([bucket], verify));
+      return whenPossible(() => attemptOnce([codeBucket(userEmail)], verify));
     },
 
-    async remember(address) {
-      if (isSomebody(address)) await store.remember(pairBucket(address, userEmail), now());
-    },
+    knownBucketOf: (address) => (isSomebody(address) ? pairBucket(address, userEmail) : null),
   };
 }
 
@@ -190,8 +187,11 @@ export function bucketsFor(address: string, email: string): Buckets {
       limit,
     })),
     address: ofAddress,
+    codes: codeBucket(email),
   };
 }
+
+const codeBucket = (email: string): Bucket => ({ bucket: CODE_BUCKET_PREFIX + digest(email), limit: WRONG_CODES });
 
 /** The buckets of one client alone: at the e-mail, and at all e-mails. */
 function ownBuckets(client: string, email: string): [pair: Bucket, all: Bucket] {

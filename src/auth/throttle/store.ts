@@ -40,6 +40,8 @@ export interface BucketNames {
   networks: readonly string[];
   /** Counts the failures of the address at all e-mails. */
   address: string;
+  /** Counts the wrong codes of all unknown clients. */
+  codes: string;
 }
 
 /** The result of {@link ThrottleStore.reserve}. */
@@ -80,7 +82,10 @@ export interface ThrottleStore {
   failures(bucket: string, now: number): Promise<number>;
   /** Returns all current failures, each counted once. */
   totals(now: number): Promise<Totals>;
-  /** Deletes the attempts in the given buckets, or all. Returns their number, each counted once. */
+  /**
+   * Deletes the attempts of an address in the given buckets and all wrong codes, or all attempts. Returns their number,
+   * each counted once.
+   */
   clear(of: BucketNames | "all"): Promise<number>;
 }
 

@@ -94,9 +94,12 @@ function durabilityFindings({ unsafe }: DatabaseFacts): Finding[] {
 }
 
 function replicationFinding({ standbys }: DatabaseFacts): Finding {
-  if (standbys === null)
-    return ok("standbys", "unknown: pg_stat_replication is hidden from this user (pg_read_all_stats shows it)");
   if (standbys.all === 0) return ok("standbys", "none");
+  if (standbys.synchronous === null)
+    return ok(
+      "standbys",
+      `${standbys.all}; which are synchronous is hidden from this user (pg_read_all_stats shows it)`,
+    );
   if (standbys.synchronous > 0)
     return ok(
       "standbys",

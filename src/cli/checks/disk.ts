@@ -33,6 +33,9 @@ import { type Finding, ok, trialFindings, warning, wrong } from "./finding.ts";
 
 const LOW_BYTES = 1e9;
 const EMPTY_BYTES = 100e6;
+// Of a small disk.
+const LOW_SHARE = 0.3;
+const EMPTY_SHARE = 0.1;
 const FSYNC_ROUNDS = 20;
 const SLOW_FSYNC_MS = 20;
 const USELESS_FSYNC_MS = 500;
@@ -139,13 +142,18 @@ export function checkSpace(dataDir: string, minFreeBytes: number | undefined): F
         );
   }
   const space = diskSpace(dataDir);
-  const free = space.freeBytes;
-  const found = `${Number.isFinite(free) ? `${(free / 1e9).toFixed(1)} GB` : "unlimited"} for DATA_DIR`;
+  const { freeBytes: free, sizeBytes: size } = space;
+  const found = `${Number.isFinite(free) ? spaceText(free) : "unlimited"} for DATA_DIR`;
   if (isDiskLow(false, space, minFreeBytes))
     return wrong("free disk", found, "make space, or lower MIN_FREE_DISK: below it deliveries are paused");
-  if (free < EMPTY_BYTES) return wrong("free disk", found, "make space: a full disk refuses deliveries");
-  return free < LOW_BYTES ? warning("free disk", found, "make space") : ok("free disk", found);
+  if (free < Math.min(EMPTY_BYTES, EMPTY_SHARE * size))
+    return wrong("free disk", found, "make space: a full disk refuses deliveries");
+  return free < Math.min(LOW_BYTES, LOW_SHARE * size)
+    ? warning("free disk", found, "make space")
+    : ok("free disk", found);
 }
+
+const spaceText = (bytes: number) => (bytes < 1e9 ? `${Math.round(bytes / 1e6)} MB` : `${(bytes / 1e9).toFixed(1)} GB`);
 
 const WRITE_REMEDIES: Record<string, string> = {
   ENOSPC: "make space, or remove files",

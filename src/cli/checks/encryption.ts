@@ -1,9 +1,20 @@
+import { readEncryptionKeys } from "../../config/encryption-keys.ts";
 import { type Environment, readSettings } from "../../config/settings.ts";
 import { SettingsError } from "../../errors.ts";
 import { missingKeys } from "../stores.ts";
 import { type Finding, ok, wrong, wrongSettings } from "./finding.ts";
 
 const CHECK = "encryption";
+
+/** Checks that the files of the keys can be used. */
+export function checkKeys(files: readonly string[] | undefined): Finding[] {
+  try {
+    readEncryptionKeys(files);
+    return [];
+  } catch (error) {
+    return wrongSettings(CHECK, error);
+  }
+}
 
 /** Checks that all keys are there with which payloads may be encrypted. */
 export async function checkEncryption(environment: Environment): Promise<Finding[]> {

@@ -45,8 +45,8 @@ async function tryRedis(redis: RedisConnection, settings: LoginSettings): Promis
     return wrong("Redis", `${where} does not answer (${reason})`, remedy);
   }
   try {
-    const { createRedisSessionStore } = await import("../../redis/sessions.ts");
-    await createRedisSessionStore(redis).check(settings.DEMO_USER_ID);
+    const { createRedisSessionStore, NO_NOTES } = await import("../../redis/sessions.ts");
+    await createRedisSessionStore(redis, NO_NOTES).check(settings.DEMO_USER_ID);
     return ok("Redis", `${where} stores sessions`);
   } catch (error) {
     const remedy = "give REDIS_USERNAME the permissions in docs/configure.md, and Redis enough memory";

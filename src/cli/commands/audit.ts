@@ -14,7 +14,7 @@ export function addAuditCommands(program: Command): void {
   audit
     .command("verify")
     .description("Check that no row was changed, removed, moved or inserted")
-    .option("--known <number:hash>", "A row of an earlier check, or of the log, that must still be there")
+    .option("--known <number:hash[:time]>", "A row of an earlier check, or of the log, that must still be there")
     .option("--json", "Print a JSON object")
     .action(async (options) => (await import("../audit.ts")).runAuditVerify(options));
 }

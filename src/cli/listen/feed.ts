@@ -127,26 +127,35 @@ const LONGEST_WAIT_MS = 5000;
 /** Tells what keeps the listener from its events; null when nothing does any more. */
 type OnTrouble = (trouble: string | null) => void;
 
-/** A feed whose `next` waits for a store or a server that is away. What only the operator can mend is thrown. */
-export function patient(feed: Feed, onTrouble: OnTrouble): Feed {
-  return {
-    ...feed,
-    async next(cursor, signal) {
-      for (let waitMs = FIRST_WAIT_MS; ; waitMs = Math.min(2 * waitMs, LONGEST_WAIT_MS)) {
-        try {
-          const fed = await feed.next(cursor, signal);
-          onTrouble(null);
-          return fed;
-        } catch (error) {
-          if (signal.aborted) return { events: [], cursor, isReset: false };
-          if (!isPassing(error)) throw error;
-          onTrouble(describeError(error instanceof AppError ? (error.cause ?? error) : error));
-          await delay(waitMs, undefined, { signal }).catch(() => {});
-        }
-      }
-    },
-  };
+/**
+ * Reads of a feed, again and again while a store or a server is away. Null if the signal ends it. What only the
+ * operator can mend is thrown.
+ */
+export async function patiently<T>(
+  read: () => Promise<T>,
+  signal: AbortSignal,
+  onTrouble: OnTrouble,
+): Promise<T | null> {
+  for (let waitMs = FIRST_WAIT_MS; ; waitMs = Math.min(2 * waitMs, LONGEST_WAIT_MS)) {
+    try {
+      const found = await read();
+      onTrouble(null);
+      return found;
+    } catch (error) {
+      if (signal.aborted) return null;
+      if (!isPassing(error)) throw error;
+      onTrouble(describeError(error instanceof AppError ? (error.cause ?? error) : error));
+      await delay(waitMs, undefined, { signal }).catch(() => {});
+    }
+  }
 }
+
+/** A feed whose `next` waits for a store or a server that is away, as {@link patiently} does. */
+export const patient = (feed: Feed, onTrouble: OnTrouble): Feed => ({
+  ...feed,
+  next: async (cursor, signal) =>
+    (await patiently(() => feed.next(cursor, signal), signal, onTrouble)) ?? { events: [], cursor, isReset: false },
+});
 
 /** Whether an error may end by itself: the store or the server is away, or a proxy answers in its place. */
 function isPassing(error: unknown): boolean {

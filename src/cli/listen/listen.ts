@@ -16,7 +16,7 @@ import { type RemoteOptions, remoteServer } from "../remote.ts";
 import { noSuchRoute, readRoutesOf } from "../routes.ts";
 import { signerOfPreset } from "../send.ts";
 import { withStores } from "../stores.ts";
-import { type Feed, patient, remoteFeed, storeFeed } from "./feed.ts";
+import { type Feed, patient, patiently, remoteFeed, storeFeed } from "./feed.ts";
 import { forward } from "./forward.ts";
 import { readForwardUrl } from "./forward-url.ts";
 import { lineView } from "./lines.ts";
@@ -158,8 +158,17 @@ async function listen(
   // The reader of a pipe has gone.
   process.stdout.once("error", end);
   try {
-    const cursor = state.cursor ?? (await feed.begin(begin));
-    const waiting = await feed.count(cursor, maxBacklog);
+    const { waits } = lineView(options);
+    const first = await patiently(
+      async () => {
+        const cursor = state.cursor ?? (await feed.begin(begin));
+        return { cursor, waiting: await feed.count(cursor, maxBacklog) };
+      },
+      ending.signal,
+      waits,
+    );
+    if (first === null) return;
+    const { cursor, waiting } = first;
     if (waiting > maxBacklog) throw tooMany(maxBacklog);
     state.save(cursor);
     const title = `${options.name}: ${origin} → ${target === null ? "shown only" : target.url}`;

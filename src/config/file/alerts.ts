@@ -82,8 +82,11 @@ export const AlertsSchema = v.strictObject(
     tokens: rule("A token that expires soon.", {
       within: period(tokens.withinMs, "Fires when a token expires sooner, until it is revoked."),
     }),
-    notReady: rule("A part that is not ready.", {
-      after: period(notReady.afterMs, "Fires when a part of `/readyz` has not been ready for so long."),
+    notReady: rule("A part that is not ready, a limit of the system that is nearly reached, or a lost key.", {
+      after: period(
+        notReady.afterMs,
+        "Fires when a part of `/readyz` has not been ready for so long, or a limit or key is wrong for so long.",
+      ),
     }),
     refused: rule("Deliveries that the server itself refuses.", {
       above: number(

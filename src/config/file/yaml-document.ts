@@ -172,7 +172,17 @@ function toPlain(
 
 const nameOf = (key: unknown) => (isScalar(key) ? String(key.value) : "");
 
-const pairOf = (map: YAMLMap, name: string): Pair | undefined => map.items.find(({ key }) => nameOf(key) === name);
+const pairs = new WeakMap<YAMLMap, Map<string, Pair>>();
+
+/** The first pair of a map with a name. */
+function pairOf(map: YAMLMap, name: string): Pair | undefined {
+  let known = pairs.get(map);
+  if (known === undefined) {
+    known = new Map(map.items.map((pair) => [nameOf(pair.key), pair] as const).reverse());
+    pairs.set(map, known);
+  }
+  return known.get(name);
+}
 
 /** The library's message, without what it quotes from the file, which may be a literal secret. */
 function messageOf({ code, message }: { code: string; message: string }): string {

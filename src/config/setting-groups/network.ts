@@ -1,5 +1,5 @@
 import * as v from "valibot";
-import { file, host, hostNames, integer, networks } from "../fields.ts";
+import { file, host, hostNames, integer, networks, oneOf } from "../fields.ts";
 import type { Group } from "../setting.ts";
 
 /** Settings of the address, TLS and connections. */
@@ -38,6 +38,13 @@ export const NETWORK = {
     meaning:
       "Proxies that are believed: `X-Forwarded-For` names the client, and `X-Forwarded-Host`, `-Proto`, `-Prefix`, `-Uri`, `-Method`, `X-Original-URL` and `-Method` say what it asked for. A proxy must set or remove each of them, as the files in `deploy` do. An entry that is no address names nobody.",
     example: "127.0.0.1,10.0.0.0/8",
+  },
+  PROXY: {
+    schema: v.optional(oneOf("nginx", "caddy", "traefik", "haproxy")),
+    defaultText: "by the headers, which must not differ",
+    meaning:
+      "The proxy that asks `/auth/verify`. By it only the headers count that this proxy sets: `X-Original-URL` and `-Method` of nginx, `X-Forwarded-Uri` and `-Method` of the others.",
+    example: "nginx",
   },
   MAX_CONNECTIONS: {
     schema: v.optional(integer(1, 1_000_000), "10000"),

@@ -23,6 +23,12 @@ export const DATABASE = {
       "Longest time of an operation on PostgreSQL, with all its statements. After it the client gets 503 `store_unavailable`. A delivery gets it after 8 s at the latest.",
     example: "2s",
   },
+  DATABASE_WAIT: {
+    schema: v.optional(duration(0, "2m"), "30s"),
+    meaning:
+      "How long a start waits for PostgreSQL, as during a failover. After it the start ends with exit code 1. Commands do not wait.",
+    example: "2m",
+  },
 } satisfies Group;
 
 /** Settings of the encryption of payloads. */

@@ -20,8 +20,8 @@ export interface DatabaseFacts {
   ownsTables: boolean;
   /** Settings with which a commit is not durable, e.g. `fsync is off`. */
   unsafe: string[];
-  /** Null if this user may not see them. */
-  standbys: { all: number; synchronous: number } | null;
+  /** `synchronous` is null if this user may not see it. */
+  standbys: { all: number; synchronous: number | null };
   oldestSnapshotSeconds: number;
   /** The clock of the database minus that of this machine. */
   clockDifferenceMs: number;
@@ -46,6 +46,7 @@ interface Row {
   standbys: number;
   synchronous: number;
   seesStandbys: boolean;
+  synchronousNames: string;
   oldestSnapshotSeconds: number;
   now: number;
   used: number;
@@ -66,6 +67,7 @@ SELECT current_setting('server_version') AS version, current_setting('server_ver
   (SELECT count(*) FROM pg_stat_replication) AS standbys,
   (SELECT count(*) FROM pg_stat_replication WHERE sync_state IN ('sync', 'quorum')) AS synchronous,
   pg_has_role('pg_read_all_stats', 'USAGE') AS "seesStandbys",
+  current_setting('synchronous_standby_names') AS "synchronousNames",
   (SELECT coalesce(max(extract(epoch FROM clock_timestamp() - xact_start)), 0)::float8 FROM pg_stat_activity
     WHERE backend_xmin IS NOT NULL AND pid <> pg_backend_pid() AND backend_type = 'client backend') AS "oldestSnapshotSeconds",
   (extract(epoch FROM clock_timestamp()) * 1000)::float8 AS now,
@@ -111,7 +113,7 @@ export async function readDatabaseFacts(options: PostgresOptions): Promise<Datab
       mayCreate: row.mayCreate,
       ownsTables: row.ownsTables,
       unsafe: unsafeSettings(row),
-      standbys: row.seesStandbys ? { all: row.standbys, synchronous: row.synchronous } : null,
+      standbys: { all: row.standbys, synchronous: synchronousOf(row) },
       oldestSnapshotSeconds: row.oldestSnapshotSeconds,
       clockDifferenceMs: row.now - (askedAt + answeredAt) / 2,
       newestEventAt: canRead ? await readNewest(postgres) : null,
@@ -134,6 +136,10 @@ async function useSeveralConnections(postgres: Postgres): Promise<void> {
   const one = () => postgres.rows("SELECT pg_sleep(0.01)");
   for (let tried = 0; tried < TRIES; tried++) await Promise.all([one(), one()]);
 }
+
+/** How many standbys are synchronous. Without their names there is none, which each user may see. */
+const synchronousOf = ({ seesStandbys, synchronousNames, synchronous }: Row) =>
+  seesStandbys ? synchronous : synchronousNames === "" ? 0 : null;
 
 function unsafeSettings({ fsync, fullPageWrites, synchronousCommit }: Row): string[] {
   return Object.entries({ fsync, full_page_writes: fullPageWrites, synchronous_commit: synchronousCommit })

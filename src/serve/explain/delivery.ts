@@ -333,7 +333,7 @@ function identityOf(source: Source, verified: Verified, request: SignedRequest):
   try {
     requirePayload(source, content);
     const identity = identify({ source, verified, headers, content });
-    requireRedacted(source, content.bytes, identity.contentType ?? content.contentType);
+    requireRedacted(source, content, identity.contentType ?? content.contentType);
     return identity;
   } catch (error) {
     if (error instanceof AppError) return error;
@@ -367,7 +367,7 @@ function verdictsOf(
   routes: readonly Route[],
 ): RouteVerdict[] {
   const contentType = event.contentType ?? content.contentType;
-  const kept = requireRedacted(source, content.bytes, contentType);
+  const kept = requireRedacted(source, content, contentType);
   const stored = { payload: kept.bytes, contentType, headers: redactedHeaders(storedHeadersOf(source, headers), kept) };
   return explainRouting(routes, { ...event, source: source.name }, openStored(stored));
 }

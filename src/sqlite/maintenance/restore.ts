@@ -95,6 +95,14 @@ export function restore(backup: string, dataDir: string, entry: AuditEntry, onPr
   }
 }
 
+/** The files of the databases that restores have replaced. */
+export function replacedFiles(dataDir: string): string[] {
+  const target = databaseFile(dataDir);
+  const beginning = basename(target) + REPLACED_SUFFIX;
+  const names = readdirSync(dirname(target)).filter((name) => name.startsWith(beginning));
+  return names.sort().map((name) => join(dirname(target), name));
+}
+
 /**
  * Undoes or finishes a killed restore. If it only made a copy and a second name, both are removed. If it has moved the
  * damaged WAL or replaced the database, the restore is finished. The caller holds the lock of the data directory.

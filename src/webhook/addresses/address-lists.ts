@@ -18,6 +18,9 @@ export class AddressListError extends Error {}
 
 export const MAX_LIST_BYTES = 8 * 1024 * 1024;
 
+// More take seconds to read, and hundreds of megabytes. The clouds publish up to 50,000.
+const MAX_ADDRESSES = 100_000;
+
 // Nobody sends from a wider range. A file that is cut within its last line may have one: "192.0.2.0/2".
 const MIN_BITS = { ipv4: 8, ipv6: 16 };
 
@@ -33,6 +36,7 @@ export function parseAddressList(text: string, member: string): string[] {
   if (addresses.length === 0) {
     throw new AddressListError(`has no address or range${member === "" ? "" : ` at ${member}`}`);
   }
+  if (addresses.length > MAX_ADDRESSES) throw new AddressListError(`has more than ${MAX_ADDRESSES} addresses`);
   for (const address of addresses) {
     const range = parseRange(address);
     if (range && range.bits < MIN_BITS[range.family]) throw new AddressListError(`has ${address}, which is too wide`);

@@ -145,7 +145,7 @@ export function timeOf(text: string | null): number | null {
 /** The URL of a `Link` header with this relation (RFC 8288); null if there is none. */
 export function linkOf(header: string | string[] | undefined, relation: string): string | null {
   const links = [header ?? []].flat().join(", ");
-  for (const [, url = "", parameters = ""] of links.matchAll(/<([^>]*)>((?:\s*;\s*\w+="?[^",;]*"?)*)/g))
+  for (const [, url = "", parameters = ""] of links.matchAll(/<([^<>]*)>((?:\s*;\s*\w+="?[^",;]*"?)*)/g))
     if (new RegExp(`rel="?${relation}"?`).test(parameters)) return url;
   return null;
 }

@@ -1,9 +1,13 @@
 import type { IncomingHttpHeaders } from "node:http";
 import { DAY_MS, MINUTE_MS } from "../../lib/durations.ts";
 import { durationText } from "../../lib/figures.ts";
+import { unreadShapeOf } from "../../lib/json.ts";
 import { printable } from "../../lib/printable.ts";
 import { readRetryAfter } from "../../lib/retry-after.ts";
 import { type ApiAnswer, type ApiRequest, memberOf, type SendToApi } from "./adapter.ts";
+
+/** A longer answer is refused. A page has a hundred events at most, some with their bodies. */
+export const MAX_ANSWER_BYTES = 16 * 1024 * 1024;
 
 /** An answer of any status. `isCut` if it was longer than was read. */
 interface RawAnswer {
@@ -47,12 +51,15 @@ const MAX_WAIT_MS = 2 * MINUTE_MS;
 const MAX_WAITS = 5;
 /** A longer limit is the mistake of a clock. */
 const MAX_LIMIT_MS = DAY_MS;
+// After a 5xx answer, or a connection that was dropped.
 const RETRY_MS = 2000;
+const MAX_FAULTS = 2;
 const MAX_REDIRECTS = 3;
 
 /**
- * Creates the sender of requests to an API. It waits as the provider asks, and tries again after a 5xx answer. It
- * follows redirects within the API, which GitHub and GitLab send after a repository or project was renamed.
+ * Creates the sender of requests to an API. It waits as the provider asks, and tries again after a 5xx answer or a
+ * dropped connection. It follows redirects within the API, which GitHub and GitLab send after a repository or project
+ * was renamed.
  */
 export function createApi({ origins, send, wait, now }: ApiOptions): SendToApi {
   let lastPacedAt = Number.NEGATIVE_INFINITY;
@@ -60,26 +67,37 @@ export function createApi({ origins, send, wait, now }: ApiOptions): SendToApi {
   async function sendTo(request: ApiRequest, tries: Tries): Promise<ApiAnswer> {
     const name = nameOf(request, origins);
     await keepPace(request.paceMs);
-    const answer = await send(request).catch((error: Error) => {
-      throw new ApiError(`${name}: ${error.message}`, null);
-    });
-    const { status, text } = answer;
-    if (status >= 200 && status < 300) return read(name, answer);
+    const answer = await send(request).catch((error: Error) => error);
+    if (answer instanceof Error) {
+      if (tries.waits >= MAX_FAULTS) throw new ApiError(`${name}: ${answer.message}`, null);
+      return sendAfter(RETRY_MS, request, tries);
+    }
+    if (answer.status >= 200 && answer.status < 300) return read(name, answer);
     const target = redirectOf(request, answer);
     if (target !== null && tries.redirected < MAX_REDIRECTS)
       return sendTo(target, { ...tries, redirected: tries.redirected + 1 });
+    const { waitMs, isUnsaid } = waitAfter(name, answer, tries);
+    return sendAfter(waitMs, request, { ...tries, unsaid: tries.unsaid + (isUnsaid ? 1 : 0) });
+  }
+
+  async function sendAfter(waitMs: number, request: ApiRequest, tries: Tries): Promise<ApiAnswer> {
+    await wait(waitMs);
+    return sendTo(request, { ...tries, waits: tries.waits + 1 });
+  }
+
+  /** How long to wait before a request is sent again. Throws if it is not. */
+  function waitAfter(name: string, answer: RawAnswer, tries: Tries): { waitMs: number; isUnsaid: boolean } {
+    const { status, text } = answer;
     const reason = reasonOf(status, text) ?? clockFault(answer, now());
     const limit = limitOf(answer, reason, now());
+    const isUnsaid = limit === "unsaid";
     const limitMs = limit === "unsaid" ? USUAL_WAIT_MS * 2 ** tries.unsaid : limit;
-    const waitMs = limitMs ?? (status >= 500 && tries.waits < 2 ? RETRY_MS : null);
+    const waitMs = limitMs ?? (status >= 500 && tries.waits < MAX_FAULTS ? RETRY_MS : null);
     if (waitMs === null) throw new ApiError(`${name}: the answer was ${status}`, status, { reason });
-    if (waitMs > MAX_WAIT_MS || tries.waits >= MAX_WAITS) {
-      const notBefore = now() + Math.min(waitMs, MAX_LIMIT_MS);
-      const until = `a rate limit until ${new Date(notBefore).toISOString()}`;
-      throw new ApiError(`${name}: the answer was ${status}, ${until}`, status, { reason, notBefore });
-    }
-    await wait(waitMs);
-    return sendTo(request, { ...tries, waits: tries.waits + 1, unsaid: tries.unsaid + (limit === "unsaid" ? 1 : 0) });
+    if (waitMs <= MAX_WAIT_MS && tries.waits < MAX_WAITS) return { waitMs, isUnsaid };
+    const notBefore = now() + Math.min(waitMs, MAX_LIMIT_MS);
+    const until = `a rate limit until ${new Date(notBefore).toISOString()}`;
+    throw new ApiError(`${name}: the answer was ${status}, ${until}`, status, { reason, notBefore });
   }
 
   async function keepPace(paceMs = 0): Promise<void> {
@@ -103,7 +121,7 @@ function nameOf(request: ApiRequest, origins: readonly string[]): string {
 const methodOf = ({ method, body }: ApiRequest) => method ?? (body === undefined ? "GET" : "POST");
 
 function read(name: string, { status, headers, text, isCut }: RawAnswer): ApiAnswer {
-  if (isCut) throw new ApiError(`${name}: the answer is too long`, status);
+  if (isCut) throw new ApiError(`${name}: the answer is longer than ${MAX_ANSWER_BYTES / 1024 ** 2} MiB`, status);
   // Only what is read must be JSON: what repeats a delivery may answer with anything.
   return {
     headers,
@@ -178,13 +196,22 @@ function reasonOf(status: number, text: string): string | null {
 /** Where GitHub, GitLab, PayPal, Stripe and Svix say what is wrong. */
 const REASONS = ["message", "detail", "error_description", "error"];
 
+/** A page of 100 events may have a hundred times what one has. */
+const MOST = { names: 100_000, values: 1_000_000 };
+
 function parsed(name: string, text: string): unknown {
+  if (unreadShapeOf(text, MOST) !== null)
+    throw new ApiError(`${name}: the answer has too many levels, names or values`, 200);
   try {
-    return JSON.parse(text, withDigits);
+    // Calling a function for each value takes several times the memory.
+    return LARGE_NUMBER.test(text) ? JSON.parse(text, withDigits) : JSON.parse(text);
   } catch {
     throw new ApiError(`${name}: the answer is no JSON`, 200);
   }
 }
+
+/** A number that may be larger than JavaScript can hold: its 16th digit. */
+const LARGE_NUMBER = /[0-9]{16}/;
 
 /** GitHub's ids of deliveries may be larger than JavaScript can hold. */
 function withDigits(_name: string, value: unknown, context?: { source?: string }): unknown {

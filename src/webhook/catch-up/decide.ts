@@ -13,7 +13,10 @@ export interface MissingCandidate extends ListedAttempt {
   at: number | null;
 }
 
-/** The events of attempts, those that were due first before the others. Of each the newest attempt is repeated. */
+/**
+ * The events of attempts, which are listed newest first. Those that were due first are before the others. Of each the
+ * newest attempt is repeated.
+ */
 export function grouped(listed: readonly ListedAttempt[]): MissingCandidate[] {
   const events = new Map<string, MissingCandidate>();
   for (const attempt of listed) {
@@ -24,7 +27,7 @@ export function grouped(listed: readonly ListedAttempt[]): MissingCandidate[] {
       known.outcome = better(known.outcome, attempt.outcome);
     }
   }
-  return [...events.values()].sort((one, other) => (one.at ?? 0) - (other.at ?? 0));
+  return [...events.values()].reverse().sort((one, other) => (one.at ?? 0) - (other.at ?? 0));
 }
 
 const RANK: readonly ListedAttempt["outcome"][] = ["failed", "unknown", "pending", "delivered"];

@@ -42,7 +42,7 @@ export const github: CatchUpAdapter = {
         return { listed: listOf(json).map(listedOf), next: next === null ? null : { url: next, headers: headers() } };
       },
       redeliver: ({ id }) => ({
-        url: `${deliveries}/${id}/attempts`,
+        url: `${deliveries}/${encodeURIComponent(id)}/attempts`,
         method: "POST",
         headers: headers(),
         paceMs: PACE_MS,

@@ -32,7 +32,7 @@ export const gitlab: CatchUpAdapter = {
         const next = String(answered["x-next-page"] ?? "");
         return { listed: listOf(json).map(listedOf), next: next === "" ? null : page(next) };
       },
-      redeliver: ({ id }) => ({ url: `${hook}/events/${id}/resend`, method: "POST", headers }),
+      redeliver: ({ id }) => ({ url: `${hook}/events/${encodeURIComponent(id)}/resend`, method: "POST", headers }),
     };
   },
 };

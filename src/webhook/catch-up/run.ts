@@ -2,6 +2,7 @@ import { describeError } from "../../errors.ts";
 import { CAPTURED_PREFIX } from "../../events/captured.ts";
 import type { EventStore, NewEvent } from "../../events/store.ts";
 import { DAY_MS, MINUTE_MS } from "../../lib/durations.ts";
+import { openContent } from "../intake/content.ts";
 import { requireRedacted } from "../intake/redact.ts";
 import type { Source } from "../source.ts";
 import type {
@@ -188,7 +189,7 @@ async function list(run: CatchUpRun, session: CatchUpSession, from: number, to: 
   let request = session.firstPage(from, to, run.isAll);
   for (let page = 0; page < MAX_PAGES; page++) {
     const { listed, next } = session.readPage(await send(request));
-    all.push(...listed.filter(({ at }) => at === null || at >= from));
+    for (const attempt of listed) if (attempt.at === null || attempt.at >= from) all.push(attempt);
     const isOlder = listed.length > 0 && listed.every(({ at }) => at !== null && at < from);
     if (next === null || isOlder) return all;
     request = next;
@@ -289,10 +290,11 @@ async function capture(
 async function append(run: CatchUpRun, captured: CapturedEvent): Promise<void> {
   const { source, settings, events, now } = run;
   const { host } = new URL(settings.origin);
+  const content = openContent(Buffer.from(captured.payload), captured.contentType);
   const event: NewEvent = {
     source,
     ...captured,
-    payload: requireRedacted(run, Buffer.from(captured.payload), captured.contentType).bytes,
+    payload: requireRedacted(run, content, captured.contentType).bytes,
     bytesSha256: null,
     sameWithinMs: null,
     secret: `${CAPTURED_PREFIX}${host}`,

@@ -46,7 +46,11 @@ export const svix: CatchUpAdapter = {
           next: isDone ? null : { url: `${listUrl}&iterator=${encodeURIComponent(iterator)}`, headers },
         };
       },
-      redeliver: ({ id }) => ({ url: `${app}/msg/${id}/endpoint/${endpoint}/resend`, method: "POST", headers }),
+      redeliver: ({ id }) => ({
+        url: `${app}/msg/${encodeURIComponent(id)}/endpoint/${endpoint}/resend`,
+        method: "POST",
+        headers,
+      }),
       deliverUntried: (from) => ({
         url: `${hook}/replay-missing`,
         headers,

@@ -1,4 +1,5 @@
 import type { IncomingHttpHeaders } from "node:http";
+import { trimSpace } from "../../lib/header-value.ts";
 import { isInQuery } from "../source.ts";
 import type { HeldDelivery } from "./held-store.ts";
 
@@ -29,8 +30,9 @@ export function parseRawRequest(bytes: Buffer): RawRequest | string {
   const headers: Record<string, string> = {};
   const rawHeaders: string[] = [];
   for (const [index, line] of lines.entries()) {
-    const [, name, value = ""] = /^([^\s:]+):[ \t]*(.*?)[ \t]*$/.exec(line) ?? [];
+    const [, name, sent = ""] = /^([^\s:]+):(.*)$/.exec(line) ?? [];
     if (name === undefined) return `line ${index + 2} is no header such as Content-Type: application/json`;
+    const value = trimSpace(sent);
     const key = name.toLowerCase();
     rawHeaders.push(name, value);
     headers[key] = headers[key] === undefined ? value : `${headers[key]}, ${value}`;

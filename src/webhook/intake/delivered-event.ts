@@ -4,7 +4,7 @@ import { AppError } from "../../errors.ts";
 import { DIGEST_PREFIX } from "../../events/event.ts";
 import type { NewEvent } from "../../events/store.ts";
 import { isJson } from "../../lib/header-value.ts";
-import { isObject } from "../../lib/json.ts";
+import { isObject, SHAPE_FAULTS } from "../../lib/json.ts";
 import { handshakeOf } from "../handshakes/kinds.ts";
 import type { Verified } from "../signature/bound-scheme.ts";
 import { claimAt } from "../signature/jwt.ts";
@@ -34,7 +34,7 @@ export function eventOf({ source, verified, headers, content, address, receivedA
   const { eventId, bytesSha256, sameWithinMs, type } = identity;
   const contentType =
     identity.contentType ?? headers["content-type"] ?? (content.mediaType || "application/octet-stream");
-  const kept = requireRedacted(source, content.bytes, contentType);
+  const kept = requireRedacted(source, content, contentType);
   const stored = storedHeadersOf(source, headers);
   return {
     source: source.name,
@@ -136,7 +136,10 @@ export function requirePayload(
   const challenge = signs?.challengeIn?.(content);
   if (challenge !== undefined) throw invalid(challenge, "must not be a challenge");
   // A source that takes any media type takes any bytes.
-  if (!isJson(content.mediaType) || contentTypes.includes("*/*")) return;
+  if (contentTypes.includes("*/*")) return;
+  const shape = content.unreadShape();
+  if (shape !== null) throw invalid("", SHAPE_FAULTS[shape], shape);
+  if (!isJson(content.mediaType)) return;
   const isStrict = isDefault({ preset, isEnvelope });
   const parsed = content.json();
   if (!parsed.ok && isStrict) throw invalid("", parsed.reason);
@@ -310,6 +313,6 @@ function textOf(value: unknown): string | undefined {
   return typeof value === "string" && value !== "" ? value : undefined;
 }
 
-function invalid(path: string, message: string): AppError {
-  return new AppError("invalid_payload", { errors: [{ path, message }], reason: `${path || "the body"} ${message}` });
+function invalid(path: string, message: string, reason = `${path || "the body"} ${message}`): AppError {
+  return new AppError("invalid_payload", { errors: [{ path, message }], reason });
 }

@@ -36,7 +36,7 @@ export interface IntakeOptions {
   queueLimit: number;
   /** Most bytes of payload that may wait or be in a commit. A single event may exceed it. */
   queueBytes?: number;
-  /** Longest wait of a delivery for its commit. */
+  /** Longest wait of a delivery for its commit, and for those before it. */
   timeoutMs?: number;
 }
 
@@ -52,14 +52,14 @@ const CONCURRENT_COMMITS = 4;
 const ENOUGH_FOR_A_BATCH = 32;
 
 // Senders time out after 5 to 30 seconds. An earlier 503 makes them retry.
-const DEFAULT_TIMEOUT_MS = 8000;
+export const INTAKE_TIMEOUT_MS = 8000;
 const CHECKS_PER_TIMEOUT = 20;
 
 // Retention or somebody makes space on a disk. A queue becomes shorter by itself.
 const RETRY_AFTER_SECONDS = { disk_low: 60, queue_old: 30 };
 
 const tooSlow = () =>
-  new AppError("store_unavailable", { retryAfterSeconds: 5, cause: new Error("the disk is too slow") });
+  new AppError("store_unavailable", { retryAfterSeconds: 5, cause: new Error("the store is too slow") });
 
 interface Entry {
   event: NewEvent;
@@ -70,11 +70,11 @@ interface Entry {
 }
 
 /**
- * Creates the intake. All deliveries of a batch share the result of its commit. If the disk stalls, a delivery gets
+ * Creates the intake. All deliveries of a batch share the result of its commit. If the store stalls, a delivery gets
  * `store_unavailable` after `timeoutMs`. Its event is then not stored, unless its commit has already begun.
  */
 export function createIntake(options: IntakeOptions): Intake {
-  const { append, pausedBy, queueLimit, queueBytes = QUEUE_BYTES, timeoutMs = DEFAULT_TIMEOUT_MS } = options;
+  const { append, pausedBy, queueLimit, queueBytes = QUEUE_BYTES, timeoutMs = INTAKE_TIMEOUT_MS } = options;
   /** Batches in a running commit. */
   const committing = new Set<readonly Entry[]>();
   let unanswered = 0;

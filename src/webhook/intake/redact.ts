@@ -7,6 +7,7 @@ import { redactForm } from "../../lib/redact-form.ts";
 import { isRedacted, REDACTED, type RedactedPaths, type RedactedText, redactJson } from "../../lib/redact-json.ts";
 import { splitTarget } from "../signature/signed-text.ts";
 import type { Source } from "../source.ts";
+import type { Content } from "./content.ts";
 
 /** What is kept of a body, and of headers that repeat what was removed from it. */
 interface Redacted {
@@ -20,19 +21,38 @@ interface Redacted {
 // A shorter text may be a part of many values.
 const LEAST_LENGTH = 6;
 
+// Each is searched for in a header of up to 16 KB.
+const MAX_LIKELY = 500;
+
+const beginningOf = (text: string) => text.slice(0, LEAST_LENGTH);
+
 const AS_SENT: Omit<Redacted, "bytes"> = { header: (value) => value, target: (value) => value };
 
 /**
  * What a source keeps of a body. Null if the source redacts, and the body is neither JSON nor an urlencoded form in
- * UTF-8: nothing of it may be kept.
+ * UTF-8: nothing of it may be kept. `isKnownJson`: it was parsed before.
  */
-export function redacted({ redact }: Pick<Source, "redact">, bytes: Buffer, contentType: string): Redacted | null {
+export function redacted(
+  { redact }: Pick<Source, "redact">,
+  bytes: Buffer,
+  contentType: string,
+  isKnownJson = false,
+): Redacted | null {
   if (redact === undefined) return { bytes, ...AS_SENT };
   if (!isUtf8(bytes)) return null;
-  const found = redactText(bytes.toString(), redact, mediaTypeIn(contentType));
+  const text = bytes.toString();
+  const found = isKnownJson
+    ? redactJson(text, redact, { isKnown: true })
+    : redactText(text, redact, mediaTypeIn(contentType));
   if (found === null) return null;
-  const removed = found.removed.filter((text) => text.length >= LEAST_LENGTH);
-  const hasRemoved = (value: string) => removed.some((text) => value.includes(text));
+  const removed = found.removed.filter((one) => one.length >= LEAST_LENGTH);
+  const byBeginning = Map.groupBy(removed, beginningOf);
+  /** Looks only for texts whose beginning is in the value. Of too many, one is taken to be there. */
+  const hasRemoved = (value: string) => {
+    const beginnings = new Set(Array.from(value, (_, at) => beginningOf(value.slice(at))));
+    const likely = [...beginnings].flatMap((one) => byBeginning.get(one) ?? []);
+    return likely.length > MAX_LIKELY || likely.some((whole) => value.includes(whole));
+  };
   return {
     bytes: Buffer.from(found.text),
     header: (value) => (hasRemoved(value) ? REDACTED : value),
@@ -44,15 +64,16 @@ export function redacted({ redact }: Pick<Source, "redact">, bytes: Buffer, cont
 }
 
 function redactText(text: string, paths: RedactedPaths, mediaType: string): RedactedText | null {
-  const json = redactJson(text, paths, isJsonLines(mediaType));
+  const json = redactJson(text, paths, { isLines: isJsonLines(mediaType) });
   if (json !== null) return json;
   // JSON that is broken is read as far as it goes, also where it is called a form.
   return mediaType === FORM && !looksLikeJson(text) ? redactForm(text, paths) : null;
 }
 
 /** As {@link redacted}, for a genuine delivery. Throws `invalid_payload` if the body cannot be redacted. */
-export function requireRedacted(source: Pick<Source, "redact">, bytes: Buffer, contentType: string): Redacted {
-  const found = redacted(source, bytes, contentType);
+export function requireRedacted(source: Pick<Source, "redact">, content: Content, contentType: string): Redacted {
+  const json = source.redact && content.json();
+  const found = redacted(source, content.bytes, contentType, json?.value !== undefined);
   if (found !== null) return found;
   const message = "must be JSON or a form in UTF-8, of which the source can redact members";
   throw new AppError("invalid_payload", { errors: [{ path: "", message }], reason: `the body ${message}` });

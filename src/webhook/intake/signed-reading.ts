@@ -1,6 +1,5 @@
 import { isUtf8 } from "node:buffer";
 import { FORM, isInRanges, isJson, isJsonLines, MULTIPART } from "../../lib/header-value.ts";
-import { readJsonLines } from "../../lib/json.ts";
 import { boundaryIn, boundaryOf, parseMultipart } from "../../lib/multipart.ts";
 import { beginsAsJson, type Content, openContent } from "./content.ts";
 
@@ -44,9 +43,11 @@ export function readSigned(content: Content, contentTypes: readonly string[]): S
 /** Reads JSON Lines that were sent as something else. Null if they cannot be read. */
 function readAsLines(content: Content): SignedReading | null {
   const { bytes, mediaType } = content;
-  if (isJsonLines(mediaType) || readJsonLines(bytes).value === undefined) return null;
+  if (isJsonLines(mediaType)) return null;
+  const lines = openContent(bytes, JSON_LINES, content.json());
+  if (lines.lenientJson().value === undefined) return null;
   // A single line is JSON too.
-  return { ...reopened(bytes, JSON_LINES), ...(content.isJson() && { contentType: null }) };
+  return { content: lines, contentType: content.isJson() ? null : JSON_LINES };
 }
 
 function reopened(bytes: Buffer, contentType: string): SignedReading {

@@ -1,5 +1,6 @@
 import type { ErrorCode } from "../../errors.ts";
 import type { Appended } from "../../events/store.ts";
+import { SHAPE_FAULTS } from "../../lib/json.ts";
 import { timeout } from "../../lib/timeout.ts";
 import type { MarkedSecret } from "../secrets/rotation.ts";
 import type { Refusals, SourceCounts, SourceStore } from "./source-store.ts";
@@ -9,7 +10,8 @@ const WITH_REASONS: readonly ErrorCode[] = ["signature_mismatch", "unsupported_m
 
 /** The reason under which a refused delivery is counted. */
 export function countedReason(code: ErrorCode, reason?: string): string {
-  return (WITH_REASONS.includes(code) ? reason : undefined) ?? code;
+  const isNamed = WITH_REASONS.includes(code) || Object.hasOwn(SHAPE_FAULTS, reason ?? "");
+  return (isNamed ? reason : undefined) ?? code;
 }
 
 /** Counts what the sources receive and refuse, and stores the sums from time to time. */

@@ -23,11 +23,10 @@ export function jsonOf({ payload, contentType }: Pick<StoredEvent, "payload" | "
 function jsonOfForm(form: URLSearchParams): string {
   const json = jsonTextIn(form);
   if (json !== undefined && parseStrictJson(Buffer.from(json)).ok) return json;
-  const fields = [...new Set(form.keys())].map((name) => {
-    const values = form.getAll(name);
-    return [name, values.length === 1 ? values[0] : values] as const;
-  });
-  return JSON.stringify(Object.fromEntries(fields));
+  const fields = Map.groupBy(form, ([name]) => name);
+  const valuesIn = (found: [string, string][]) =>
+    found.length === 1 ? found[0]?.[1] : found.map(([, value]) => value);
+  return JSON.stringify(Object.fromEntries([...fields].map(([name, found]) => [name, valuesIn(found)])));
 }
 
 /** Opens a stored event for conditions and ordering keys. */

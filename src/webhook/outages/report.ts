@@ -1,7 +1,7 @@
 import { DAY_MS } from "../../lib/durations.ts";
 import { durationText } from "../../lib/figures.ts";
 import { isoTime } from "../../lib/iso-time.ts";
-import type { ProviderFacts } from "../provider.ts";
+import { type ProviderFacts, repeatsAllForSeconds } from "../provider.ts";
 import type { Outage } from "./outage.ts";
 
 /** What an outage means for a source. Times are Unix milliseconds. */
@@ -9,7 +9,10 @@ interface SourceOutage {
   name: string;
   /** Whether its provider sends again what it could not deliver: by itself, or only when asked. */
   resends: "automatic" | "manual" | "unknown";
-  /** For how long the provider repeats by itself, in seconds; null if it does not or if that is unknown. */
+  /**
+   * For how long the provider repeats each event by itself, in seconds: 0 if some types are never repeated, null if it
+   * does not or if that is unknown.
+   */
   resendsForSeconds: number | null;
   /** Until when the first of the missed deliveries is repeated, or can be asked for; null if unknown. */
   until: number | null;
@@ -38,10 +41,10 @@ export interface AffectedSource {
   missed: number | null;
 }
 
-/** Whether a provider repeats by itself, and for how long in seconds; null if that is unknown. */
+/** Whether a provider repeats by itself, and for how long each event in seconds; null if that is unknown. */
 export function repeatsOf(facts: ProviderFacts | undefined): Pick<SourceOutage, "resends" | "resendsForSeconds"> {
   const repeats = facts?.repeats?.is;
-  if (repeats === "automatic") return { resends: repeats, resendsForSeconds: facts?.repeatsForSeconds?.is ?? null };
+  if (repeats === "automatic") return { resends: repeats, resendsForSeconds: repeatsAllForSeconds(facts) ?? null };
   return { resends: repeats === undefined ? "unknown" : "manual", resendsForSeconds: null };
 }
 

@@ -24,6 +24,8 @@ interface WatchOptions {
   isShared: boolean;
   log: Log;
   now(): number;
+  /** A clock in milliseconds that is never set, and runs while the machine is suspended. */
+  sinceBootMs(): number;
 }
 
 // A delivery waits as long for its commit.
@@ -41,12 +43,14 @@ const KIND_OF_CODE: Partial<Record<ErrorCode, OutageKind>> = { queue_full: "queu
  * Creates the watch. A heartbeat says that this server takes deliveries; a gap between two is an outage. While the
  * store does not answer, outages wait in memory.
  */
-export function createOutageWatch({ store, pausedBy, isShared, log, now }: WatchOptions): OutageWatch {
+export function createOutageWatch({ store, pausedBy, isShared, log, now, sinceBootMs }: WatchOptions): OutageWatch {
   /** Outages that go on, or are not stored yet. */
   let unsaved: Outage[] = [];
   /** The newest outage of each kind, which refusals prolong. */
   const newest = new Map<OutageKind, Outage>();
   let beatAt: number | null = null;
+  /** When that was, on the clock that is never set. */
+  let beatSinceBootMs = 0;
   let isHanging = false;
   let beating: Repetition | undefined;
 
@@ -76,25 +80,33 @@ export function createOutageWatch({ store, pausedBy, isShared, log, now }: Watch
 
   async function beat(): Promise<void> {
     const at = now();
+    const sinceBoot = sinceBootMs();
+    const passedMs = sinceBoot - beatSinceBootMs;
     const reason = pausedBy();
     if (reason !== null) note({ kind: KIND_OF_PAUSE[reason], from: at, to: at });
     let before: number | null;
     try {
       before = await beatInTime(at);
     } catch (error) {
-      note({ kind: "store", from: beatAt ?? at, to: at });
+      note({ kind: "store", from: beatAt === null ? at : at - passedMs, to: at });
       throw error;
     }
-    noteGap(before, at);
+    noteGap(before, at, passedMs);
     beatAt = at;
+    beatSinceBootMs = sinceBoot;
     await save();
   }
 
-  /** A gap between two heartbeats is an outage, unless the store did not take one in between. */
-  function noteGap(before: number | null, at: number): void {
+  /**
+   * A gap between two heartbeats is an outage, unless the store did not take one in between. The time of a clock that
+   * was set forward in between did not pass.
+   */
+  function noteGap(earlier: number | null, at: number, passedMs: number): void {
     const isFirst = beatAt === null;
     const leastMs = isFirst && !isShared ? 1 : MIN_GAP_MS;
-    if (before === null || at - before < leastMs) return;
+    if (earlier === null) return;
+    const before = isFirst ? earlier : Math.max(earlier, at - passedMs);
+    if (at - before < leastMs) return;
     const store = newest.get("store");
     if (!isFirst && store !== undefined && store.to >= before) {
       note({ kind: "store", from: store.from, to: at });

@@ -62,7 +62,7 @@ export default provider({
   facts: {
     ...says("https://docs.adyen.com/development-resources/webhooks/troubleshoot", {
       repeats: "automatic",
-      schedule: "three times at once, then after 2, 5, 10, 15 and 30 minutes, and 1, 2, 4 and 8 hours",
+      schedule: "three times at once, then after 2, 5, 10, 15 and 30 minutes, and 1, 2, 4 and 8 hours, for 30 days",
       repeatsForSeconds: 30 * 86_400,
     }),
     ...says("https://docs.adyen.com/japan-sellers-screening/webhooks", { answer: "any 2xx", answerSeconds: 10 }),

@@ -14,7 +14,7 @@ export default provider({
   facts: says("https://www.aftership.com/docs/tracking/webhook/webhook-overview", {
     answer: "any 2xx",
     repeats: "automatic",
-    schedule: "13 times, after 30 seconds, then after twice as long each time",
+    schedule: "13 times, first after 30 seconds, then twice as long each time",
     repeatsForSeconds: 245_730,
   }),
 });

@@ -9,7 +9,7 @@ export default provider({
   facts: says("https://developers.ashbyhq.com/docs/retries", {
     answer: "any 2xx",
     repeats: "automatic",
-    schedule: "up to 9 times, after 10, 30 and 70 seconds, then after twice as long each time",
+    schedule: "9 times, 10 * (2^n - 1) seconds after the one before, for n from 1 to 9",
     repeatsForSeconds: 10_130,
   }),
 });

@@ -90,7 +90,7 @@ export default provider({
   facts: {
     ...says("https://docs.aws.amazon.com/sns/latest/dg/SendMessageToHttp.retry.html", {
       repeats: "automatic",
-      schedule: "three times, 20 seconds apart, unless the subscription sets a policy",
+      schedule: "3 times, every 20 seconds, unless the subscription sets a policy",
       repeatsForSeconds: 60,
     }),
     ...says("https://docs.aws.amazon.com/sns/latest/dg/SendMessageToHttp.https.ca.html", {

@@ -16,7 +16,7 @@ export default provider({
       answer: "200",
       repeats: "automatic",
       schedule: "after 1, 3, 5, 10, 15 and 30 minutes and 1, 2, 6, 14 and 24 hours",
-      repeatsForSeconds: 48 * 3600,
+      repeatsForSeconds: 173_040,
       disables: "after the last attempt, and after 90 days without events",
     },
   ),

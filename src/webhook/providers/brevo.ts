@@ -13,6 +13,7 @@ export default provider({
     ...says("https://developers.brevo.com/docs/retry-mechanism", {
       repeats: "automatic",
       schedule: "after 10 minutes and 1, 2 and 8 hours",
+      repeatsForSeconds: 40_200,
     }),
     ...says("https://developers.brevo.com/docs/batch-webhooks", { batches: true }),
   },

@@ -15,11 +15,11 @@ export default provider({
   facts: {
     ...says("https://support.chargebee.com/support/solutions/articles/257941", {
       schedule: "after 2, 6 and 30 minutes, 1 and 5 hours, and 1 and 2 days",
+      repeatsForSeconds: 283_080,
     }),
     ...says("https://apidocs.au.chargebee.com/docs/api/events/event-object", {
       answer: "any 2xx",
       repeats: "automatic",
-      repeatsForSeconds: 79 * 3600,
     }),
   },
   evidence: { kind: "sdk", by: "chargebee@3.33.0" },

@@ -53,7 +53,7 @@ export default provider({
   contentTypes: ["application/vnd.contentful.management.v1+json", "application/json"],
   facts: says("https://www.contentful.com/developers/docs/webhooks/retry-policy/", {
     repeats: "automatic",
-    schedule: "twice, 30 seconds apart; up to 99 times in about 24 hours if the space is set so",
+    schedule: "2 times, every 30 seconds; up to 99 times in about 24 hours if the space is set so",
     repeatsForSeconds: 60,
   }),
   evidence: { kind: "sdk", by: "@contentful/node-apps-toolkit@3.16.1" },

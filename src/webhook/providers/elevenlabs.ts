@@ -12,6 +12,7 @@ export default provider({
     answer: "200",
     repeats: "automatic",
     schedule: "where it is turned on, after 30 seconds and 2, 8 and 30 minutes, for 408, 429 and 5xx",
+    repeatsForSeconds: 2430,
     disables: "after 10 failures in a row, if the last success is more than 7 days ago",
   }),
   evidence: { kind: "sdk", by: "@elevenlabs/elevenlabs-js@2.73.0" },

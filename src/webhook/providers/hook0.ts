@@ -33,8 +33,8 @@ export default provider({
   facts: {
     ...says("https://documentation.hook0.com/explanation/webhook-retry-logic", {
       repeats: "automatic",
-      schedule: "after 3 and 10 seconds, 3 and 30 minutes, 1, 3 and 5 hours, then every 10 hours, 24 times",
-      repeatsForSeconds: 8 * 86_400,
+      schedule: "after 3 and 10 seconds, 3 and 30 minutes, 1, 3 and 5 hours, then 17 times after 10 hours",
+      repeatsForSeconds: 646_393,
     }),
     ...says("https://documentation.hook0.com/explanation/webhook-delivery-guarantees", { answer: "any 2xx" }),
   },

@@ -16,7 +16,7 @@ export default provider({
         // The token is used once.
         isIdentity: true,
         signed: `{timestamp}{json:${parent}token}`,
-        // It repeats a delivery for eight hours.
+        // It repeats a delivery for 7.5 hours.
         toleranceSeconds: 12 * 3600,
       },
     ),
@@ -29,8 +29,9 @@ export default provider({
   facts: says("https://documentation.mailgun.com/docs/mailgun/user-manual/webhooks/webhook-retries", {
     answer: "200; 406 refuses it for good",
     repeats: "automatic",
-    schedule: "after 5, 10 and 15 minutes, 1, 2 and 4 hours",
-    repeatsForSeconds: 8 * 3600,
+    schedule: "after 5, 10 and 15 minutes, 1, 2 and 4 hours; delivered never",
+    repeatsForSeconds: 27_000,
+    repeatsByType: { delivered: 0 },
   }),
   evidence: {
     kind: "published",

@@ -19,7 +19,7 @@ export default provider({
       batches: true,
       repeats: "automatic",
       schedule: "at once, then less and less often, for 36 hours; of WhatsApp for 7 days",
-      repeatsForSeconds: 7 * 86_400,
+      repeatsForSeconds: 36 * 3600,
     }),
     ...says("https://developers.facebook.com/docs/whatsapp/cloud-api/guides/set-up-webhooks", {
       maxBodyBytes: 3 * 1024 * 1024,

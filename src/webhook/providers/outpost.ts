@@ -42,7 +42,8 @@ export default provider({
       {
         answer: "any 2xx",
         repeats: "automatic",
-        schedule: "10 times, first after 30 seconds, then twice as long each time; the operator may change it",
+        schedule:
+          "as the operator sets it: 10 times, first after 30 seconds, then twice as long each time, if nothing is set",
       },
     ),
     ...says(

@@ -24,6 +24,7 @@ export default provider({
     answerSeconds: 10,
     repeats: "automatic",
     schedule: "after 3, 30 and 150 seconds",
+    repeatsForSeconds: 183,
     disables: "for 30 minutes after 10 failures; for good after 3 days without a success",
   }),
   sample: {

@@ -12,13 +12,15 @@ export default provider({
     ...says("https://postmarkapp.com/support/article/understanding-inbound-webhook-retries-in-postmark", {
       answer: "200; 403 stops the repeats",
       repeats: "automatic",
-      repeatsForSeconds: 37_860,
     }),
     ...says(
       "https://github.com/api-evangelist/postmark/blob/ea1881de8a128bf3e19749e7383d10a8b3cc9450/conventions/postmark-conventions.yml",
       {
         schedule:
-          "bounces and inbound: after 1 and 5 minutes, three times 10, 15 and 30 minutes, 1, 2 and 6 hours; others: after 1, 5 and 15 minutes",
+          "after 1, 5 and 15 minutes; bounces and inbound after 1, 5, 10, 10, 10, 15 and 30 minutes, 1, 2 and 6 hours",
+        repeatsForSeconds: 1260,
+        // What is inbound has no type.
+        repeatsByType: { Bounce: 37_260 },
       },
     ),
     // Attachments of 35 MB, which are in base64, and the texts of a message.

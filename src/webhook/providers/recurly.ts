@@ -5,7 +5,9 @@ import { hmacOfBody } from "../signature/signing.ts";
 /** The time, then signatures. */
 const FORMAT: OwnFormat = {
   read: (value) => {
-    const [timestamp = "", ...signatures] = value.split(",").map((item) => item.replace(/^[ \t]+|[ \t]+$/g, ""));
+    const [timestamp = "", ...signatures] = value
+      .split(",")
+      .map((item) => item.replace(/^[ \t]+|(?<![ \t])[ \t]+$/g, ""));
     return [{ timestamp, signatures }];
   },
   write: (signature, { timestamp }) => `${timestamp},${signature}`,
@@ -27,7 +29,8 @@ export default provider({
   facts: says("https://docs.recurly.com/recurly-subscriptions/docs/automatic-retries", {
     answer: "any 2xx",
     repeats: "automatic",
-    schedule: "10 times, about 10 + n * 2^(n + 5) seconds after attempt n",
+    schedule: "10 times, about 10 + n * 2^(n + 5) seconds after the one before, for n from 0 to 9",
+    repeatsForSeconds: 262_308,
   }),
   evidence: {
     kind: "published",

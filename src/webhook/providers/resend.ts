@@ -9,15 +9,16 @@ export default provider({
   schemes: standardWebhooks("svix"),
   id: ["header:svix-id"],
   type: ["body:type"],
-  facts: says(
-    "https://github.com/resend/resend-skills/blob/main/skills/agent-email-inbox/references/webhook-setup.md",
-    {
+  facts: {
+    ...says("https://github.com/resend/resend-skills/blob/main/skills/agent-email-inbox/references/webhook-setup.md", {
       answer: "any 2xx",
+    }),
+    ...says("https://resend.com/docs/webhooks/retries-and-replays", {
       repeats: "automatic",
-      schedule: "after 5 seconds, 5 and 30 minutes, 2, 5 and 10 hours",
-      repeatsForSeconds: 5 + 35 * 60 + 17 * 3600,
-    },
-  ),
+      schedule: "after 5 seconds, 5 and 30 minutes, 2, 5, 10 and 10 hours",
+      repeatsForSeconds: 99_305,
+    }),
+  },
   evidence: {
     kind: "published",
     by: "https://github.com/symfony/symfony/blob/5feb7493c372384d78b4931bb76f73c83f49f50e/src/Symfony/Component/Mailer/Bridge/Resend/Tests/Webhook/ResendRequestParserTest.php",

@@ -13,6 +13,7 @@ export default provider({
     answer: "200",
     repeats: "automatic",
     schedule: "after 5, 10, 20, 40 and 80 minutes",
+    repeatsForSeconds: 9300,
   }),
   sample: {
     type: "INITIAL_PURCHASE",

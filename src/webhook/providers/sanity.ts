@@ -19,7 +19,7 @@ export default provider({
     ...says("https://www.sanity.io/docs/nextjs/validating-sanity-webhooks-nextjs", { sameBytes: true }),
     ...says("https://www.sanity.io/docs/changelog/50ec6abf-fe0c-475b-ae72-314148860132", {
       repeats: "automatic",
-      schedule: "twice at 30-second intervals, after 429 or 5xx",
+      schedule: "2 times, every 30 seconds, after 429 or 5xx",
       repeatsForSeconds: 60,
     }),
   },

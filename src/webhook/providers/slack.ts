@@ -35,7 +35,7 @@ export default provider({
     answer: "any 2xx; an empty body for a modal",
     answerSeconds: 3,
     repeats: "automatic",
-    schedule: "at once, after 1 minute and after 5 minutes",
+    schedule: "at once, then after 1 and 5 minutes",
     repeatsForSeconds: 360,
     disables: "after failures of over 95% of the deliveries within 60 minutes",
   }),

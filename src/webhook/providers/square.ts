@@ -15,7 +15,7 @@ export default provider({
       answer: "any 2xx",
       answerSeconds: 10,
       repeats: "automatic",
-      schedule: "after 1, 2, 4, 8, 16, 32 and 60 minutes, 2, 4, 8 and 8 hours",
+      schedule: "after 1, 2, 4, 8, 16, 32 and 60 minutes, 2, 4, 8 and 8 hours, for 24 hours",
       repeatsForSeconds: 86_400,
     }),
   },

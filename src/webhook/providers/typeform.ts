@@ -16,8 +16,10 @@ export default provider({
       answer: "any 2xx",
       answerSeconds: 30,
       repeats: "automatic",
+      // The page also lists 3 and 4 hours, but says that there are 5 repeats.
       schedule:
-        "after 5, 10 and 20 minutes, 1, 2, 3 and 4 hours; after 408, 423, 429 and 503 every 2 to 3 minutes for 10 hours",
+        "after 5, 10 and 20 minutes, 1 and 2 hours; after 408, 423, 429 and 503 every 2 to 3 minutes for 10 hours",
+      repeatsForSeconds: 12_900,
       disables: "at 404 or 410",
     },
   ),

@@ -72,11 +72,13 @@ function keyOfBlock(label: string, der: Buffer): IdentifiedKey {
 
 /**
  * Reads a JWK, a list of them, or an object with `keys` or `key`. Left out are keys that the sender has expired, those
- * for encryption, and in a list those of an unknown type (RFC 7517, 5).
+ * for encryption, and in a list those of an unknown type (RFC 7517, 5). Null if there are none, or too many.
  */
 function keysOfJson(value: unknown): IdentifiedKey[] | null {
   const entries = Array.isArray(value) ? value : isObject(value) ? (value.keys ?? value.key ?? value) : null;
-  const keys = (Array.isArray(entries) ? entries : [entries])
+  const list = Array.isArray(entries) ? entries : [entries];
+  if (list.length > MAX_KEYS) return null;
+  const keys = list
     .filter((entry) => isObject(entry))
     // Plaid marks its old keys so.
     .filter((entry) => typeof entry.expired_at !== "number" && entry.use !== "enc")
@@ -87,6 +89,9 @@ function keysOfJson(value: unknown): IdentifiedKey[] | null {
     });
   return keys.length > 0 ? keys : null;
 }
+
+// Reading one takes up to 0.1 ms, and a signature without the name of its key is compared with each.
+const MAX_KEYS = 200;
 
 function keyOfJwk(jwk: object): KeyObject | null {
   try {

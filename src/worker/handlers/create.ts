@@ -34,14 +34,13 @@ export function createShadowHandler(
   if (shadow.transform === null && !shadow.ofTransform) return handler;
   return {
     ...handler,
-    async run(job, signal, ...rest) {
+    async prepare(job, signal) {
       const body =
         shadow.transform === null
           ? await tools.store.sentBody({ event: job.event, route: shadow.of })
           : await transformed(job, shadow.transform, tools, signal);
       if (body === null) throw new Error("what the route has sent is no longer stored");
-      const { payload, contentType } = body;
-      return handler.run({ ...job, payload, contentType }, signal, ...rest);
+      return { ...job, ...body };
     },
   };
 }

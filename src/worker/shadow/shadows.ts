@@ -4,7 +4,7 @@ import type { Comparison, ComparisonOutcome, Difference } from "../../events/sha
 import type { EventStore } from "../../events/store.ts";
 import { createBatcher } from "../../lib/batch.ts";
 import type { Log } from "../../log.ts";
-import { runEvent } from "../attempts.ts";
+import { prepareEvent, runEvent } from "../attempt.ts";
 import type { Handler, HttpAnswer } from "../handler.ts";
 import type { HttpTarget } from "../route.ts";
 import type { OnSettled } from "../settler.ts";
@@ -63,6 +63,8 @@ export function createShadows({ store, log, now, onCompared }: ShadowsOptions): 
   });
   /** By the attempt's job, which the worker drops when it has recorded the attempt. */
   const answers = new WeakMap<ClaimedJob, Promise<HttpAnswer>>();
+  /** The attempt's job by the event that is sent instead. */
+  const claimed = new WeakMap<ClaimedJob, ClaimedJob>();
   const stopping = new AbortController();
   let shadows: RunningShadow[] = [];
 
@@ -82,9 +84,18 @@ export function createShadows({ store, log, now, onCompared }: ShadowsOptions): 
     },
     watch(route, handler) {
       if (!shadows.some(({ of }) => of === route)) return handler;
+      const { prepare } = handler;
       return {
         ...handler,
-        run: (job, signal, waitUntil) => handler.run(job, signal, waitUntil, (answer) => void answers.set(job, answer)),
+        ...(prepare && {
+          async prepare(job, signal) {
+            const sent = await prepare(job, signal);
+            claimed.set(sent, job);
+            return sent;
+          },
+        }),
+        run: (sent, signal, waitUntil) =>
+          handler.run(sent, signal, waitUntil, (answer) => void answers.set(claimed.get(sent) ?? sent, answer)),
       };
     },
     onSettled(job, { next }, isLeased) {
@@ -168,7 +179,9 @@ async function resultOf(
   const sent = { ...job, route: name, attempt: 1, countedAttempt: 1, attemptOfBudget: 1 };
   const run: Handler["run"] = (event, signal) =>
     handler.run(event, signal, undefined, (answer) => void answers.push(answer));
-  const outcome = await runEvent({ ...handler, run }, sent, timeoutMs, stopped);
+  const prepared = await prepareEvent(handler, sent, stopped);
+  const outcome =
+    prepared.kind === "prepared" ? await runEvent({ ...handler, run }, prepared.event, timeoutMs, stopped) : prepared;
   if (outcome.kind === "interrupted") return null;
   const [first, found] = [await expected, await answers.at(-1)];
   if (found === undefined) {

@@ -29,28 +29,23 @@ export function withTransform(handler: Handler, expression: string, tools: Trans
 
   return {
     ...handler,
-    async run(job, signal, ...rest) {
-      const { payload, contentType } = await bodyOf(job, signal);
-      signal.throwIfAborted();
-      return handler.run({ ...job, payload, contentType }, signal, ...rest);
-    },
+    prepare: async (job, signal) => ({ ...job, ...(await bodyOf(job, signal)) }),
   };
 }
 
 /** What an expression makes of an event. */
 export async function transformed(
-  event: Pick<ClaimedJob, "payload" | "contentType" | "eventId" | "type" | "source" | "receivedAt" | "headers">,
+  event: Pick<
+    ClaimedJob,
+    "payload" | "contentType" | "eventId" | "type" | "source" | "receivedAt" | "headers" | "route"
+  >,
   expression: string,
   { transformer, jsonOf }: Pick<TransformTools, "transformer" | "jsonOf">,
   signal: AbortSignal,
 ): Promise<TransformOutput> {
-  const { eventId: id, type, source } = event;
+  const { eventId: id, type, source, route } = event;
   const receivedAt = new Date(event.receivedAt).toISOString();
   const headers = JSON.parse(event.headers) as Record<string, string>;
   const input = { json: jsonOf(event), event: { id, type, source, receivedAt, headers } };
-  try {
-    return await transformer.run({ expression, ...input }, signal);
-  } catch (error) {
-    throw new Error(`the transformation failed: ${error instanceof Error ? error.message : "unknown"}`);
-  }
+  return transformer.run({ expression, ...input }, route, signal);
 }

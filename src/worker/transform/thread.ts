@@ -9,6 +9,8 @@ const MAX_COMPILED = 100;
 function run(): void {
   const compiled = new Map<string, ReturnType<typeof compileExpression>>();
   const send = (answer: TransformAnswer) => parentPort?.postMessage(answer);
+  // When an expression fails, some of its parts may still be evaluated. They belong to it, and have its bounds.
+  const sendAtEnd = (answer: TransformAnswer) => setImmediate(send, answer);
 
   function compiledOf(expression: string) {
     const known = compiled.get(expression) ?? compileExpression(expression);
@@ -19,9 +21,9 @@ function run(): void {
 
   parentPort?.on("message", async ({ expression, ...input }: TransformRequest) => {
     try {
-      send(await compiledOf(expression)(input));
+      sendAtEnd(await compiledOf(expression)(input));
     } catch (error) {
-      send({ error: error instanceof Error ? error.message : "the expression failed" });
+      sendAtEnd({ error: error instanceof Error ? error.message : "the expression failed" });
     }
   });
   loadJsonata();

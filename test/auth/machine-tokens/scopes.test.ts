@@ -3,7 +3,15 @@ import { suite, test } from "node:test";
 import { mayVerify, scopeOf } from "../../../src/auth/machine-tokens/scopes.ts";
 
 suite("a scope", () => {
-  for (const scope of ["verify", "events:read", "events:write", "listen", "metrics", "verify:app.example.com"])
+  for (const scope of [
+    "verify",
+    "events:read",
+    "events:write",
+    "events:erase",
+    "listen",
+    "metrics",
+    "verify:app.example.com",
+  ])
     test(`${scope} is known`, () => assert.equal(scopeOf(scope), scope));
 
   test("has its host in lower case", () => assert.equal(scopeOf("verify:App.Example.COM"), "verify:app.example.com"));

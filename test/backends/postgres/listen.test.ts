@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { randomBytes } from "node:crypto";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { suite, type TestContext, test } from "node:test";
@@ -12,8 +13,8 @@ import { startTarget } from "../../helpers/target.ts";
 import { until } from "../../helpers/until.ts";
 import { workingDir } from "../../helpers/working-dir.ts";
 
-async function open(t: TestContext, url: string): Promise<Server> {
-  const server = await startServer({ env: { ...PATIENT, DATABASE_URL: url } });
+async function open(t: TestContext, url: string, env: Record<string, string> = {}): Promise<Server> {
+  const server = await startServer({ env: { ...PATIENT, ...env, DATABASE_URL: url } });
   t.after(() => server[Symbol.asyncDispose]());
   return server;
 }
@@ -64,5 +65,32 @@ suite("listen on PostgreSQL", needsPostgres(), () => {
     for (const id of ["c", "d"]) await send(server, id);
     await until(() => received().length >= 4);
     assert.deepEqual(received(), ["a", "b", "c", "d"]);
+  });
+
+  test("goes on with what comes after a failover to a standby that lacked events, encrypted ones too", async (t) => {
+    const primary = await startPostgres(t);
+    const standby = await primary.standby();
+    const url = `postgres://authserve@127.0.0.1:${standby.port},127.0.0.1:${primary.port}/postgres`;
+    const dir = workingDir();
+    const ENCRYPTION_KEYS = join(dir, "key");
+    writeFileSync(ENCRYPTION_KEYS, randomBytes(32).toString("base64"), { mode: 0o600 });
+    const server = await open(t, url, { ENCRYPTION_KEYS });
+    const received = await listenTo(t, server);
+    for (const id of ["a", "b"]) await send(server, id);
+    await until(() => received().length === 2);
+    const isThere = "SELECT 1 FROM authserve.events WHERE event_id = 'b'";
+    await until(async () => (await standby.query(isThere)).length === 1);
+    await standby.query("ALTER SYSTEM SET primary_conninfo = ''");
+    await standby.query("SELECT pg_reload_conf()");
+    await until(async () => (await primary.query("SELECT 1 FROM pg_stat_replication")).length === 0);
+    for (const id of ["lost-1", "lost-2"]) await send(server, id);
+    await until(() => received().length === 4);
+    await primary.kill();
+    await standby.promote();
+    for (const id of ["c", "d"]) await send(server, id);
+    await until(() => received().includes("d"));
+    assert.deepEqual(received(), ["a", "b", "lost-1", "lost-2", "c", "d"]);
+    const shown = JSON.parse((await server.run(["events", "show", "d", "--json"])).stdout) as { status: string };
+    assert.equal(shown.status, "processed");
   });
 });

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { chmodSync, chownSync, mkdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, suite, test } from "node:test";
+import { setTimeout as delay } from "node:timers/promises";
 import { Client } from "pg";
 import { NOBODY, needsMount, needsPostgres } from "../../helpers/back-end.ts";
 import { ask, deliver, event, logIn, tryLogin } from "../../helpers/client.ts";
@@ -55,6 +56,30 @@ suite("while PostgreSQL refuses, requests are answered 503, and nothing is lost 
     await other.query("COMMIT");
     await load.heals();
     await load.isComplete();
+  });
+
+  test("another session locks a table of every delivery: none waits for those before it and then for itself", async (t) => {
+    const url = database.url(await database.createDatabase());
+    await using server = await startServer({ env: { DATABASE_URL: url, DATABASE_TIMEOUT: `${SHORT_SERVER_MS}ms` } });
+    const other = new Client({ connectionString: url });
+    await other.connect();
+    other.on("error", () => {});
+    t.after(() => other.end().catch(() => {}));
+    await other.query("BEGIN; LOCK TABLE authserve.tally");
+    // Each is sent once the server has begun the commit of the one before.
+    const answers: Promise<{ status: number }>[] = [];
+    for (let sent = 0; sent < 8; sent++) {
+      answers.push(deliver(server, event(`evt_${sent}`)));
+      await delay(SHORT_SERVER_MS / 20);
+    }
+    for (const answer of answers) assert.equal((await answer).status, 503);
+    const errors = server.log("request_failed").map(({ error }) => String(error));
+    assert.ok(
+      errors.some((error) => error.includes("the store is too slow")),
+      errors.join("\n"),
+    );
+    await other.query("COMMIT");
+    await until(async () => (await deliver(server, event("evt_7"))).status === 200);
   });
 
   test("another session locks every table: each request is answered while the locks stay", async (t) => {

@@ -1,11 +1,14 @@
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
+import { createPostgresFactorStore } from "../../../src/postgres/factors.ts";
 import { createPostgresSessionStore } from "../../../src/postgres/sessions.ts";
+import { createPostgresThrottleStore } from "../../../src/postgres/throttle.ts";
+import { loginNotesContract } from "../../contract/login-notes.ts";
 import { sessionStoreContract } from "../../contract/session-store.ts";
 import { supersessionContract } from "../../contract/supersession.ts";
 import { needsPostgres } from "../../helpers/back-end.ts";
 import { failsWith } from "../../helpers/fails-with.ts";
-import { openPostgres, reusedPostgres } from "../../helpers/postgres.ts";
+import { openPostgres, reusedPostgres, tempPostgres } from "../../helpers/postgres.ts";
 import type { Cleanup } from "../../helpers/temp-dir.ts";
 import { runSessionRaces } from "../../selftest/session-races.ts";
 
@@ -25,6 +28,16 @@ const HOME = { network: "203.0.113.0/24", userAgent: "Firefox" };
 suite("sessions on PostgreSQL", needsPostgres(), () => {
   sessionStoreContract("PostgreSQL", open);
   supersessionContract("PostgreSQL", open);
+  loginNotesContract("PostgreSQL", async (t) => {
+    const { postgres } = await tempPostgres(t);
+    const breakList = async () => void (await postgres.run("DROP TABLE authserve.logins"));
+    return {
+      sessions: createPostgresSessionStore(postgres),
+      factors: createPostgresFactorStore(postgres),
+      throttle: createPostgresThrottleStore(postgres),
+      breakList,
+    };
+  });
 
   test("two servers that race leave one session, and revive none", async (t) => {
     const [one, other] = await openTwo(t);
@@ -61,7 +74,7 @@ suite("sessions on PostgreSQL", needsPostgres(), () => {
         (n % 2 ? one : other).replace(`user-${round}`, `sid-${n}`, 60),
       );
       const replaced = await Promise.all(logins);
-      assert.equal(replaced.filter((wasLive) => !wasLive).length, 1);
+      assert.equal(replaced.filter(({ wasLive }) => !wasLive).length, 1);
     }
   });
 

@@ -45,7 +45,7 @@ suite("authserve upgrade check on PostgreSQL", needsPostgres(), () => {
     assert.deepEqual(await postgres.rows("SELECT version FROM authserve.schema_version"), [{ version: 1 }]);
   });
 
-  test("exits 1 while a server runs that is not of a neighbouring version", async (t) => {
+  test("exits 1, as a start does, while a server runs that is not of a neighbouring version", async (t) => {
     const { postgres, url } = await tempPostgres(t);
     const nodes = createPostgresNodeStore(postgres);
     /** Adds a server that is alive for longer than this test. */
@@ -62,5 +62,9 @@ suite("authserve upgrade check on PostgreSQL", needsPostgres(), () => {
     const { code, text } = await check(url);
     assert.equal(code, 1);
     assert.match(text, /^wrong +servers +far .* runs 9\.9\.0, which is not a neighbour/m);
+    const dir = workingDir();
+    const start = await authserve(["serve"], { dir, env: settings(dir, { ...PATIENT, DATABASE_URL: url }) });
+    assert.deepEqual([start.code, start.stdout.includes("server_started")], [1, false]);
+    assert.match(start.stderr, /far .* runs 9\.9\.0, which is not a neighbour .* stop it first/s);
   });
 });

@@ -14,7 +14,7 @@ suite("a command that a cluster refuses for the moment", () => {
     test(`with ${code} is retried`, async (t) => {
       const fake = await startFakeCluster(t, (nth) => (nth === 1 ? refusal : ":1"));
       const { store } = openOnRedis(t, fake.servers);
-      assert.equal(await store.replace("1", "a", 60), true);
+      assert.equal((await store.replace("1", "a", 60)).wasLive, true);
       assert.equal(fake.scripts(), 2);
     });
 

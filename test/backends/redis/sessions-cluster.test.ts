@@ -118,7 +118,7 @@ suite("a Redis cluster that does not become whole again", needsRedis(), () => {
     await store.bind("1", "credential");
     await store.replace("1", "a", 600, HOME);
     const { source, target } = await beginToMove(t, nodes, "authserve:session:1");
-    assert.equal(await store.replace("1", "b", 600, HOME), true);
+    assert.equal((await store.replace("1", "b", 600, HOME)).wasLive, true);
     assert.equal(await store.current("1"), "b");
     assert.equal(await source.client(t).get("authserve:session:1"), "b");
     assert.equal(await target.client(t).dbsize(), 0);

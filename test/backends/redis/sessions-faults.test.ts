@@ -113,7 +113,7 @@ suite("a Redis that", onRedis, () => {
     assert.deepEqual(await admin.keys("*"), ["authserve:session:1"]);
     await admin.config("SET", "maxmemory", "0");
     await store.check("1");
-    assert.equal(await store.replace("1", "b", 60), true);
+    assert.equal((await store.replace("1", "b", 60)).wasLive, true);
   });
 
   test("lacks its required replicas refuses a login as unavailable", async (t) => {
@@ -139,7 +139,7 @@ suite("a Redis that", onRedis, () => {
     await unavailable(() => store.removeIf("1", "b"));
     assert.equal(await store.remove("1"), true);
     await client.lpush("authserve:session:1", "not a sid");
-    assert.equal(await store.replace("1", "b", 60), false);
+    assert.equal((await store.replace("1", "b", 60)).wasLive, false);
     assert.equal(await store.current("1"), "b");
   });
 

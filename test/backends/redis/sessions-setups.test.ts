@@ -138,7 +138,7 @@ suite("a Redis behind a sentinel", onRedis, () => {
     await failOver(t, sentinel, "mymaster", replica);
     await heals(store);
     assert.equal(await store.current("1"), "a");
-    assert.equal(await store.replace("1", "b", 600), true);
+    assert.equal((await store.replace("1", "b", 600)).wasLive, true);
     assert.equal(await successor.get("authserve:session:1"), "b");
   });
 

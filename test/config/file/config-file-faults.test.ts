@@ -3,6 +3,7 @@ import { symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { suite, test } from "node:test";
 import { readConfigFile } from "../../../src/config/file/config-file.ts";
+import { parseYaml } from "../../../src/config/file/yaml-document.ts";
 import { dir, ENVIRONMENT, faults, faultsOf, read } from "../../helpers/config-file.ts";
 import { growsLinearly } from "../../helpers/growth.ts";
 import { workingDir } from "../../helpers/working-dir.ts";
@@ -253,6 +254,14 @@ test("the time to read aliases grows with their number, not with its square", ()
     const lines = Array.from({ length: aliases }, (_, i) => `  s${i}: { verify: *v, secrets: *s }\n`);
     const text = `sources:\n${first}${lines.join("")}`;
     return () => assert.equal(read(text)?.sources.length, aliases + 1);
+  });
+});
+
+test("the time to find the places of faults grows with their number, not with its square", () => {
+  growsLinearly(2000, (keys) => {
+    const names = Array.from({ length: keys }, (_, i) => `s${i}`);
+    const document = parseYaml(names.map((name) => `${name}: 1\n`).join(""));
+    return () => assert.ok(names.every((name) => document.offsetOf([name]) > 0));
   });
 });
 

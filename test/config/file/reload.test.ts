@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { rmSync, writeFileSync } from "node:fs";
+import { existsSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { readConfigFile } from "../../../src/config/file/config-file.ts";
@@ -18,10 +18,12 @@ function watched(t: TestContext, yaml: string) {
   writeFileSync(file, yaml);
   writeFileSync(module, "export default async () => {};\n");
   const { log, named } = recordingLog();
-  const config = watchConfigFile(file, () => readConfigFile({ CONFIG_FILE: file }), log);
+  // As without CONFIG_FILE, no file is no fault by itself.
+  const read = () => (existsSync(file) ? readConfigFile({ CONFIG_FILE: file }) : null);
+  const config = watchConfigFile(file, read, log);
   const reloads: (number | null)[] = [];
   t.after(config.watch((next, fault) => reloads.push(fault === null ? (next?.routes?.length ?? 0) : null)));
-  return { file, module, reloads, named, reload: config.reload };
+  return { config, file, module, reloads, named, reload: config.reload };
 }
 
 test("a changed module reloads the file once", async (t) => {
@@ -56,4 +58,14 @@ test("a missing module is a fault until it is there", async (t) => {
   writeFileSync(module, "export default async () => {};\n");
   await until(() => reloads.length === 2);
   assert.deepEqual(reloads, [null, 2]);
+});
+
+test("a file that was removed is a fault at every reload, and what it said stays in use", (t) => {
+  const { config, file, reloads, reload } = watched(t, PLAIN);
+  rmSync(file);
+  reload();
+  reload();
+  assert.deepEqual(reloads, [null, null]);
+  assert.equal(config.current?.routes?.length, 1);
+  assert.match(config.fault ?? "", /is missing$/);
 });

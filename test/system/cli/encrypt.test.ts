@@ -143,6 +143,18 @@ suite("encrypt", () => {
     again.close();
   });
 
+  test("is not said to have its key by doctor if the file cannot be read", async () => {
+    for (const hasDatabase of [false, true]) {
+      const dir = workingDir();
+      if (hasDatabase) open(dir).close();
+      const env = { DATA_DIR: join(dir, "data"), ENCRYPTION_KEYS: join(dir, "none") };
+      const { code, stdout } = await runProgram(EXECUTABLE, ["doctor"], { dir, env });
+      assert.equal(code, 1);
+      assert.match(stdout, /none cannot be read \(ENOENT\)/);
+      assert.doesNotMatch(stdout, /the key is there/);
+    }
+  });
+
   test("needs a key of 32 bytes in each file", async () => {
     const dir = workingDir();
     open(dir).close();

@@ -24,10 +24,10 @@ async function start(t: TestContext, options: ServerOptions = {}) {
   const env = { XDG_STATE_HOME: dir };
   const remote = (url = server.url) => ["--server", url, "--token-file", join(dir, "token")];
 
-  async function listen(args: readonly string[], settings = {}): Promise<Command> {
+  async function listen(args: readonly string[], settings = {}, says = "Listening as"): Promise<Command> {
     const command = startProgram(EXECUTABLE, ["listen", ...args], { dir, env: { ...env, ...settings } });
     t.after(() => void command.child.kill("SIGKILL"));
-    await until(() => command.stderr().includes("Listening as"));
+    await until(() => command.stderr().includes(says));
     return command;
   }
 
@@ -71,9 +71,12 @@ suite("authserve listen", () => {
     first.child.kill("SIGKILL");
     await first.exited;
     await send(next, "gone");
-    const second = await listen(args);
-    assert.match(second.stderr(), /1 event waits/);
+    await next.kill();
+    const second = await listen(args, {}, "Waiting: ");
+    const last = await startServer({ dir: server.dir, env: { PORT } });
+    t.after(() => last[Symbol.asyncDispose]());
     await until(() => received().length === 6);
+    assert.match(second.stderr(), /Listening again\..*1 event waits/s);
     second.child.kill("SIGINT");
     assert.deepEqual(await second.exited, { code: 0, signal: null });
     assert.deepEqual(received(), ["a", "b", "asleep", "cut-off", "restarted", "gone"]);

@@ -57,6 +57,8 @@ suite("authserve restore", async () => {
     assert.equal((await me(second, token)).status, 401);
     assert.equal((await deliver(second, event("evt_before"))).json.duplicate, true);
     assert.equal((await deliver(second, event("evt_after"))).json.duplicate, false);
+    const erased = await second.run(["events", "erase", "evt_before", "--reason", "asked for"]);
+    assert.ok(erased.stderr.includes(`rm -- ${kept}`), erased.stderr);
   });
 
   test("through a link keeps the link, and the old database with all events accepted before a kill -9", async () => {

@@ -23,6 +23,7 @@ test("throttle show counts the failures at the user's e-mail, from an address an
   assert.deepEqual(JSON.parse(stdout), {
     total: { failures: 4, buckets: 2 },
     user: { failures: 3, limit: 100, retryAfterSeconds: 0 },
+    codes: { failures: 0, limit: 10, retryAfterSeconds: 0 },
     address: {
       address: "203.0.113.7",
       failures: 3,
@@ -34,6 +35,7 @@ test("throttle show counts the failures at the user's e-mail, from an address an
   });
   const words = await own.run(["throttle", "show"]);
   assert.match(words.stdout, /^user +3 +100 +-$/m);
+  assert.match(words.stdout, /^codes of the user +0 +10 +-$/m);
   assert.match(words.stdout, /^Total: 4 failed logins, from 2 pairs of address and e-mail\.$/m);
   assert.doesNotMatch(words.stdout + words.stderr, new RegExp(EMAIL));
 });

@@ -56,6 +56,22 @@ suite("how a source catches up", () => {
     assert.equal(JSON.parse(Buffer.from(renewed, "base64url").toString()).iat, iat + 3600);
   });
 
+  test("asks for a delivery by its id, which cannot lead to another path", async () => {
+    const hooks = {
+      github: "https://api.github.com/repos/o/r/hooks/1",
+      gitlab: "https://gitlab.com/api/v4/projects/1/hooks/1",
+      svix: "https://api.svix.com/api/v1/app/a/endpoint/e",
+      paypal: "https://api-m.paypal.com/v1/notifications/webhooks/w",
+    };
+    for (const [preset, hook] of Object.entries(hooks)) {
+      const adapter = catchUpOf({ preset, schemes: providerOf(preset)?.schemes ?? [] });
+      const send = async () => ({ headers: {}, text: "{}", json: {} });
+      const session = await adapter?.open(settings({ hook, token: "id:secret" }), send, () => NOW);
+      const asked = session?.redeliver?.({ item: "i", id: "../a?b", at: NOW, outcome: "failed", eventId: null });
+      assert.match(asked?.url ?? "", /\/\.\.%2Fa%3Fb\//, preset);
+    }
+  });
+
   test("with Stripe leaves out the types that the endpoint does not get", async (t) => {
     const { clock, state, sender } = openReceiver(t);
     const origin = "https://api.stripe.com";

@@ -7,15 +7,19 @@ const NOW = 1_800_000_000_000;
 const ORIGIN = "https://api.example";
 
 /** An API that gives these answers in turn. */
-function open(...answers: { status: number; headers?: Record<string, string>; text?: string }[]) {
+function open(
+  ...answers: (Error | { status: number; headers?: Record<string, string>; text?: string; isCut?: boolean })[]
+) {
   const waits: number[] = [];
   const requests: ApiRequest[] = [];
   const send = createApi({
     origins: [ORIGIN],
     async send(request) {
-      const { status, headers = {}, text = "{}" } = answers[requests.length] ?? { status: 200 };
+      const answer = answers[requests.length] ?? { status: 200 };
       requests.push(request);
-      return { status, headers, text, isCut: false };
+      if (answer instanceof Error) throw answer;
+      const { status, headers = {}, text = "{}", isCut = false } = answer;
+      return { status, headers, text, isCut };
     },
     wait: async (ms) => void waits.push(ms),
     now: () => NOW,
@@ -29,6 +33,11 @@ suite("a request to an API", () => {
     for (const url of ["https://api.example.evil.test/a", "http://api.example/a", "https://api.example:444/a"])
       await assert.rejects(send({ url }), /no request was sent/);
     assert.equal(sent(), 0);
+  });
+
+  test("is refused with the bound if its answer is longer", async () => {
+    const { get } = open({ status: 200, isCut: true });
+    await assert.rejects(get(), /^Error: GET \/a: the answer is longer than 16 MiB$/);
   });
 
   test("waits as long as the answer says, and tries again", async () => {
@@ -86,6 +95,14 @@ suite("a request to an API", () => {
     assert.deepEqual(waits, [30_000]);
   });
 
+  test("is made again after a dropped connection, twice at most", async () => {
+    const dropped = new Error("read ECONNRESET");
+    const { get, waits, sent } = open(dropped, { status: 200 });
+    await get();
+    assert.deepEqual([sent(), waits], [2, [2000]]);
+    await assert.rejects(open(dropped, dropped, dropped).get(), /^Error: GET \/a: read ECONNRESET$/);
+  });
+
   test("fails with what the provider says, except of a wrong credential", async () => {
     for (const [text, reason] of [
       ['{"message":"Resource not accessible by personal access token"}', " (Resource not accessible by personal ac"],
@@ -132,6 +149,11 @@ suite("a request to an API", () => {
     const answer = await open({ status: 202, text: "Accepted" }).get();
     assert.equal(answer.text, "Accepted");
     assert.throws(() => answer.json, /the answer is no JSON$/);
+  });
+
+  test("is not read if it is nested deeper than any answer is", async () => {
+    const answer = await open({ status: 200, text: "[".repeat(5000) + "]".repeat(5000) }).get();
+    assert.throws(() => answer.json, /the answer has too many levels, names or values$/);
   });
 
   test("keeps the digits of large integers", async () => {

@@ -215,6 +215,7 @@ test("a refusal is counted by its reason if the reasons of its code are few, els
   assert.equal(countedReason("signature_mismatch", "timestamp_too_old"), "timestamp_too_old");
   assert.equal(countedReason("unsupported_media_type", "charset"), "charset");
   assert.equal(countedReason("intake_paused", "addresses_unknown"), "addresses_unknown");
+  assert.equal(countedReason("invalid_payload", "too_deep"), "too_deep");
   assert.equal(countedReason("invalid_payload", "id must be a non-empty string"), "invalid_payload");
   assert.equal(countedReason("queue_full"), "queue_full");
 });

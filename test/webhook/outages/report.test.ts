@@ -44,6 +44,16 @@ suite("what an outage means for a source", () => {
     assert.deepEqual([isAtRisk, remedy], [true, "authserve sources catch-up shop"]);
   });
 
+  test("of one that does not repeat all types as long, the shortest time counts", () => {
+    const values = { repeats: "automatic", repeatsForSeconds: 3600 } as const;
+    const longer = effect(0.5, { ...values, repeatsByType: { Bounce: 36_000 } });
+    assert.deepEqual([longer.resendsForSeconds, longer.isAtRisk], [3600, false]);
+    assert.equal(effect(2, { ...values, repeatsByType: { Bounce: 36_000 } }).isAtRisk, true);
+    const never = effect(0.5, { ...values, repeatsByType: { delivered: 0 } });
+    assert.deepEqual([never.resends, never.resendsForSeconds, never.isAtRisk], ["automatic", 0, true]);
+    assert.match(String(never.remedy), /^ask for the missed deliveries/);
+  });
+
   test("one that repeats when asked does so while it keeps deliveries", () => {
     const values = { repeats: "manual", keepsDays: 3 } as const;
     const { resends, until, remedy } = effect(4, values, { catchUp: "possible" });

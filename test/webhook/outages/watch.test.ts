@@ -16,12 +16,15 @@ function open(t: TestContext) {
   const stored = localStores(tempDatabase(t).database).outages;
   const state: {
     now: number;
+    /** By how much the clock was set forward. */
+    setByMs: number;
     paused: PauseReason | null;
     isDown: boolean;
     hang?: Promise<void> | undefined;
     asked: number;
   } = {
     now: START,
+    setByMs: 0,
     paused: null,
     isDown: false,
     asked: 0,
@@ -43,7 +46,14 @@ function open(t: TestContext) {
   };
   const { log, named } = recordingLog();
   const watch = (isShared = false) =>
-    createOutageWatch({ store, pausedBy: () => state.paused, isShared, log, now: () => state.now });
+    createOutageWatch({
+      store,
+      pausedBy: () => state.paused,
+      isShared,
+      log,
+      now: () => state.now + state.setByMs,
+      sinceBootMs: () => state.now - START,
+    });
 
   async function pass(seconds: number): Promise<void> {
     for (let passed = 0; passed < seconds; passed += 5) {
@@ -75,6 +85,12 @@ suite("the watch for outages", () => {
     await second.stop();
     assert.deepEqual(await outages(), [["stopped", 12, 3612]]);
     assert.equal(named("outage_noticed")[0]?.seconds, 3600);
+    // No other server can have taken deliveries in this short time.
+    state.now += 3000;
+    const third = watch();
+    await third.start();
+    await third.stop();
+    assert.deepEqual((await outages())[1], ["stopped", 3612, 3615]);
   });
 
   test("a server that was killed has stopped with its last heartbeat, and a suspended one too", async (t) => {
@@ -92,6 +108,21 @@ suite("the watch for outages", () => {
       ["stopped", 10, 610],
       ["stopped", 610, 675],
     ]);
+  });
+
+  test("a clock that is set forward is none, and an outage beside it is as long as it was", async (t) => {
+    const { state, watch, pass, outages } = open(t);
+    const { start, stop } = watch();
+    await start();
+    await pass(5);
+    state.setByMs = 86_400_000;
+    await pass(5);
+    assert.deepEqual(await outages(), []);
+    state.setByMs *= 2;
+    state.now += 60_000;
+    await pass(5);
+    await stop();
+    assert.deepEqual(await outages(), [["stopped", 172_810, 172_875]]);
   });
 
   test("a server on a shared database is none while others write heartbeats", async (t) => {

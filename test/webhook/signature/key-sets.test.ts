@@ -4,6 +4,7 @@ import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { suite, type TestContext, test } from "node:test";
 import { createKeySets, freshMsOf, type KeySet, openKeySetCopies } from "../../../src/webhook/signature/key-sets.ts";
+import { readPublicKeys } from "../../../src/webhook/signature/public-key.ts";
 import type { Source } from "../../../src/webhook/source.ts";
 import { sourceIn } from "../../helpers/config-file.ts";
 import { recordingLog } from "../../helpers/log.ts";
@@ -16,6 +17,12 @@ const [ONE, TWO] = [jwkOf("one"), jwkOf("two")];
 const SOURCE = sourceIn('{ preset: discord, keys: ["url:https://example.com/jwks?token=abc"] }');
 const SET = SOURCE.keys?.[0]?.set as KeySet;
 const idsOf = ({ keys = [] }: Source) => keys.flatMap((key) => key.keys.map(({ id }) => id));
+
+test("a set with very many keys is refused, and so are those of an unknown type in it", () => {
+  const many = (count: number) => JSON.stringify({ keys: [ONE, ...Array.from({ length: count }, () => ({}))] });
+  assert.equal(readPublicKeys(many(199))?.length, 1);
+  assert.equal(readPublicKeys(many(200)), null);
+});
 
 /** Sets in a data directory, whose content and clock the test sets. */
 function opened(context: TestContext, dataDir = workingDir()) {

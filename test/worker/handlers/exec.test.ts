@@ -3,7 +3,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { suite, type TestContext, test } from "node:test";
 import type { ClaimedJob } from "../../../src/events/job.ts";
-import { runEvent } from "../../../src/worker/attempts.ts";
+import { runEvent } from "../../../src/worker/attempt.ts";
 import { createExecHandler } from "../../../src/worker/handlers/exec.ts";
 import { claimedJob } from "../../helpers/job.ts";
 import { tempDir } from "../../helpers/temp-dir.ts";
@@ -89,7 +89,7 @@ suite("a command", () => {
   test("for which no file descriptor is left can be started later", async () => {
     const handler = createExecHandler({ kind: "exec", command: ["true"], folder: "/" }, ENVIRONMENT);
     const outcome = await withoutDescriptors(() => runEvent(handler, claimedJob(), 60_000, NEVER));
-    assert.deepEqual(outcome, { kind: "out_of_descriptors", error: "EMFILE: spawn true EMFILE" });
+    assert.deepEqual(outcome, { kind: "unable", error: "EMFILE: spawn true EMFILE" });
     assert.equal((await runEvent(handler, claimedJob(), 60_000, NEVER)).kind, "succeeded");
   });
 

@@ -13,7 +13,7 @@ import { describeError } from "../../../src/errors.ts";
 import type { ClaimedJob } from "../../../src/events/job.ts";
 import { findPort } from "../../../src/http/listen.ts";
 import { signAsSender } from "../../../src/webhook/samples/signed-again.ts";
-import { runEvent } from "../../../src/worker/attempts.ts";
+import { runEvent } from "../../../src/worker/attempt.ts";
 import { createHttpHandler } from "../../../src/worker/handlers/http.ts";
 import { HTTP_METHODS, type TargetTls } from "../../../src/worker/route.ts";
 import { pairNamed } from "../../helpers/tls.ts";

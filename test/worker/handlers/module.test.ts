@@ -5,7 +5,7 @@ import { suite, type TestContext, test } from "node:test";
 import { setTimeout as delay } from "node:timers/promises";
 import type { ResourceLimits } from "node:worker_threads";
 import { startThread } from "../../../src/platform/checkout.ts";
-import { runEvent } from "../../../src/worker/attempts.ts";
+import { runEvent } from "../../../src/worker/attempt.ts";
 import { createModuleHandler } from "../../../src/worker/handlers/module.ts";
 import { claimedJob } from "../../helpers/job.ts";
 import { recordingLog } from "../../helpers/log.ts";
@@ -139,7 +139,7 @@ suite("a module", () => {
   test("for which no file descriptor is left can be loaded later", async (t) => {
     const { run } = open(t, 'export default () => "ok"');
     const outcome = await withoutDescriptors(run);
-    assert.match(JSON.stringify(outcome), /"out_of_descriptors".*EMFILE/);
+    assert.match(JSON.stringify(outcome), /"unable".*EMFILE/);
     assert.deepEqual(await run(), { kind: "succeeded", response: "ok" });
   });
 

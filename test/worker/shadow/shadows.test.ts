@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
+import { setTimeout as delay } from "node:timers/promises";
 import type { ClaimedJob, Next } from "../../../src/events/job.ts";
 import type { Comparison } from "../../../src/events/shadow.ts";
 import type { EventHandler, Handler, HttpAnswer } from "../../../src/worker/handler.ts";
@@ -77,6 +78,36 @@ suite("a shadow", () => {
       { ...common, event: 2, difference: { place: "body", expected: '"a"', found: '"b"' } },
       { ...common, event: 3, difference: { place: "status", expected: "500", found: "200" } },
     ]);
+  });
+
+  test("gets the event also if its route sends another body", async () => {
+    const { shadows, stored } = start(handlerOf(answering(200, "b")));
+    const { prepare, run } = shadows.watch(
+      "billing",
+      handlerOf(answering(200, "a"), { prepare: async (one) => ({ ...one }) }),
+    );
+    const { signal } = new AbortController();
+    const one = job();
+    await run((await prepare?.(one, signal)) ?? one, signal);
+    const { event, route, attempt } = one;
+    const next: Next = { to: "processed" };
+    shadows.onSettled(one, { event, route, attempt, owner: "o", next, startedAt: 1, finishedAt: 2, error: null }, true);
+    await until(() => stored.length === 1);
+  });
+
+  test("whose expression waits for its turn has all of its time to answer", async () => {
+    const { run, stored } = start(
+      handlerOf(answering(200, "a"), {
+        async prepare(one) {
+          await delay(150);
+          return one;
+        },
+      }),
+      { timeoutMs: 50 },
+    );
+    await run(job(), answering(200, "a"));
+    await until(() => stored.length === 1);
+    assert.equal(stored[0]?.outcome, "same");
   });
 
   test("that does not answer has failed, and is not tried again", async () => {

@@ -3,6 +3,7 @@ import { suite, test } from "node:test";
 import fc from "fast-check";
 import type { ClaimedJob, JobName } from "../../../src/events/job.ts";
 import type { SentBody } from "../../../src/events/store.ts";
+import type { Handler } from "../../../src/worker/handler.ts";
 import { withTransform } from "../../../src/worker/transform/handler.ts";
 import { claimedJob } from "../../helpers/job.ts";
 import { handlerOf } from "../../helpers/route.ts";
@@ -35,7 +36,12 @@ function start(store: ReturnType<typeof bodies>["store"], sent: string[], answer
     run: async () => ({ payload: Buffer.from(String(Math.random())), contentType: "text/plain" }),
     close: async () => {},
   };
-  return withTransform(target, "$random()", { store, transformer, jsonOf: () => "{}" });
+  return attempting(withTransform(target, "$random()", { store, transformer, jsonOf: () => "{}" }));
+}
+
+/** Attempts of a handler: they prepare what is sent, and send it. */
+function attempting({ prepare, run }: Handler) {
+  return async (job: ClaimedJob) => run((await prepare?.(job, NEVER)) ?? job, NEVER);
 }
 
 suite("a handler with a transformation", () => {
@@ -56,14 +62,14 @@ suite("a handler with a transformation", () => {
           const sent: string[] = [];
           let fails = false;
           const open = () => start(store, sent, () => !fails);
-          let handler = open();
-          for (const [attempt, step] of attempts.entries()) {
+          let attempt = open();
+          for (const [number, step] of attempts.entries()) {
             ({ fails } = step);
-            if (step.restarts) handler = open();
-            const job = claimedJob({ attempt: attempt + 1, isReplay: step.isReplay });
+            if (step.restarts) attempt = open();
+            const job = claimedJob({ attempt: number + 1, isReplay: step.isReplay });
             // Of two servers with one job, one has lost its lease.
             const others = Array.from({ length: step.servers - 1 }, open);
-            await Promise.allSettled([handler, ...others].map(({ run }) => run(job, NEVER)));
+            await Promise.allSettled([attempt, ...others].map((one) => one(job)));
           }
           assert.equal(new Set(sent).size, 1);
         },
@@ -73,10 +79,10 @@ suite("a handler with a transformation", () => {
   test("makes the body anew once it is forgotten", async () => {
     const { store, kept } = bodies();
     const sent: string[] = [];
-    const { run } = start(store, sent, () => true);
-    await run(claimedJob(), NEVER);
+    const attempt = start(store, sent, () => true);
+    await attempt(claimedJob());
     kept.clear();
-    await run(claimedJob(), NEVER);
+    await attempt(claimedJob());
     assert.equal(new Set(sent).size, 2);
   });
 
@@ -85,8 +91,8 @@ suite("a handler with a transformation", () => {
     const sent: string[] = [];
     const transformer = { run: () => Promise.reject(new Error("no")), close: async () => {} };
     const target = handlerOf(async () => void sent.push("sent"));
-    const { run } = withTransform(target, "$", { store, transformer, jsonOf: () => "{}" });
-    await assert.rejects(run(claimedJob(), NEVER), /^Error: the transformation failed: no$/);
+    const attempt = attempting(withTransform(target, "$", { store, transformer, jsonOf: () => "{}" }));
+    await assert.rejects(attempt(claimedJob()), /^Error: no$/);
     assert.deepEqual([sent, kept.size], [[], 0]);
   });
 });

@@ -1,15 +1,26 @@
 import assert from "node:assert/strict";
+import { spawn } from "node:child_process";
 import { after, suite, test } from "node:test";
-import { startThread } from "../../../src/platform/checkout.ts";
+import { Worker } from "node:worker_threads";
+import type { ClaimedJob } from "../../../src/events/job.ts";
+import { startEvaluatorProcess, startThread } from "../../../src/platform/checkout.ts";
+import { OWN_PROCESS } from "../../../src/platform/own-process.ts";
 import { jsonOf } from "../../../src/webhook/intake/stored-content.ts";
+import type { TransformationError } from "../../../src/worker/handler.ts";
 import { transformed } from "../../../src/worker/transform/handler.ts";
+import { startProcessEvaluator } from "../../../src/worker/transform/process-evaluator.ts";
+import { startThreadEvaluator } from "../../../src/worker/transform/thread-evaluator.ts";
 import { createTransformer } from "../../../src/worker/transform/transformer.ts";
 import { claimedJob } from "../../helpers/job.ts";
 
 const NEVER = new AbortController().signal;
 
 // A busy machine takes longer for what is no loop.
-const transformer = createTransformer((options) => startThread("transform", options), { timeoutMs: 20_000 });
+const boundedTransformer = (timeoutMs: number) =>
+  createTransformer(() =>
+    startThreadEvaluator((options) => startThread("transform", options), { timeoutMs, memoryMb: 64 }),
+  );
+const transformer = boundedTransformer(20_000);
 after(() => transformer.close());
 
 /** What an expression makes of a payload, as text, and its content type. */
@@ -87,7 +98,7 @@ suite("a transformation", () => {
   }
 
   test("that loops is ended, and the next one works", async (t) => {
-    const bounded = createTransformer((options) => startThread("transform", options), { timeoutMs: 1000 });
+    const bounded = boundedTransformer(1000);
     t.after(() => bounded.close());
     const loop = "($f := function($n){ $f($n + 1) }; $f(0))";
     await assert.rejects(made(loop, "{}", "application/json", bounded), /the expression takes over 1000 ms$/);
@@ -98,9 +109,77 @@ suite("a transformation", () => {
     assert.equal((await made("1", "{}"))[0], "1");
   });
 
+  test("that fails in one member and loops in another does not burden the next one", async (t) => {
+    const bounded = boundedTransformer(1000);
+    t.after(() => bounded.close());
+    const both = "{ 'a': $error('no'), 'b': ($f := function($n){ $f($n + 1) }; $f(0)) }";
+    await assert.rejects(made(both, "{}", "application/json", bounded), /the expression takes over 1000 ms$/);
+    assert.equal((await made("1", "{}", "application/json", bounded))[0], "1");
+  });
+
+  for (const [whose, victim] of [
+    ["another source", { source: "victim" }],
+    ["another route", { route: "victim" }],
+  ] as const) {
+    test(`of ${whose} waits only for those that run, however many costly ones wait`, async (t) => {
+      const bounded = boundedTransformer(100);
+      t.after(() => bounded.close());
+      const ended: string[] = [];
+      const run = async (changes: Partial<ClaimedJob>, expression: string) => {
+        const job = claimedJob({ payload: Buffer.from("{}"), ...changes });
+        await transformed(job, expression, { transformer: bounded, jsonOf }, NEVER).catch(() => {});
+        ended.push("source" in changes || "route" in changes ? "victim" : "hostile");
+      };
+      const hostile = Array.from({ length: 8 }, () => run({}, "($f := function($n){ $f($n + 1) }; $f(0))"));
+      await Promise.all([...hostile, run(victim, "1")]);
+      assert.ok(ended.indexOf("victim") <= 2, ended.join());
+    });
+  }
+
   test("that needs much memory is ended", async () => {
     const doubling = "($f := function($a, $n){ $n = 0 ? $a : $f($append($a, $a), $n - 1) }; $count($f([1], 40)))";
-    await assert.rejects(made(doubling, "{}"), /the expression takes over 64 MiB$/);
+    await assert.rejects(made(doubling, "{}"), (error: TransformationError) => {
+      assert.match(error.message, /the expression takes over 64 MiB$/);
+      assert.equal(error.isFinal, true);
+      return true;
+    });
+  });
+
+  // V8 ends the process at an allocation far beyond the limit.
+  for (const expression of ["[1..9999999]", "$zip([1..5000000], [1..5000000])"])
+    test(`${expression} ends a process of its own only, and the next one works`, async (t) => {
+      const apart = createTransformer(() => startProcessEvaluator(startEvaluatorProcess));
+      t.after(() => apart.close());
+      await assert.rejects(made(expression, "{}", "application/json", apart), (error: TransformationError) => {
+        assert.match(error.message, /the expression takes (?:too much memory|over 64 MiB|over 1000 ms)$/);
+        assert.equal(error.isFinal, true);
+        return true;
+      });
+      assert.equal((await made("1", "{}", "application/json", apart))[0], "1");
+      const loop = "($f := function($n){ $f($n + 1) }; $f(0))";
+      await assert.rejects(made(loop, "{}", "application/json", apart), /the expression takes over 1000 ms$/);
+    });
+
+  test("whose process cannot start is this server's fault", async (t) => {
+    const broken = createTransformer(() => startProcessEvaluator(() => spawn("/nowhere/authserve", OWN_PROCESS)));
+    t.after(() => broken.close());
+    await assert.rejects(made("1", "{}", "application/json", broken), (error: TransformationError) => {
+      assert.match(error.message, /^the transformation could not be made: its process/);
+      assert.equal(error.isFinal, false);
+      return true;
+    });
+  });
+
+  test("whose thread cannot start is this server's fault", async (t) => {
+    const broken = createTransformer(() =>
+      startThreadEvaluator(() => new Worker("throw new Error('no memory')", { eval: true })),
+    );
+    t.after(() => broken.close());
+    await assert.rejects(made("1", "{}", "application/json", broken), (error: TransformationError) => {
+      assert.equal(error.message, "the transformation could not be made: its thread did not start: no memory");
+      assert.equal(error.isFinal, false);
+      return true;
+    });
   });
 
   test("ends with its signal", async () => {

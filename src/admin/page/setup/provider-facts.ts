@@ -11,6 +11,10 @@ const SECOND_MS = 1000;
 const SHOWN: Record<string, (is: unknown) => string> = {
   answerSeconds: (is) => formats.duration(Number(is) * SECOND_MS),
   repeatsForSeconds: (is) => formats.duration(Number(is) * SECOND_MS),
+  repeatsByType: (is) =>
+    Object.entries(is as Record<string, number>)
+      .map(([type, seconds]) => `${type}: ${formats.duration(seconds * SECOND_MS)}`)
+      .join(", "),
   keepsDays: (is) => formats.duration(Number(is) * DAY_MS),
   maxBodyBytes: (is) => formats.bytes(Number(is)),
   repeats: (is) => t.setup.repeats[is as keyof typeof t.setup.repeats],

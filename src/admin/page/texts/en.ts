@@ -279,7 +279,7 @@ export const EN = {
     chooseSource: "Choose one:",
   },
   deadLetters: {
-    intro: "Jobs that used up their attempts, by route and error.",
+    intro: "Jobs that failed for good, by route and error.",
     empty: "There are no dead letters.",
     emptyHint: "A job comes here after its last attempt has failed.",
     jobs: (count: number) => counted(count, "job"),
@@ -495,6 +495,7 @@ export const EN = {
       repeats: "Sends again after a failure",
       schedule: "When it sends again",
       repeatsForSeconds: "Sends again for",
+      repeatsByType: "Sends some types again for",
       disables: "Stops to deliver",
       keepsDays: "Keeps deliveries for",
       maxBodyBytes: "Largest body",
@@ -549,6 +550,7 @@ export const EN = {
     sender: "What its sender does",
     automatic: (duration: string | null) =>
       duration === null ? "repeats by itself" : `repeats by itself for ${duration}`,
+    notAllTypes: "does not repeat all types of events",
     manual: (duration: string | null) =>
       `does not repeat by itself${duration === null ? "" : `; it can be asked for ${duration}`}`,
     unknownRepeats: "it is unknown whether it repeats",

@@ -51,7 +51,7 @@ function repeats({ provider, resends, resendsForSeconds, keepsDays }: ReachableS
   const days = keepsDays === null ? null : formats.duration(keepsDays * DAY_MS);
   const repeatsFor = resendsForSeconds === null ? null : formats.duration(resendsForSeconds * 1000);
   const text = {
-    automatic: t.outages.automatic(repeatsFor),
+    automatic: resendsForSeconds === 0 ? t.outages.notAllTypes : t.outages.automatic(repeatsFor),
     manual: t.outages.manual(days),
     unknown: t.outages.unknownRepeats,
   }[resends];

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { stat } from "node:fs";
 import { suite, test } from "node:test";
 import type { ClaimedJob } from "../../src/events/job.ts";
-import { runEvent } from "../../src/worker/attempts.ts";
+import { runEvent } from "../../src/worker/attempt.ts";
 import type { EventHandler } from "../../src/worker/handler.ts";
 import { handlerOf } from "../helpers/route.ts";
 
@@ -46,10 +46,10 @@ suite("a handler", () => {
     assert.deepEqual(await run(throws), { kind: "failed", error: "at once" });
   });
 
-  test("without a file descriptor is out_of_descriptors and not failed", async () => {
+  test("without a file descriptor is unable and not failed", async () => {
     for (const code of ["EMFILE", "ENFILE"]) {
       const outcome = await run(() => Promise.reject(Object.assign(new Error(`${code}: connect`), { code })));
-      assert.deepEqual(outcome, { kind: "out_of_descriptors", error: `${code}: connect` });
+      assert.deepEqual(outcome, { kind: "unable", error: `${code}: connect` });
     }
   });
 

@@ -1,0 +1,86 @@
+import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import { buildProgram, executableName } from "../build/program.ts";
+import { ownTarget, type Target } from "../build/targets.ts";
+import { writeArchives } from "./archives.ts";
+import { changelogHas } from "./changelog.ts";
+import { writeDebianPackages } from "./debian.ts";
+import { buildImage } from "./image.ts";
+import { writeInstaller } from "./installer.ts";
+import { buildNpmPackage } from "./npm.ts";
+import { writeProvenance } from "./provenance.ts";
+import { Release } from "./release.ts";
+import { writeRpmPackages } from "./rpm.ts";
+import { publicKeyOf, signSums, writeSums } from "./sums.ts";
+
+interface ReleaseOptions {
+  targets: readonly Target[];
+  /** The executable for the platform of this machine. Without it, it is built. */
+  executable?: string | undefined;
+  /** The folder of the release. */
+  out: string;
+  /** The secret key of minisign that signs the checksums. Without it they are not signed. */
+  sign?: string | undefined;
+  hasImage: boolean;
+}
+
+/** Makes a release. */
+export async function makeRelease({ targets, executable, out, sign, hasImage }: ReleaseOptions): Promise<void> {
+  const scratch = mkdtempSync(join(tmpdir(), "authserve-release-"));
+  try {
+    const dist = resolve(out);
+    mkdirSync(dist, { recursive: true });
+    const publicKey = sign === undefined ? undefined : publicKeyOf(sign, scratch);
+    const release = new Release({ dist, scratch, targets, publicKey });
+    if (sign && release.isModified) throw new Error("files differ from the commit: sign a release of a commit only");
+    if (!changelogHas(release.version)) say(`CHANGELOG.md has no section ${release.version} yet`);
+    if (release.publicKey === null) say("the release is not signed: --sign names the secret key");
+
+    for (const target of targets) {
+      const given = target === ownTarget() ? executable : undefined;
+      const output = join(scratch, target.name, executableName(target));
+      mkdirSync(join(scratch, target.name));
+      if (given === undefined) await buildProgram(target, { output, scratch });
+      release.executables.set(target, given === undefined ? output : resolve(given));
+      say(`built the executable for ${target.name}`);
+    }
+
+    // Each step adds its files to the release. The last ones are about the files of the others.
+    const steps = [
+      writeArchives,
+      writeDebianPackages,
+      writeRpmPackages,
+      ...(hasImage ? [writeImages] : []),
+      writeNpmPackages,
+      writeInstaller,
+      writeProvenance,
+      writeSums,
+    ];
+    for (const step of steps) await step(release);
+    if (sign) signSums(release, sign);
+    for (const { name, bytes } of release.files()) say(`${String(Math.ceil(bytes / 1e6)).padStart(5)} MB  ${name}`);
+  } finally {
+    rmSync(scratch, { recursive: true, force: true });
+  }
+}
+
+function writeImages(release: Release): void {
+  const { dist: output, scratch, commit, time } = release;
+  for (const name of buildImage(sourcesOf(release.linuxTargets, release), { output, scratch, commit, time }))
+    release.add(name);
+}
+
+function writeNpmPackages(release: Release): void {
+  // The launcher of the package is a shell script.
+  const targets = release.targets.filter(({ os }) => os !== "win32");
+  for (const name of buildNpmPackage(sourcesOf(targets, release), release.dist, release.scratch)) release.add(name);
+}
+
+function sourcesOf(targets: readonly Target[], release: Release) {
+  return targets.map((target) => ({ target, executable: release.executableOf(target) }));
+}
+
+function say(text: string): void {
+  process.stderr.write(`${text}\n`);
+}

@@ -1,0 +1,1 @@
+export { hash, verify } from "@node-rs/bcrypt";

@@ -1,0 +1,1 @@
+export { generateSecret, generateURI, verifySync } from "otplib";

@@ -1,0 +1,1 @@
+export { renderANSI, renderSVG } from "uqr";

@@ -1,0 +1,1 @@
+export { getPublicSuffix } from "tldts";
