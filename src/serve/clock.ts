@@ -21,7 +21,7 @@ export async function openClock({ stores, log }: Wiring): Promise<Part> {
 
   async function look(): Promise<void> {
     const at = now();
-    const setByMs = at - sinceBootMs() - bootedAt;
+    const setByMs = Math.round((at - sinceBootMs() - bootedAt) / 1000) * 1000;
     if (Math.abs(setByMs) < LEAST_SET_MS) return;
     const isForward = setByMs > 0;
     newest = await events.noteClock({ now: at, isBehind: at < MADE_AT, ...(isForward && { wasBehindAfter: newest }) });
@@ -29,7 +29,7 @@ export async function openClock({ stores, log }: Wiring): Promise<Part> {
     const meaning = isForward ? "what came before is kept for as long as what comes now" : "it was ahead, or is behind";
     const direction = isForward ? "forward" : "back";
     log.warn(
-      { event: "clock_set", seconds: Math.round(setByMs / 1000) },
+      { event: "clock_set", seconds: setByMs / 1000 },
       `the clock was set ${direction} by ${durationText(Math.abs(setByMs))}: ${meaning}`,
     );
   }
