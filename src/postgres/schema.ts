@@ -369,11 +369,15 @@ function otherStep(step: number): SchemaFault {
   return { found: `has another schema ${step} than this version`, remedy };
 }
 
+// `to_regclass` may answer from a cache that does not know yet what another server has just created.
+const IS_THERE = `
+SELECT EXISTS (
+  SELECT 1 FROM pg_catalog.pg_tables WHERE schemaname = 'authserve' AND tablename = 'schema_version'
+) AS "isThere"`;
+
 /** The schema of the database; 0 if it has none. */
 export async function schemaVersion(queries: Queries): Promise<number> {
-  const [found] = await queries.rows<{ isThere: boolean }>(
-    `SELECT to_regclass('authserve.schema_version') IS NOT NULL AS "isThere"`,
-  );
+  const [found] = await queries.rows<{ isThere: boolean }>(IS_THERE);
   if (!found?.isThere) return 0;
   const [row] = await queries.rows<{ version: number }>("SELECT version FROM authserve.schema_version");
   return row?.version ?? 0;
