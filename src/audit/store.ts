@@ -61,6 +61,7 @@ export const AUDIT_ACTIONS = {
   "token.revoke": "Tokens were revoked.",
   "factor.add": "A second factor was added.",
   "factor.remove": "Second factors were removed.",
+  "factor.counter_lost": "A passkey that several devices may have has no counter any more.",
   "factor.recovery_codes": "New recovery codes were made.",
   "store.encrypt": "What is stored was encrypted with the first key.",
   "store.restore": "The database was replaced with a backup.",

@@ -28,10 +28,10 @@ DELETE FROM authserve.login_factors WHERE $1::text[] IS NULL OR id = ANY($1::tex
 const REMOVE_CODES_OF_NOBODY = `
 DELETE FROM authserve.recovery_codes WHERE NOT EXISTS (SELECT 1 FROM authserve.login_factors)`;
 
-/** Writes a use, unless the counter of the factor has not grown: id, counter, time. */
+/** Writes a use, unless the counter of the factor has not grown: id, counter, time, whether it may be 0 again. */
 const USE = `
 UPDATE authserve.login_factors SET counter = $2::bigint, last_used_at = $3::bigint
-WHERE id = $1 AND (counter < $2::bigint OR (counter = 0 AND $2::bigint = 0))`;
+WHERE id = $1 AND (counter < $2::bigint OR ($2::bigint = 0 AND (counter = 0 OR $4::boolean)))`;
 
 const ADD_CODES = "INSERT INTO authserve.recovery_codes (digest) SELECT unnest($1::text[])";
 
@@ -91,7 +91,8 @@ export function createPostgresFactorStore(postgres: Postgres): FactorStore {
         const removed = rows.map(({ id }) => id);
         return ids === "all" ? removed.sort() : ids.filter((id) => removed.includes(id));
       }),
-    use: async (id, counter, at) => (await postgres.run(USE, [id, counter, Math.round(at)])) === 1,
+    use: async (id, counter, at, mayLoseCounter = false) =>
+      (await postgres.run(USE, [id, counter, Math.round(at), mayLoseCounter])) === 1,
     setRecoveryCodes: (digests) =>
       postgres.transaction(async (queries) => {
         await queries.run(LOCK);

@@ -59,7 +59,7 @@ export function openBrowser(
     factors,
     passkeys: site && {
       site,
-      login: logins.passkeyLogin(site, steps),
+      login: logins.passkeyLogin(site, steps, parts.audit),
       challengeCookie: createChallengeCookie(origin),
       readScript: createScriptReader(),
     },

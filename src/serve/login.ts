@@ -1,4 +1,5 @@
 import { availableParallelism } from "node:os";
+import type { WriteAudit } from "../audit/store.ts";
 import { createCodeCheck } from "../auth/factors/code-check.ts";
 import { type CodeLogin, createCodeLogin } from "../auth/factors/code-login.ts";
 import { createPasskeyLogin, type PasskeyLogin } from "../auth/factors/passkey-login.ts";
@@ -31,7 +32,7 @@ export interface Logins {
   /** The second step of the login page. */
   codeLogin: CodeLogin;
   /** The login with a passkey of a site. */
-  passkeyLogin: (site: PasskeySite, steps: Steps) => PasskeyLogin;
+  passkeyLogin: (site: PasskeySite, steps: Steps, audit: WriteAudit) => PasskeyLogin;
 }
 
 /** Creates the logins. They limit the password checks that run and wait, and count them. */
@@ -70,7 +71,9 @@ export async function openLogin({ settings, stores, metrics, log }: Wiring): Pro
     log,
   });
   const codeLogin = createCodeLogin({ user, throttle, checkCode, openSession });
-  const passkeyLogin = (site: PasskeySite, steps: Steps) =>
-    countLogins(createPasskeyLogin({ store: stores.factors, steps, site, openSession, log, now: stores.now }), metrics);
+  const passkeyLogin = (site: PasskeySite, steps: Steps, audit: WriteAudit) => {
+    const parts = { store: stores.factors, steps, site, openSession, audit, log, now: stores.now };
+    return countLogins(createPasskeyLogin(parts), metrics);
+  };
   return { login: countLogins(login, metrics), codeLogin: countLogins(codeLogin, metrics), passkeyLogin };
 }

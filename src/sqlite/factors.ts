@@ -25,7 +25,7 @@ const REMOVE_CODES_OF_NOBODY = "DELETE FROM recovery_codes WHERE NOT EXISTS (SEL
 /** Writes a use, unless the counter of the factor has not grown. */
 const USE = `
 UPDATE login_factors SET counter = @counter, last_used_at = @at
-WHERE id = @id AND (counter < @counter OR (counter = 0 AND @counter = 0))`;
+WHERE id = @id AND (counter < @counter OR (@counter = 0 AND (counter = 0 OR @mayLoseCounter)))`;
 
 const SPEND = "INSERT INTO spent_codes (id, expires_at) VALUES (?, ?) ON CONFLICT (id) DO NOTHING";
 
@@ -78,7 +78,8 @@ export function sqliteFactors(database: Database): SyncPort<FactorStore> {
       removeCodesOfNobody.run();
       return removed;
     }),
-    use: (id, counter, at) => use.run({ id, counter, at }).changes === 1,
+    use: (id, counter, at, mayLoseCounter = false) =>
+      use.run({ id, counter, at, mayLoseCounter: Number(mayLoseCounter) }).changes === 1,
     setRecoveryCodes: atomic(database, (digests) => {
       removeCodes.run();
       for (const digest of digests) addCode.run(digest);

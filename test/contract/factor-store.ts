@@ -87,6 +87,10 @@ export function factorStoreContract(adapter: string, open: (context: Cleanup) =>
       assert.equal(await store.use("counts", 3, NOW), false);
       assert.equal(await store.use("counts", 0, NOW), false);
       assert.equal(await store.use("counts", 4, NOW), true);
+      assert.equal(await store.use("counts", 3, NOW, true), false);
+      assert.equal(await store.use("counts", 0, NOW, true), true);
+      assert.equal(await store.use("counts", 0, NOW), true);
+      assert.equal(await store.use("counts", 5, NOW, true), true);
       assert.equal(await store.use("none", 0, NOW), true);
       assert.equal(await store.use("none", 0, NOW), true);
     });

@@ -1,6 +1,6 @@
 import { createHash, generateKeyPairSync, type KeyObject, randomBytes, sign } from "node:crypto";
 
-const FLAGS = { present: 0x01, verified: 0x04, data: 0x40 };
+const FLAGS = { present: 0x01, verified: 0x04, synced: 0x08, data: 0x40 };
 
 /** What an authenticator is made to do wrong. */
 interface Wrongs {
@@ -9,6 +9,8 @@ interface Wrongs {
   /** Whether it has verified its user; by default it has. */
   isVerified?: boolean;
   counter?: number;
+  /** Whether several devices may have it; by default not. */
+  isSynced?: boolean;
   userHandle?: string;
   crossOrigin?: boolean;
   topOrigin?: string;
@@ -104,8 +106,9 @@ export class Authenticator {
     return JSON.stringify(data);
   }
 
-  #authData(rpId: string, flags: number, { rpId: wrong = rpId, isVerified = true, counter = this.counter }: Wrongs) {
-    const all = flags | FLAGS.present | (isVerified ? FLAGS.verified : 0);
+  #authData(rpId: string, flags: number, wrongs: Wrongs) {
+    const { rpId: wrong = rpId, isVerified = true, isSynced = false, counter = this.counter } = wrongs;
+    const all = flags | FLAGS.present | (isVerified ? FLAGS.verified : 0) | (isSynced ? FLAGS.synced : 0);
     return Buffer.concat([sha256(wrong), Buffer.from([all]), u32(counter)]);
   }
 }

@@ -100,7 +100,8 @@ const ES: Texts = {
     logIn: "Entrar con una llave de acceso",
     cancelled: "No se ha usado ninguna llave de acceso. Prueba otra vez, o entra con la contraseña.",
     failed: "Ahora no es posible usar una llave de acceso. Entra con la contraseña.",
-    refused: "La llave de acceso no se ha aceptado.\nPrueba otra vez, o entra con la contraseña.",
+    refused:
+      "La llave de acceso no se ha aceptado.\nPrueba otra vez, o entra con la contraseña. Si la has movido a otro gestor, quítala de tu cuenta y añádela de nuevo.",
   },
   logInAgain:
     "Inicia sesión otra vez.\nPara cambiar los segundos factores hace falta un inicio de los últimos 5 minutos.",
@@ -159,7 +160,8 @@ const EN: Texts = {
     logIn: "Log in with a passkey",
     cancelled: "No passkey was used. Try again, or log in with the password.",
     failed: "It is not possible to use a passkey now. Log in with the password.",
-    refused: "The passkey was not accepted.\nTry again, or log in with the password.",
+    refused:
+      "The passkey was not accepted.\nTry again, or log in with the password. If you have moved it to another password manager, remove it on your account and add it again.",
   },
   logInAgain: "Log in again.\nA change of second factors needs a login of the last 5 minutes.",
   endSession: {

@@ -1,3 +1,4 @@
+import type { WriteAudit } from "../../audit/store.ts";
 import { AppError } from "../../errors.ts";
 import type { Log } from "../../log.ts";
 import { createWrongTokens } from "../machine-tokens/wrong-tokens.ts";
@@ -12,6 +13,7 @@ interface PasskeyLoginParts {
   steps: Pick<Steps, "finish">;
   site: PasskeySite;
   openSession: OpenSession;
+  audit: WriteAudit;
   log: Log;
   now: () => number;
 }
@@ -27,7 +29,8 @@ export type PasskeyLogin = (
 ) => Promise<{ accessToken: string }>;
 
 /** Creates the login with a passkey. */
-export function createPasskeyLogin({ store, steps, site, openSession, log, now }: PasskeyLoginParts): PasskeyLogin {
+export function createPasskeyLogin(parts: PasskeyLoginParts): PasskeyLogin {
+  const { store, steps, site, openSession, audit, log, now } = parts;
   // No signature can be guessed. This bounds the load.
   const wrong = createWrongTokens();
 
@@ -45,13 +48,16 @@ export function createPasskeyLogin({ store, steps, site, openSession, log, now }
     if (challenge === null) throw refused("this browser has no challenge, or it has expired");
     const found = await passkeyIn(answer, await store.list(), site, challenge);
     if ("fault" in found) throw refused(found.fault);
-    const { factor, counter } = found;
+    const { factor, counter, isSynced } = found;
     if (!(await steps.finish(challenge))) throw refused("the challenge was used before");
-    if (!(await store.use(factor.id, counter, now()))) {
+    if (isSynced && counter === 0 && factor.counter > 0) {
+      const detail = { id: factor.id, name: factor.name, from: factor.counter };
+      await audit({ who: "server", origin: address, action: "factor.counter_lost", detail });
+    }
+    if (!(await store.use(factor.id, counter, now(), isSynced))) {
       const isThere = (await store.list()).some(({ id }) => id === factor.id);
-      throw refused(
-        isThere ? `the counter of ${factor.name} has not grown: the passkey may have been copied` : "it was removed",
-      );
+      const copied = `the counter of ${factor.name} has not grown: the passkey may have been copied. If you have moved it, remove it and add it again`;
+      throw refused(isThere ? copied : "it was removed");
     }
     return openSession(requester, "passkey");
   };

@@ -168,13 +168,21 @@ export async function newPasskey(
   }
 }
 
-/** The passkey that signed the answer of a browser, as JSON, and its counter. Or why it is not genuine. */
+/** The passkey that signed the answer of a browser. */
+interface UsedPasskey {
+  factor: FactorRecord;
+  counter: number;
+  /** Whether several devices may have it, also those of another password manager, which may not count. */
+  isSynced: boolean;
+}
+
+/** Finds the passkey that signed the answer of a browser, as JSON. Or tells why it is not genuine. */
 export async function passkeyIn(
   answer: string,
   factors: readonly FactorRecord[],
   { rpId, origin }: PasskeySite,
   challenge: string,
-): Promise<{ factor: FactorRecord; counter: number } | { fault: string }> {
+): Promise<UsedPasskey | { fault: string }> {
   const { usable } = passkeysOf(factors, { rpId, origin });
   const { verifyAuthenticationResponse } = await import("./simplewebauthn.ts");
   try {
@@ -194,7 +202,9 @@ export async function passkeyIn(
       // The store compares counters, once the signature is known to be genuine.
       credential: { id: credentialId, publicKey: new Uint8Array(Buffer.from(publicKey, "base64url")), counter: 0 },
     });
-    return verified ? { factor, counter: authenticationInfo.newCounter } : { fault: "its signature is wrong" };
+    if (!verified) return { fault: "its signature is wrong" };
+    const { newCounter: counter, credentialDeviceType } = authenticationInfo;
+    return { factor, counter, isSynced: credentialDeviceType === "multiDevice" };
   } catch (error) {
     return { fault: faultText(error) };
   }

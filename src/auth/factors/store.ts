@@ -65,9 +65,10 @@ export interface FactorStore {
   remove(ids: readonly string[] | "all"): Promise<string[]>;
   /**
    * Writes that a factor was used, with its new counter. Returns false, and changes nothing, if the factor is gone or
-   * the counter has not grown. A factor without a counter always has 0.
+   * the counter has not grown. A factor without a counter always has 0, and one that may lose its counter may have it
+   * again.
    */
-  use(id: string, counter: number, at: number): Promise<boolean>;
+  use(id: string, counter: number, at: number, mayLoseCounter?: boolean): Promise<boolean>;
   /** Replaces the recovery codes, given as digests. */
   setRecoveryCodes(digests: readonly string[]): Promise<void>;
   /** Uses up a recovery code. Returns false if there is none with this digest. */

@@ -38,7 +38,9 @@ export async function loadTotp(): Promise<Totp> {
 
   return {
     newSecret: () => generateSecret({ length: 20 }),
-    uriOf: (secret, issuer, account) => generateURI({ secret, issuer, label: account }),
+    uriOf: (secret, issuer, account) =>
+      // A colon separates the two in the label, so that an IPv6 address as the issuer would be cut.
+      generateURI({ secret, issuer: issuer.replaceAll(":", "."), label: account.replaceAll(":", ".") }),
     stepOf: (secret, code, now) => find(secret, code, now, STEP_SECONDS)?.timeStep ?? null,
     aheadOf(secret, code, now) {
       const found = find(secret, code, now, CLOCK_SECONDS);

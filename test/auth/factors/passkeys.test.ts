@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { generateKeyPairSync } from "node:crypto";
 import { suite, type TestContext, test } from "node:test";
+import type { WriteAudit } from "../../../src/audit/store.ts";
 import { addFactor } from "../../../src/auth/factors/manage.ts";
 import { createPasskeyLogin } from "../../../src/auth/factors/passkey-login.ts";
 import {
@@ -30,7 +31,9 @@ function open(t: TestContext) {
   const { log, named } = recordingLog();
   const steps = createSteps(CREDENTIAL, store, now);
   const openSession = async () => ({ accessToken: "token" });
-  const login = createPasskeyLogin({ store, steps, site: SITE, openSession, log, now });
+  const changes: { action: string; detail: object }[] = [];
+  const audit: WriteAudit = async ({ action, detail }) => changes.push({ action, detail });
+  const login = createPasskeyLogin({ store, steps, site: SITE, openSession, audit, log, now });
 
   /** Registers a passkey. */
   async function register(name = "key"): Promise<Authenticator> {
@@ -50,7 +53,7 @@ function open(t: TestContext) {
     return login(key.get(loginOptions(SITE, id), SITE.origin, wrongs), id, FROM);
   }
   const reasons = () => named("passkey_refused").map(({ reason }) => String(reason));
-  return { store, clock, steps, login, register, use, reasons };
+  return { store, clock, steps, login, register, use, reasons, changes };
 }
 
 suite("a passkey", () => {
@@ -113,6 +116,25 @@ suite("a passkey", () => {
     assert.match(reasons()[0] ?? "", /counter of key has not grown/);
     await use(key, { counter: 6 });
     await use(key, { counter: 2 ** 32 - 1 });
+  });
+
+  // WebAuthn level 3, 6.1.1: other devices with the same passkey may not count.
+  test("that several devices have may lose its counter and have it again, and any other fall is refused", async (t) => {
+    const { register, use, reasons, changes, store } = open(t);
+    const key = await register();
+    const isSynced = true;
+    key.counter = 5;
+    await use(key, { isSynced });
+    await failsWith("invalid_passkey", use(key, { isSynced, counter: 4 }));
+    assert.match(reasons()[0] ?? "", /remove it and add it again$/);
+    await failsWith("invalid_passkey", use(key, { counter: 0 }));
+    assert.deepEqual(changes, []);
+    await use(key, { isSynced, counter: 0 });
+    const { id } = (await store.list())[0] ?? {};
+    assert.deepEqual(changes, [{ action: "factor.counter_lost", detail: { id, name: "key", from: 5 } }]);
+    await use(key, { isSynced, counter: 0 });
+    await use(key, { isSynced, counter: 3 });
+    assert.equal(changes.length, 1);
   });
 
   test("beside another one is told apart, and a removed one is refused", async (t) => {

@@ -40,5 +40,8 @@ suite("TOTP", () => {
     const uri = new URL(uriOf(secret, "auth.example.com", "user+home@example.com"));
     assert.equal(uri.href.split("?")[0], "otpauth://totp/auth.example.com:user%2Bhome%40example.com");
     assert.deepEqual([uri.searchParams.get("secret"), uri.searchParams.get("issuer")], [secret, "auth.example.com"]);
+    const ofAddress = new URL(uriOf(secret, "[2001:db8::1]", '"a:b"@example.com'));
+    assert.equal(ofAddress.searchParams.get("issuer"), "[2001.db8..1]");
+    assert.equal(decodeURIComponent(ofAddress.pathname).match(/:/g)?.length, 1);
   });
 });

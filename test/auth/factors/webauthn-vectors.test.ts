@@ -22,6 +22,8 @@ const FROM = { address: "192.0.2.1", requestId: "r", way: "form" as const };
 const FLAGS_AT = 32;
 const PRESENT = 0x01;
 const VERIFIED = 0x04;
+/** That of a passkey that several devices may have, and that of one they have. */
+const SYNCED = 0x18;
 
 const bytesOf = (text: string) => Buffer.from(text, "base64url");
 const textOf = (bytes: Uint8Array) => Buffer.from(bytes).toString("base64url");
@@ -82,7 +84,7 @@ const withFlags =
 
 const withCounter = (counter: number) => (authData: Buffer) => {
   authData.writeUInt32BE(counter, FLAGS_AT + 1);
-  return withFlags(VERIFIED)(authData);
+  return withFlags(VERIFIED, SYNCED)(authData);
 };
 
 async function open(t: TestContext, ...vectors: readonly Vector[]) {
@@ -91,6 +93,7 @@ async function open(t: TestContext, ...vectors: readonly Vector[]) {
   const used = new Set<string>();
   const steps = { finish: async (id: string) => !used.has(id) && used.add(id).size > 0 };
   const openSession = async () => ({ accessToken: "token" });
+  const audit = async () => 1;
   const handles = new Map<string, string>();
   for (const vector of vectors) {
     const made = await newPasskey(verifiedRegistrationOf(vector), SITE, vector.registration.challenge, "1");
@@ -98,7 +101,7 @@ async function open(t: TestContext, ...vectors: readonly Vector[]) {
     handles.set(vector.credentialId, JSON.parse(made.data).userHandle);
     await addFactor(store, { ...made, kind: "passkey", name: vector.section, createdAt: NOW });
   }
-  const logIn = createPasskeyLogin({ store, steps, site: SITE, openSession, log, now: () => NOW });
+  const logIn = createPasskeyLogin({ store, steps, site: SITE, openSession, audit, log, now: () => NOW });
 
   /** Logs in with what an authenticator answers to the published challenge, or to another one. */
   function use({ credentialId, authentication }: Vector, response: object, challenge = authentication.challenge) {
