@@ -55,7 +55,8 @@ async function findToken(name: string): Promise<TokenRecord> {
 
 function explain({ allow, entry, isAmbiguous }: Judgement, token: TokenRecord | null, host: string): Explanation {
   const decider = entry === null ? "no entry matches" : `entry ${entry} decides`;
-  const doubt = isAmbiguous ? "; apps may read this path in several ways, so that no entry opens it to everyone" : "";
+  const several = allow === "everyone" ? "each of which is open" : "not each of which is open to everyone";
+  const doubt = isAmbiguous ? `; apps may read this path in several ways, ${several}` : "";
   const because = (decision: Explanation["decision"], reason: string) => ({
     decision,
     entry,

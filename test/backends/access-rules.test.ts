@@ -35,19 +35,13 @@ const HOSTILE: [target: string, host?: string, ...lines: string[]][] = [
     ...["/public/%252e%252e/secret", "/public/%25252e%25252e/secret", "/public/..%2fsecret", "/public/..%252fsecret"],
     ...["/public%2f..%2fsecret", "/public%2fx", "/public%252fx", "/public/%2e%2e%2fsecret", "/public/%5c..%5csecret"],
     ...["/public/..%5csecret", "/public/..\\secret", "/public\\..\\secret", "\\public\\x", "/public/..;/secret"],
-    ...["/public;/../secret", "/public/;x/../secret", "/public/a;b", "/public/%3b/../secret", "/public%3bx/secret"],
-    ...["//public/x", "/public//x", "///public/x", "/./public/x", "/secret/../public/x", "//secret", "/secret//"],
-    ...["/PUBLIC/x", "/Public/x", "/public.", "/publicx", "/public%20/x", "/public%00/x", "/public/%00", "/%00/public"],
+    ...["/public;/../secret", "/public/;x/../secret", "/public/%3b/../secret", "/public%3bx/secret"],
+    ...["//public/x", "///public/x", "/./public/x", "/secret/../public/x", "//secret", "/secret//"],
+    ...["/PUBLIC/x", "/Public/x", "/public.", "/publicx", "/public%20/x", "/public%00/x", "/%00/public"],
     ...["/public/#/../secret", "/secret#/public/x", "/secret%23/public/x", "/secret?/public/x", "/secret?x=/public/"],
     ...["/public/%c0%ae%c0%ae/secret", "/public/%ff", "/public/%u002e/secret", "/public/%zz", "/public/%"],
-    ...[
-      "/public/%3f/../secret",
-      "/public/x%3Fy",
-      "/public/..%20/secret",
-      "/public/..%20%2e/secret",
-      "/public/%20../secret",
-    ],
-    ...["/public/.../secret", "/public/x.", "/public/x%20", "/public/%2e%2e%3bx/secret", "/public/..%c2%a0/secret"],
+    ...["/public/%3f/../secret", "/public/..%20/secret", "/public/..%20%2e/secret", "/public/%20../secret"],
+    ...["/public/.../secret", "/public/%2e%2e%3bx/secret", "/public/..%c2%a0/secret"],
     ...["/publi\u00e7/x", "/%ef%bc%8fpublic/x", "/\uff0fpublic/x", "/public\uff0f..\uff0fsecret"],
     // As in chillzhuang/SpringBlade#8, maximhq/bifrost#5765 and tlbx-ai/tlbx#153.
     ...[
@@ -137,6 +131,18 @@ suite("the entries of access behind a proxy", { concurrency: PROXIES.length }, (
           );
         }
         assert.equal(echoOf(await ask("/hook/x", "POST")).method, "POST");
+      });
+
+      // https://github.com/spantaleev/matrix-docker-ansible-deploy/issues/4798: clients of Matrix, and shared files.
+      test("let everyone pass who stays below an open folder in each reading", async () => {
+        for (const path of ["/public/%23room:a.org", "/public/a%2Fb", "/public//x", "/public/a;b", "/public/x%3Fy"]) {
+          const before = site.app.received.length;
+          assert.equal(await sendTo(site.proxy.port, path, "app.example.com", []), 200, path);
+          assert.deepEqual(
+            site.app.received.slice(before).map(({ url }) => url),
+            [path],
+          );
+        }
       });
 
       test("let a preflight pass only where an entry names its method", async () => {

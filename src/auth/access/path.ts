@@ -2,10 +2,7 @@
 interface PathReading {
   /** The decoded segments, as the path has them. */
   segments: readonly string[];
-  /**
-   * The segments as a lenient back end reads them. Null if every back end reads the path as it is. Only such a path may
-   * pass without a login.
-   */
+  /** The segments as a lenient back end reads them. Null if every back end reads the path as it is. */
   lenient: readonly string[] | null;
 }
 
@@ -26,6 +23,34 @@ export function readPath(path: string): PathReading {
     lenient: lenientSegments(path),
   };
 }
+
+/**
+ * The segments at the beginning of a path, which every back end reads as they are: each reading of the path stays in
+ * the folder that they name. None if some reading may lead out of it, or is not known.
+ */
+export function certainSegments(path: string): string[] {
+  const raw = path.split("/").slice(1);
+  const segments = raw.map(decoded);
+  const odd = raw.findIndex((segment, index) => !isPlainSegment(segment, segments[index], index === raw.length - 1));
+  const certain = odd === -1 ? raw.length : odd;
+  return mayLeadOut(raw.slice(certain).join("/")) ? [] : (segments.slice(0, certain) as string[]);
+}
+
+// Some back ends leave these out, so that they may hide a dot.
+const UNSEEN = /[\s\p{C}]/gu;
+
+/** Whether some back end may read `..` in a text, or reads it in a way that is not known. */
+function mayLeadOut(raw: string): boolean {
+  const text = withoutLayers(raw);
+  // What is not ASCII must be encoded as UTF-8.
+  if (/[^\x21-\x7e]/.test(raw) || text.search(ENCODED) !== -1 || /%u/i.test(text) || raw.split("/").some(isWrong))
+    return true;
+  const whole = Buffer.from(text, "latin1").toString("utf8");
+  const parts = whole.replace(UNSEEN, "").split(/[/\\]/);
+  return whole.includes("\ufffd") || parts.some((part) => part.startsWith(".."));
+}
+
+const isWrong = (segment: string) => decoded(segment) === null;
 
 /** Whether there is only one way to read a segment. Only the last one may be empty. */
 function isPlainSegment(raw: string, segment: string | null | undefined, isLast: boolean): boolean {
@@ -51,10 +76,7 @@ const MAX_LAYERS = 5;
 
 /** The segments as the most lenient back end reads them. */
 function lenientSegments(path: string): string[] {
-  let text = path;
-  for (let layer = 0; layer < MAX_LAYERS && text.includes("%"); layer++)
-    text = text.replace(ENCODED, (_, hex) => String.fromCharCode(Number.parseInt(hex, 16)));
-  const whole = Buffer.from(["#", "?", "\0"].reduce(beginning, text), "latin1").toString("utf8");
+  const whole = Buffer.from(["#", "?", "\0"].reduce(beginning, withoutLayers(path)), "latin1").toString("utf8");
   const found: string[] = [];
   const parts = whole.replaceAll("\\", "/").split("/");
   for (const part of parts) {
@@ -66,6 +88,14 @@ function lenientSegments(path: string): string[] {
   // The path of a folder ends with an empty segment.
   if (withoutDots(beginning(parts.at(-1) ?? "", ";")) === "") found.push("");
   return found;
+}
+
+/** The text with its encoding removed, one byte a character. */
+function withoutLayers(path: string): string {
+  let text = path;
+  for (let layer = 0; layer < MAX_LAYERS && text.includes("%"); layer++)
+    text = text.replace(ENCODED, (_, hex) => String.fromCharCode(Number.parseInt(hex, 16)));
+  return text;
 }
 
 /** The text without the dots and spaces at its end. A pattern would take quadratic time for many of them. */

@@ -4,15 +4,17 @@ interface RequestedPlace {
   host: string;
   /** As it was sent, without the query. */
   path: string;
+  /** As it was sent, without the `?`. Null without one. */
+  query: string | null;
 }
 
-const URL_FORM = /^https?:\/\/([a-z0-9._-]+|\[[0-9a-f:.]+\])(?::[0-9]{1,5})?(\/[^?]*)?(?:\?.*)?$/is;
+const URL_FORM = /^https?:\/\/([a-z0-9._-]+|\[[0-9a-f:.]+\])(?::[0-9]{1,5})?(\/[^?]*)?(?:\?(.*))?$/is;
 
 /**
  * Where a URL leads to, as the proxy has written it. Null if it has not exactly this form: a library would mend it, and
  * so read another host or path than the app does.
  */
 export function placeOf(url: string): RequestedPlace | null {
-  const [, host, path = "/"] = URL_FORM.exec(url) ?? [];
-  return host === undefined ? null : { host: host.toLowerCase().replace(/\.$/, ""), path };
+  const [, host, path = "/", query = null] = URL_FORM.exec(url) ?? [];
+  return host === undefined ? null : { host: host.toLowerCase().replace(/\.$/, ""), path, query };
 }

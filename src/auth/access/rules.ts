@@ -1,7 +1,8 @@
 import type { BlockList } from "node:net";
 import { AppError } from "../../errors.ts";
 import { isIn } from "../../lib/address-range.ts";
-import { matchesPath, readPath } from "./path.ts";
+import { certainSegments, matchesPath, readPath } from "./path.ts";
+import { matchesQuery, type QueryRule } from "./query.ts";
 
 /** Who has what an entry asks for. */
 export const PASSES = ["session", "token"] as const;
@@ -13,6 +14,8 @@ export interface AccessRule {
   host: string | null;
   /** The decoded segments, see {@link matchesPath}. */
   path: readonly string[] | null;
+  /** See {@link matchesQuery}. */
+  query: QueryRule | null;
   methods: readonly string[] | null;
   networks: BlockList | null;
   allow: "everyone" | readonly Pass[];
@@ -21,7 +24,7 @@ export interface AccessRule {
 /** A request as the proxy names it. */
 export interface AccessRequest {
   /** Where it goes. Null if no trusted proxy names it. */
-  place: { host: string; path: string } | null;
+  place: { host: string; path: string; query: string | null } | null;
   /** In upper case. Null if no trusted proxy names it. */
   method: string | null;
   /** The client's canonical address. Null if it is not known. */
@@ -34,7 +37,7 @@ export interface Judgement {
   allow: "everyone" | readonly Pass[];
   /** The number of the entry that decides, from 1. Null: none matches. */
   entry: number | null;
-  /** Whether the path can be read in several ways, so that no entry opens it to everyone. */
+  /** Whether the path can be read in several ways: it passes without a login if every one is open. */
   isAmbiguous: boolean;
 }
 
@@ -71,7 +74,10 @@ export function createAccess(rules: readonly AccessRule[]): JudgeAccess {
     const { segments, lenient } = readPath(place.path);
     const asSent = first(candidates, request, segments, lenient === null);
     if (lenient === null) return { ...asSent, isAmbiguous: false };
-    // What the app reads is not known, so both readings must let it pass.
+    // What the app reads is not known.
+    const opener = openHoweverRead(candidates, request, certainSegments(place.path));
+    if (opener !== null) return { allow: "everyone", entry: opener, isAmbiguous: true };
+    // Otherwise both readings must let it pass.
     const asRead = first(candidates, request, lenient, false);
     const allow = PASSES.filter((pass) => asSent.allow.includes(pass) && asRead.allow.includes(pass));
     const { entry } = asSent.allow.length <= allow.length ? asSent : asRead;
@@ -91,12 +97,41 @@ function matchesHost(pattern: string | null, host: string): boolean {
 }
 
 /**
+ * The number of the entry that opens a path to everyone, however it is read below the folder of `certain`. It must open
+ * the whole folder or host, and no entry before it may be for one of the readings. Null: there is none.
+ */
+function openHoweverRead(
+  rules: readonly NumberedRule[],
+  request: AccessRequest,
+  certain: readonly string[],
+): number | null {
+  const decider = rules.find(({ path, query, allow, ...rule }) => {
+    if (allow !== "everyone") return mayMatch(path, certain) && matchesClient(rule, request);
+    const isWhole = path === null || (path.length <= certain.length + 1 && path.at(-1) === "**");
+    return query === null && isWhole && mayMatch(path, certain) && matchesClient(rule, request);
+  });
+  return decider?.allow === "everyone" ? decider.number : null;
+}
+
+/** Whether a pattern matches some path that begins with these segments. */
+const mayMatch = (pattern: AccessRule["path"], certain: readonly string[]) =>
+  pattern === null || matchesPath([...pattern.slice(0, certain.length), "**"], certain);
+
+/** Whether an entry is for the network and the method of a request. */
+const matchesClient = (
+  { networks, methods }: Pick<AccessRule, "networks" | "methods">,
+  { address, method }: AccessRequest,
+) =>
+  (networks === null || (address !== null && isIn(networks, address))) &&
+  (methods === null || methods.includes(method ?? unnamedMethod()));
+
+/**
  * What the first matching entry says. Without one a session or a token is needed. Throws `validation_failed` if an
  * entry compares the method, and nobody names it.
  */
 function first(
   rules: readonly NumberedRule[],
-  { method, address }: AccessRequest,
+  request: AccessRequest,
   segments: readonly string[] | null,
   mayOpen: boolean,
 ): Pick<Judgement, "allow" | "entry"> {
@@ -104,8 +139,8 @@ function first(
     (rule) =>
       (mayOpen || rule.allow !== "everyone") &&
       (rule.path === null || (segments !== null && matchesPath(rule.path, segments))) &&
-      (rule.networks === null || (address !== null && isIn(rule.networks, address))) &&
-      (rule.methods === null || rule.methods.includes(method ?? unnamedMethod())),
+      (rule.query === null || matchesQuery(rule.query, request.place?.query ?? null)) &&
+      matchesClient(rule, request),
   );
   return found === undefined ? { allow: PASSES, entry: null } : { allow: found.allow, entry: found.number };
 }

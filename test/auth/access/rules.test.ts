@@ -90,12 +90,30 @@ suite("a path that may be read in several ways", () => {
   const judge = accessOf(`
   - { path: /public/**, allow: everyone }
   - { path: /closed/**, allow: nobody }
+  - { path: /share, allow: everyone }
   - { path: /api/**, allow: [session, token] }
   - { path: /**, allow: [session] }`);
   const at = (path: string) => judge(`https://app.example.com${path}`);
 
-  test("needs a login where an entry opens both readings", () => {
-    for (const path of ["/public//a", "/public/a;b", "/public/../public/a", "/public/%2e/a", "/public/a%2fb"])
+  test("is open if each reading stays in an open folder", () => {
+    for (const path of [
+      "/public//a",
+      "/public/a;b",
+      "/public/a%2fb",
+      "/public/a%23b",
+      "/public/a%3Fb",
+      "/public/%2e/a",
+    ])
+      assert.deepEqual([at(path).allow, at(path).entry], ["everyone", 1], path);
+  });
+
+  test("needs a login where a reading leaves it, or is not known", () => {
+    for (const path of [
+      ...["/public/../public/a", "/public/a%2f../b", "/public/..%2fb", "/public/%252e%252e/b", "/public/.%00./b"],
+      ...["/public/a%5c..%5cb", "/public/..;/b", "/public/..%23/b", "/public/%252e%252e%3b/b"],
+      ...["/public/%ff%2fb", "/public/%c0%ae%c0%ae/b", "/public/%u002e%u002e/b", "/public/%2525252525252e/b"],
+      ...["/public;x/a", "/public%2fa", "//public/a", "/share;x", "/share%2fa", "/share/%2e", "/public/a%zz"],
+    ])
       assert.deepEqual(at(path).allow, ["session"], path);
   });
 
@@ -111,6 +129,21 @@ suite("a path that may be read in several ways", () => {
     assert.deepEqual(at("/api//a").allow, ["session", "token"]);
   });
 
+  test("is open on a host that is, unless an entry before it is for a reading", () => {
+    const judge = accessOf(`
+  - { host: open.example.com, allow: everyone }
+  - { host: app.example.com, path: /admin/**, allow: [session] }
+  - { host: app.example.com, path: /lan/**, networks: [192.168.0.0/16], allow: nobody }
+  - { host: app.example.com, allow: everyone }`);
+    for (const path of ["//api/fever.php", "/a;b", "/..%2f%2e%2e", "/%ff//"])
+      assert.equal(judge(`https://open.example.com${path}`).allow, "everyone", path);
+    for (const path of ["/files/a%2fb", "/files/a%23b", "/lan//a"])
+      assert.equal(judge(`https://app.example.com${path}`).allow, "everyone", path);
+    for (const path of ["//admin/a", "/files/..%2fadmin", "/x%2fy", "/admin//x", "/admin;x", "/%252561dmin/a"])
+      assert.notEqual(judge(`https://app.example.com${path}`).allow, "everyone", path);
+    assert.notEqual(judge("https://app.example.com/lan//a", { address: "192.168.1.1" }).allow, "everyone");
+  });
+
   test("of 8 KB is judged at once", () => {
     for (const part of ["/a", "/..", "%2e", "%25", "%252e%252e%252f", ";", "//", "\\", ".", "%20", "%3f"]) {
       const path = `/public/${part.repeat(Math.ceil(8192 / part.length))}`;
@@ -118,5 +151,62 @@ suite("a path that may be read in several ways", () => {
       at(path);
       assert.ok(process.cpuUsage(startedAt).user < 1_000_000, part);
     }
+  });
+});
+
+suite("an entry with a query", () => {
+  const judge = accessOf(`
+  - { host: rss.example.com, path: /, query: { action: display }, allow: everyone }
+  - { host: fresh.example.com, path: /i/, query: { a: rss, a_b: "x y" }, methods: [GET, POST], allow: everyone }`);
+  const opens = (target: string, method = "GET") => judge(`https://${target}`, { method }).allow === "everyone";
+
+  test("opens what has the parameters", () => {
+    for (const query of [
+      "action=display",
+      "bridge=X&action=display&format=Atom",
+      "action=displa%79",
+      "%61=1&action=display",
+    ])
+      assert.ok(opens(`rss.example.com/?${query}`), query);
+    assert.ok(opens("fresh.example.com/i/?a_b=x+y&a=rss&token=%20"));
+    assert.ok(opens("fresh.example.com/i/?a=rss&a_b=x%20y", "POST"));
+    assert.ok(opens("rss.example.com/?action=display", "HEAD"));
+  });
+
+  test("opens nothing where an app may read another value", () => {
+    for (const query of [
+      ...["", "action", "action=", "action=displa", "action=Display", "ACTION=display", "%61ction=display"],
+      ...[
+        "action=display&action=list",
+        "action=list&action=display",
+        "action=display&ACTION=list",
+        "action=display&action[]=x",
+      ],
+      ...[
+        "action=display&%61ction=list",
+        "action=display&%2561ction=list",
+        "action=display&+action=x",
+        "action=display;action=x",
+      ],
+      ...[
+        "action=display&action%00=x",
+        "action=display&action%5b0=x",
+        "action=%ff",
+        "x=action=display",
+        "action=display#",
+      ],
+    ])
+      assert.ok(!opens(`rss.example.com/?${query}`), query);
+    for (const query of ["a=rss", "a=rss&a_b=x%20y&a.b=1", "a=rss&a_b=x%20y&a%20b=1", "a=rss&a_b=x%20y&a[b=1"])
+      assert.ok(!opens(`fresh.example.com/i/?${query}`), query);
+    assert.ok(!opens("rss.example.com/"));
+    assert.ok(!opens("rss.example.com/x?action=display"));
+    assert.ok(!opens("rss.example.com//?action=display"));
+    assert.ok(!opens("rss.example.com/?action=display", "POST"));
+  });
+
+  test("is only for everyone", () => {
+    assert.throws(() => accessOf("  - { path: /a, query: { a: b }, allow: nobody }"), /only for allow: everyone/);
+    assert.throws(() => accessOf("  - { path: /a, query: {}, allow: everyone }"), /at least one parameter/);
   });
 });

@@ -17,7 +17,7 @@ suite("an entry of access", () => {
       ["*.example.com", ["a b", "*", "é", "**"], ["GET", "PROPFIND"], ["token", "session"]],
     );
     assert.ok(whole?.networks?.check("2001:db8::7", "ipv6"));
-    assert.deepEqual(short, { host: null, path: [""], methods: null, networks: null, allow: [] });
+    assert.deepEqual(short, { host: null, path: [""], query: null, methods: null, networks: null, allow: [] });
   });
 
   for (const [entry, ...lines] of [
@@ -27,7 +27,7 @@ suite("an entry of access", () => {
     ["{ allow: [session, cookie] }", 'allow.1: found "cookie", expected one of session, token'],
     [
       "{ allow: nobody, hosts: a }",
-      "hosts: unknown key, expected one of host, path, methods, networks, allow (did you mean host?)",
+      "hosts: unknown key, expected one of host, path, query, methods, networks, allow (did you mean host?)",
     ],
     [
       "{ allow: nobody, host: 'https://a' }",
