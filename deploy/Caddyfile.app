@@ -74,6 +74,7 @@ app.example.com {
 		@program header_regexp Remote-Credential .+
 		request_header @program -Authorization
 		request_header -Remote-Credential
+		request_header -X-Authserve-Token
 		reverse_proxy 127.0.0.1:8080 {
 			# Caddy removes headers that a client names in Connection. These are set after that.
 			header_up Remote-User {header.Remote-User}

@@ -6,7 +6,8 @@
 --   txn.authserve_challenge, txn.authserve_cookie: headers of the answer, or empty.
 
 local PASSED_ON = {
-  "cookie", "authorization", "accept", "x-requested-with", "sec-fetch-mode", "sec-fetch-dest", "sec-fetch-site",
+  "cookie", "authorization", "x-authserve-token", "accept", "user-agent", "x-requested-with", "sec-fetch-mode",
+  "sec-fetch-dest", "sec-fetch-site",
   "x-forwarded-proto", "x-forwarded-host", "x-forwarded-uri", "x-forwarded-method", "x-forwarded-for",
 }
 local ANSWERS = { [200] = true, [302] = true, [303] = true, [401] = true, [403] = true }

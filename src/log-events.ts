@@ -299,6 +299,12 @@ export const LOG_EVENTS = {
       "A proxy asks `/auth/verify` with headers that contradict each other, or without a method that an entry of `access` compares. It got 400. Logged once.",
     fields: ["requestId", "address"],
   },
+  original_url_own: {
+    level: "warn",
+    meaning:
+      "A proxy asks `/auth/verify` about `PUBLIC_URL` itself: it asks over that address, whose proxy names its own request, or the login page is behind the login. Logged once.",
+    fields: ["requestId", "address"],
+  },
   original_url_unknown: {
     level: "warn",
     meaning:

@@ -4,6 +4,7 @@ import { dirname, join, relative } from "node:path";
 import { suite, test } from "node:test";
 import * as v from "valibot";
 import packageJson from "../package.json" with { type: "json" };
+import { NGINX_INCLUDES_DIR, nginxIncludes } from "../scripts/docs/nginx-includes.ts";
 import { PAGES, REFERENCE_DIR } from "../scripts/docs/pages.ts";
 import { SETTING_GROUPS } from "../src/config/settings.ts";
 import { LOG_EVENTS } from "../src/log-events.ts";
@@ -28,6 +29,14 @@ suite("the reference matches the code", () => {
 
   test("there are no other pages", () =>
     assert.deepEqual(sorted(readdirSync(REFERENCE_DIR)), sorted(Object.keys(PAGES))));
+});
+
+test("the files of deploy/nginx are the parts of deploy/nginx-app.conf", () => {
+  const files = readdirSync(NGINX_INCLUDES_DIR).map((name) => [
+    name,
+    readFileSync(join(NGINX_INCLUDES_DIR, name), "utf8"),
+  ]);
+  assert.deepEqual(Object.fromEntries(files), nginxIncludes(), "they are stale: run npm run docs");
 });
 
 test("the example of each setting is a valid value", () => {

@@ -42,7 +42,7 @@ export type Audience = "anybody" | "visitors" | "proxies" | "monitoring" | "send
 export interface Endpoint {
   /** `*` means every method. */
   method: "GET" | "HEAD" | "POST" | "PUT" | "PATCH" | "DELETE" | "OPTIONS" | "*";
-  /** Each segment matches exactly, or is a parameter: `/events/:id`. */
+  /** Each segment matches exactly, or is a parameter: `/events/:id`. `/**` at the end is any rest, as it was sent. */
   path: string;
   /** `anybody` by default. */
   audience?: Audience;

@@ -13,6 +13,8 @@ const Instance = v.object({
   url: v.string(),
   /** The address of a proxy that forwards clients' addresses and is not in `TRUSTED_PROXIES`. */
   unnamedProxy: v.nullable(v.string()),
+  /** What is wrong with how a proxy asks `/auth/verify`. */
+  questionFault: v.nullable(v.object({ found: v.string(), remedy: v.string() })),
   /** Why the configuration file that is there is not in use. */
   configFault: v.nullable(v.string()),
   /** The process that reads the configuration file again at SIGHUP. Null during the start, and where SIGHUP ends it. */
@@ -41,6 +43,7 @@ export function createInstanceFile(dataDir: string, log: Log): InstanceFile {
     id,
     url: "",
     unnamedProxy: null,
+    questionFault: null,
     configFault: null,
     process: null,
     reload: { count: 0, file: null },

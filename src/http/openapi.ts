@@ -21,7 +21,7 @@ export function openApiOf(endpoints: readonly Endpoint[], version: string): Json
   for (const endpoint of endpoints) {
     // OPTIONS is the business of browsers, and of senders that ask for consent.
     if (endpoint.method === "OPTIONS") continue;
-    const path = endpoint.path.replace(/:([A-Za-z]+)/g, "{$1}");
+    const path = namedPath(endpoint).replace(/:([A-Za-z]+)/g, "{$1}");
     paths[path] = { ...paths[path], [methodOf(endpoint)]: operationOf(endpoint, ids) };
   }
   return {
@@ -81,6 +81,9 @@ function operationOf(endpoint: Endpoint, ids: Set<string>): JsonObject {
   };
 }
 
+/** The path of an endpoint, with a name for what may stand at its end. */
+const namedPath = ({ path }: Endpoint) => path.replace(/\*\*$/, ":path");
+
 /** Paths that differ in their punctuation only would get the same id. */
 function idOf(endpoint: Endpoint, ids: Set<string>): string {
   const words = endpoint.path.replace(/[^A-Za-z0-9]+(.)?/g, (_, next = "") => next.toUpperCase());
@@ -90,8 +93,11 @@ function idOf(endpoint: Endpoint, ids: Set<string>): string {
   return id;
 }
 
-function parametersOf({ path, query }: Endpoint): JsonObject[] {
-  const inPath = [...path.matchAll(/:([A-Za-z]+)/g)].map(([, name]) => parameterOf(name as string, "path", STRING));
+function parametersOf(endpoint: Endpoint): JsonObject[] {
+  const { query } = endpoint;
+  const inPath = [...namedPath(endpoint).matchAll(/:([A-Za-z]+)/g)].map(([, name]) =>
+    parameterOf(name as string, "path", STRING),
+  );
   // A number in a query is a text there. Its output is described, because clients write numbers as texts by themselves.
   const { properties = {} } = query ? schemaOf(query, "output") : {};
   const inQuery = Object.entries(properties as JsonObject).map(([name, schema]) =>

@@ -73,16 +73,22 @@ const METHODS = ["POST", "GET", "HEAD", "DELETE", "PUT", "PATCH", "OPTIONS"] as 
 /** Segments that are not empty and no dot segments, which a proxy may resolve; with or without a slash at the end. */
 const CANONICAL = /^(?:\/(?!(?:\.|%2e){1,2}(?:\/|$))[^/\\#]+)*\/?$/i;
 
+/** The end of the path of an endpoint that takes every method, and anything below it. */
+const REST = "/**";
+
 /** Creates the function that finds the endpoint for a method and a request target. It returns null if there is none. */
 function createFinder(endpoints: readonly Endpoint[]): (method: string, target: string) => Found | null {
   const app = new H3();
-  for (const endpoint of endpoints) {
+  for (const endpoint of endpoints.filter(({ path }) => !path.endsWith(REST))) {
     const find = ({ context }: H3Event) => withParams(endpoint, context.params);
     for (const method of methodsOf(endpoint)) app.on(method, forH3(endpoint.path), find);
   }
   app.all("/**", () => null);
+  const whole = endpoints.filter(({ path }) => path.endsWith(REST));
   return (method, target) => {
     const path = pathOf(target);
+    const endpoint = whole.find((one) => path.startsWith(one.path.slice(0, 1 - REST.length)));
+    if (endpoint !== undefined) return { endpoint, params: {} };
     if (!CANONICAL.test(path)) return null;
     // h3 reads no more of a request. Its handlers above return what they are for.
     const event = new H3Event({ method, url: forH3(path) } as H3Event["req"]);

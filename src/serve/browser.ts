@@ -23,7 +23,7 @@ import { type Logins, pageTtlSeconds } from "./login.ts";
 
 interface BrowserNeeds
   extends Pick<BrowserParts, "authenticate" | "sessions" | "isToKnownHost" | "log" | "audit" | "now">,
-    Pick<VerifyParts, "machineTokens"> {
+    Pick<VerifyParts, "machineTokens" | "onQuestionFault"> {
   logins: Logins;
   /** All that verify tokens; that of `JWT_SECRET` is the first. */
   secrets: readonly string[];
@@ -75,9 +75,18 @@ export function openBrowser(
     publicUrl,
     hasAdmin: settings.ADMIN === "on",
     trustedProxies: settings.TRUSTED_PROXIES,
-    proxyFamily: settings.PROXY && (settings.PROXY === "nginx" ? "original" : "forwarded"),
+    proxyFamily: settings.PROXY && FAMILIES[settings.PROXY],
   };
 }
+
+/** What of each proxy names the request that it asks about. */
+const FAMILIES = {
+  nginx: "original",
+  caddy: "forwarded",
+  traefik: "forwarded",
+  haproxy: "forwarded",
+  envoy: "question",
+} as const;
 
 /** Reads the script of passkeys once, at the first page that needs it. */
 function createScriptReader(): () => Promise<string> {

@@ -73,6 +73,7 @@ export function openEndpoints(wiring: Wiring, needs: EndpointNeeds): Part {
       log,
       now,
       audit: createAudit(wiring),
+      onQuestionFault: (questionFault) => instance.update({ questionFault }),
     },
   });
   const guard = createRequestGuard(authenticate, browser, corsOrigins);

@@ -1,7 +1,5 @@
 import assert from "node:assert/strict";
 import { once } from "node:events";
-import { readFileSync } from "node:fs";
-import { join } from "node:path";
 import { suite, test } from "node:test";
 import { type Echo, sha256 } from "../helpers/echo-app.ts";
 import { IDENTITY_HEADERS } from "../helpers/identity-headers.ts";
@@ -80,6 +78,11 @@ suite("an app behind a proxy that asks /auth/verify", { concurrency: PROXIES.len
         assert.ok(!JSON.stringify(echo).includes(stdout.trim()), "the app gets no token that it could use elsewhere");
         assert.equal((await pass(`${stdout.trim()}x`)).status, 401);
         assert.deepEqual(userHeaders(echoOf(await visitor.request(`${APP}/`))), GENUINE);
+        const lines = ["X-Authserve-Token", stdout.trim(), "Authorization", "Bearer app-own-token"];
+        const both = echoOf(await program.request(`${APP}/dav`, { headers: { accept: "*/*" }, lines }));
+        assert.deepEqual(userHeaders(both), userHeaders(echo));
+        assert.ok(!JSON.stringify(both).includes(stdout.trim()));
+        assert.ok(both.headers.some(([, value]) => value === "Bearer app-own-token"));
         const { stdout: other } = await server.run(["tokens", "create", "other", "--scope", "verify:x.example.com"]);
         assert.equal((await pass(other.trim())).status, 403);
       });
@@ -274,15 +277,5 @@ suite("an app behind a proxy that asks /auth/verify", { concurrency: PROXIES.len
         assert.equal(site.app.received.length, before);
       });
     });
-  }
-});
-
-test("docs/protect-an-app.md shows the configurations of deploy/", () => {
-  const root = join(import.meta.dirname, "../..");
-  const page = readFileSync(join(root, "docs/protect-an-app.md"), "utf8");
-  const blocks = Array.from(page.matchAll(/^```.*\n([\s\S]*?)^```$/gm), ([, block]) => block);
-  for (const name of ["nginx-app.conf", "Caddyfile.app", "haproxy-app.cfg", "traefik-app.yaml"]) {
-    const file = readFileSync(join(root, "deploy", name), "utf8");
-    assert.ok(blocks.includes(file), `no block of the page equals deploy/${name}`);
   }
 });

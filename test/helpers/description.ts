@@ -58,6 +58,8 @@ function operationOf({ paths }: Description, method: string, target: string): Op
 }
 
 function isMatch(template: string, path: string): boolean {
+  // What one endpoint takes after its own path is a path of another server.
+  if (template.endsWith("/{path}")) return path.startsWith(template.slice(0, -"{path}".length));
   const [wanted, given] = [template.split("/"), path.split("/")];
   const isSame = (segment: string, index: number) =>
     segment.startsWith("{") ? !["", ".", ".."].includes(decoded(given[index])) : segment === given[index];

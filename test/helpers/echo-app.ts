@@ -59,7 +59,7 @@ export async function startEchoApp(): Promise<EchoApp> {
   server.on("upgrade", ({ method = "", url = "", rawHeaders, headers }, socket) => {
     received.push({ method, url, headers: pairs(rawHeaders), bodyBytes: 0, bodySha256: sha256("") });
     const accept = webSocketAccept(String(headers["sec-websocket-key"]));
-    const lines = ["Upgrade: websocket", "Connection: Upgrade", `Sec-WebSocket-Accept: ${accept}`];
+    const lines = [`Upgrade: ${headers.upgrade}`, "Connection: Upgrade", `Sec-WebSocket-Accept: ${accept}`];
     socket.write(`HTTP/1.1 101 Switching Protocols\r\n${lines.join("\r\n")}\r\n\r\n`);
     socket.pipe(socket);
   });

@@ -37,6 +37,7 @@ export function sendRaw(port: number, bytes: string | Buffer): Promise<RawAnswer
 interface RawRequest {
   method?: string;
   target?: string;
+  host?: string;
   /** Raw header lines, besides Host and `Connection: close`. */
   lines?: readonly string[];
   body?: string | Buffer;
@@ -45,9 +46,9 @@ interface RawRequest {
 /** Sends a request with an unchanged target and header lines, and checks the response with the server's description. */
 export async function request(
   port: number,
-  { method = "GET", target = "/auth/me", lines = [], body = "" }: RawRequest,
+  { method = "GET", target = "/auth/me", host = "localhost", lines = [], body = "" }: RawRequest,
 ): Promise<RawAnswer> {
-  const head = [`${method} ${target} HTTP/1.1`, "Host: localhost", "Connection: close", ...lines];
+  const head = [`${method} ${target} HTTP/1.1`, `Host: ${host}`, "Connection: close", ...lines];
   const bytes = Buffer.concat([Buffer.from(`${head.join("\r\n")}\r\n\r\n`, "latin1"), Buffer.from(body)]);
   const answer = await sendRaw(port, bytes);
   const { status, headers, body: text } = answer;

@@ -7,6 +7,7 @@ import { openDatabase } from "../../src/sqlite/database.ts";
 import { checkAnswer } from "../helpers/check-answer.ts";
 import { ask, logIn, me } from "../helpers/client.ts";
 import { EMAIL, PASSWORD } from "../helpers/credentials.ts";
+import { request } from "../helpers/raw-http.ts";
 import { type Server, startServer } from "../helpers/server.ts";
 import { claimsOf, forge, HEADER } from "../helpers/sign.ts";
 import { until } from "../helpers/until.ts";
@@ -328,6 +329,29 @@ suite("logging out", () => {
     assert.deepEqual([after.status, after.location], [303, "/login"]);
   });
 
+  test("leads to an address that a login may lead to, and else to the login page", async () => {
+    const RD = "https://wiki.example.com/bye?a=b&c";
+    const at = `/logout?rd=${encodeURIComponent(RD)}`;
+    const cookie = await logInOnPage(behindProxy);
+    const page = await open(behindProxy, at, { headers: { cookie } });
+    assert.match(page.text, /<input type="hidden" name="rd" value="https:\/\/wiki\.example\.com\/bye\?a=b&amp;c">/);
+    assert.match(
+      String(page.headers.get("content-security-policy")),
+      /form-action 'self' https:\/\/wiki\.example\.com;/,
+    );
+    const evil = await open(behindProxy, "/logout?rd=https://evil.test/", { headers: { cookie } });
+    assert.ok(!evil.text.includes("evil.test"));
+    assert.ok(!String(evil.headers.get("content-security-policy")).includes("evil.test"));
+    const refused = await send(behindProxy, "/logout", { rd: "https://evil.test/" }, { cookie });
+    assert.deepEqual([refused.status, refused.location], [303, "/login"]);
+    const again = await logInOnPage(behindProxy);
+    const out = await send(behindProxy, "/logout", { rd: RD }, { ...SIBLING_APP, cookie: again });
+    assert.deepEqual([out.status, out.location], [303, RD]);
+    assert.equal((await open(behindProxy, "/auth/me", { headers: { cookie: again } })).status, 401);
+    const without = await open(behindProxy, at);
+    assert.deepEqual([without.status, without.location], [303, RD]);
+  });
+
   test("by the form of an app works within COOKIE_DOMAIN only", async () => {
     const cookie = await logInOnPage(behindProxy);
     for (const origin of ["https://evil.test", "http://wiki.example.com", "https://example.com.evil.test", "null"]) {
@@ -552,6 +576,41 @@ suite("/auth/verify", () => {
     assert.match(String(lines[0]), /TRUSTED_PROXIES.*X-Original-URL/);
   });
 
+  test("tells the operator once that a proxy asks about authserve itself", async () => {
+    await using server = await startServer({ env: { ...PUBLIC, TRUSTED_PROXIES: "127.0.0.1" } });
+    const headers = { ...ORIGINAL, "x-forwarded-host": "auth.example.com", "x-forwarded-uri": "/auth/verify" };
+    for (let n = 0; n < 2; n++) assert.equal((await open(server, "/auth/verify", { headers })).status, 401);
+    await server.logged("original_url_own");
+    assert.equal(server.log("original_url_own").length, 1);
+    assert.deepEqual(server.log("original_url_unknown"), []);
+  });
+
+  // https://github.com/envoyproxy/gateway/issues/5783: Envoy appends the path, and sends Host and the method.
+  test("is asked by Envoy below its own path, which names the request", async () => {
+    const cookie = await logInOnPage(behindProxy);
+    const ask = (path: string, lines: string[] = [], method = "GET") =>
+      request(behindProxy.port, {
+        method,
+        target: `/auth/verify/redirect${path}`,
+        host: "wiki.example.com",
+        lines: ["Accept: text/html", ...lines],
+      });
+    for (const path of ["/a?b=c&d=e", "/", "//a/../b", "/a/%2e%2e/b;x", "/?rd=/auth/verify/redirect/x"]) {
+      const lines = ["X-Forwarded-Proto: https", "X-Original-URL: https://open.example.com/"];
+      assert.equal((await ask(path, [...lines, `Cookie: ${cookie}`])).status, 200, path);
+      const login = await ask(path, lines);
+      const rd = encodeURIComponent(`https://wiki.example.com${path}`);
+      assert.deepEqual([login.status, login.headers.location], [302, `https://auth.example.com/login?rd=${rd}`]);
+    }
+    assert.equal((await ask("/a", ["Content-Length: 0"], "POST")).status, 303);
+    // Nothing else of this server answers below that path, which would let a request pass.
+    for (const path of ["/../../../healthz", "/../../../login", "/%2e%2e/%2e%2e/%2e%2e/healthz", "/..;/healthz"])
+      assert.equal((await ask(path)).status, 302, path);
+    assert.equal((await ask("x")).status, 404);
+    const stranger = await open(named, "/auth/verify/redirect/a");
+    assert.deepEqual([stranger.status, stranger.location], [302, "https://auth.example.com/login"]);
+  });
+
   test("answers 401 to programs, without a redirect", async () => {
     for (const headers of [
       { accept: "application/json" },
@@ -646,6 +705,19 @@ suite("renewal", () => {
     assert.equal((await verify(cookie)).status, 200);
     const expired = agedBy(0.3 * TTL_SECONDS, cookie);
     assert.equal((await verify(expired)).location?.split("?")[0], "https://auth.example.com/login");
+  });
+
+  // https://github.com/oauth2-proxy/oauth2-proxy/issues/707: proxies that send each refused page to the login page.
+  test("the login page renews a session that is due, so that a fixed address to log in at makes no loop", async () => {
+    const cookie = await logInBefore(0.8 * TTL_SECONDS);
+    const led = await open(renewing, "/login?rd=%2Fx", { headers: { cookie } });
+    assert.deepEqual([led.status, led.location], [303, "/x"]);
+    assert.ok(Number(claimsOf(tokenOf(String(led.cookie))).exp) > Number(claimsOf(tokenOf(cookie)).exp));
+    const again = await open(renewing, "/login?rd=%2Fx", { headers: { cookie: String(led.cookie) } });
+    assert.deepEqual([again.status, again.location, again.cookie], [303, "/x", null]);
+    await logInOnPage(renewing);
+    const ended = await open(renewing, "/login?rd=%2Fx", { headers: { cookie } });
+    assert.deepEqual([ended.location, ended.cookie], ["https://auth.example.com/login?rd=%2Fx&moved=1", null]);
   });
 
   test("a session that was superseded or has ended is not renewed", async () => {

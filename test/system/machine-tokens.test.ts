@@ -112,6 +112,29 @@ suite("a token of a program", () => {
     assert.equal((await get(server, "/admin/api/status", token)).status, 200);
   });
 
+  test("has a header of its own for forward-auth, where the app needs Authorization", async (t) => {
+    const { server, headers: session } = await startAdmin(t);
+    const token = await create(server, "hass", "--scope", "verify", "events:read");
+    const other = await create(server, "other", "--scope", "verify");
+    const at = (headers: Record<string, string>) => ask(server, "/auth/verify", { headers });
+    for (const authorization of ["Bearer the-app's-own", "Basic eDp5", `Bearer ${other}`, session.Authorization]) {
+      const { status, headers } = await at({ "X-Authserve-Token": token, Authorization: authorization });
+      assert.deepEqual([status, names(headers)], [200, ["1", EMAIL, "hass"]], authorization);
+      assert.equal(headers.get("remote-credential"), authorization.includes(other) ? "token" : "");
+    }
+    assert.deepEqual(names((await at({ "X-Authserve-Token": token })).headers), ["1", EMAIL, "hass"]);
+    assertProblem(
+      await at({ "X-Authserve-Token": newToken(), Authorization: session.Authorization }),
+      401,
+      "invalid_token",
+    );
+    assertProblem(await at({ "X-Authserve-Token": session.Authorization }), 401, "invalid_token");
+    assert.equal((await at({ "X-Authserve-Token": "", Authorization: session.Authorization })).status, 200);
+    const twice = [`X-Authserve-Token: ${token}`, `X-Authserve-Token: ${token}`];
+    assert.equal((await request(server.port, { target: "/auth/verify", lines: twice })).status, 401);
+    assert.equal((await ask(server, "/admin/api/status", { headers: { "X-Authserve-Token": token } })).status, 401);
+  });
+
   test("is taken as the password of Basic by forward-auth, which asks for it, and nowhere else", async (t) => {
     const { server } = await startAdmin(t, { TRUSTED_PROXIES: "127.0.0.1" });
     const token = await create(server, "git", "--scope", "verify", "events:read", "metrics");
@@ -130,6 +153,9 @@ suite("a token of a program", () => {
     for (const lines of [
       [],
       ["User-Agent: git/2.39"],
+      ["User-Agent: Mozilla/5.0 (compatible; Liferea/1.15.8; Linux; https://lzone.de/liferea/)"],
+      // Only scripts of browsers send such a method, and they say where they are from.
+      [method("PROPFIND"), "User-Agent: Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36"],
       ["Authorization: Basic eDp5"],
       [wrong],
       // A client that keeps the cookies of an app, and whose token has expired.
@@ -152,6 +178,12 @@ suite("a token of a program", () => {
       ["Origin: https://app.example.com"],
       ["Cookie: a=b"],
       ["Authorization: Bearer x"],
+      ["X-Authserve-Token: ask_wrong"],
+      // A picture in Safari 15, or in any browser over plain HTTP: no Sec-Fetch-Mode.
+      [
+        "Accept: image/webp,*/*",
+        "User-Agent: Mozilla/5.0 (Macintosh; Intel Mac OS X 10_15_7) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/15.6",
+      ],
     ])
       assert.match(String(await challenge(lines)), /^Bearer/, lines.join());
   });

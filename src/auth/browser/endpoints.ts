@@ -1,12 +1,13 @@
 import type { IncomingMessage } from "node:http";
 import * as v from "valibot";
 import { AppError, type ErrorCode } from "../../errors.ts";
-import type { Endpoint, RequestHandler } from "../../http/endpoint.ts";
+import type { Endpoint, RequestContext, RequestHandler } from "../../http/endpoint.ts";
 import { readForm } from "../../http/fields.ts";
 import { isNavigation } from "../../http/headers.ts";
 import type { Reply } from "../../http/problem.ts";
 import { LoginBody } from "../endpoints.ts";
 import type { Supersession } from "../sessions.ts";
+import type { AccessClaims } from "../token.ts";
 import { type EndSessionParts, endSessionFormHandler, endSessionPageHandler } from "./end-session.ts";
 import { isFromOtherScheme, keepsCookie, reachedOrigin, requireSameSite } from "./guard.ts";
 import { redirect } from "./html.ts";
@@ -72,7 +73,8 @@ export function pageEndpoints(parts: EndSessionParts): Endpoint[] {
       method: "GET",
       path: "/login",
       audience: "visitors",
-      summary: "Shows the login page. While a session lives it redirects to `rd`.",
+      summary:
+        "Shows the login page. While a session lives it redirects to `rd`, and prolongs the session if that is due.",
       query: RedirectQuery,
       ...PAGE,
       handler: loginPageHandler(parts),
@@ -136,15 +138,16 @@ export function pageEndpoints(parts: EndSessionParts): Endpoint[] {
     {
       method: "GET",
       path: "/logout",
-      summary: "Shows a button to log out. Without a session it redirects to the login page.",
+      summary: "Shows a button to log out. Without a session it redirects to `rd`, or to the login page.",
+      query: RedirectQuery,
       ...PAGE,
       handler: logoutPageHandler(parts),
     },
     {
       method: "POST",
       path: "/logout",
-      summary: "Ends the session of the cookie, removes the cookie and redirects to the login page.",
-      request: v.object({}),
+      summary: "Ends the session of the cookie, removes the cookie and redirects to `rd`, or to the login page.",
+      request: v.object(RedirectQuery.entries),
       requestTypes: FORM,
       response: v.string(),
       statuses: [303],
@@ -213,6 +216,7 @@ function passkeyEndpoints(parts: BrowserParts, passkeys: PasskeyParts): Endpoint
 /** Answers `GET /login` with the login page, or with a redirect to `rd` while a session lives. */
 function loginPageHandler(parts: BrowserParts): RequestHandler {
   const { authenticate, cookie, rules, log, trustedProxies, isToKnownHost } = parts;
+  const leadOn = createLeadOn(parts);
   return async (context) => {
     const { request } = context;
     const texts = textsFor(request.headers["accept-language"]);
@@ -226,17 +230,29 @@ function loginPageHandler(parts: BrowserParts): RequestHandler {
     const { claims, ended } = await sessionOf(request, cookie, authenticate);
     const isAgain = query.has(AGAIN);
     const isRefused = query.has(PASSKEY_REFUSED);
-    if (claims && !isAgain && !isRefused) return leadTo(target, texts, prefixOf(request, trustedProxies, rules));
+    // Some proxies send every page here that `/auth/verify` sends to the renewal.
+    const led = claims && !isAgain && !isRefused ? await leadOn(claims, target, request) : null;
+    if (led !== null) return led;
     if (mayMove && !keepsCookie(reachedOrigin(request, trustedProxies, rules), rules))
       return redirect(ownLoginUrl(rules, rd, true));
     if (isFramed(request)) return framedPage(texts, ownLoginUrl(rules, rd, false), texts.login, framersOf(rules));
-    const notes = ended ? [endedText(texts, supersessionIn(ended))] : [];
-    if (target.refused) notes.push(texts.refusedTarget(target.refused.origin));
-    if (isAgain) notes.push(texts.logInAgain);
-    if (isRefused) notes.push(texts.passkey.refused);
+    const notes = notesOf(texts, { ended, target, isAgain, isRefused });
     const passkeyScript = await readPasskeyScript(parts);
     return loginPage(200, { texts, target: target.url, origin: rules.origin, notes, passkeyScript });
   };
+}
+
+/** What the login page says before its form. */
+function notesOf(
+  texts: Texts,
+  why: { ended: AppError | undefined; target: Target; isAgain: boolean; isRefused: boolean },
+): string[] {
+  return [
+    ...(why.ended ? [endedText(texts, supersessionIn(why.ended))] : []),
+    ...(why.target.refused ? [texts.refusedTarget(why.target.refused.origin)] : []),
+    ...(why.isAgain ? [texts.logInAgain] : []),
+    ...(why.isRefused ? [texts.passkey.refused] : []),
+  ];
 }
 
 /** Whether a page is opened in a frame of another one. */
@@ -259,6 +275,23 @@ const AGAIN = "again";
 function ownLoginUrl({ origin, base }: RedirectRules, rd: string | null, isMoved: boolean): string {
   const query = new URLSearchParams({ ...(rd === null ? {} : { rd }), ...(isMoved ? { [MOVED]: "1" } : {}) });
   return `${origin}${base}/login${query.size === 0 ? "" : `?${query}`}`;
+}
+
+/**
+ * Creates a function that leads a user with a live session to the target, and prolongs the session if that is due.
+ * Returns null if the session has ended.
+ */
+function createLeadOn(parts: BrowserParts) {
+  const { sessions, lifetimes, trustedProxies, rules, now } = parts;
+  const renew = createRenew(parts);
+  return async (claims: AccessClaims, target: Target, request: IncomingMessage): Promise<Reply | null> => {
+    const texts = textsFor(request.headers["accept-language"]);
+    const prefix = prefixOf(request, trustedProxies, rules);
+    const at = now() / 1000;
+    if (!(await isRenewalDue(claims, lifetimes, sessions, at, "page"))) return leadTo(target, texts, prefix);
+    const renewed = await renew(claims, at, "page");
+    return renewed === null ? null : leadTo(target, texts, prefix, { "Set-Cookie": renewed });
+  };
 }
 
 /** Leads a user with a session to the target. If it was refused, a page tells it. */
@@ -311,38 +344,50 @@ function loginFormHandler(parts: BrowserParts): RequestHandler {
 }
 
 /** Answers `GET /logout`, the link of an app, with a page that has the button to log out. */
-function logoutPageHandler({ authenticate, cookie, rules, trustedProxies }: BrowserParts): RequestHandler {
-  return async ({ request }) => {
+function logoutPageHandler(parts: BrowserParts): RequestHandler {
+  const { authenticate, cookie, rules } = parts;
+  return async (context) => {
+    const { request } = context;
     const texts = textsFor(request.headers["accept-language"]);
-    if (isFramed(request))
-      return framedPage(texts, `${rules.origin}${rules.base}/logout`, texts.logOut, framersOf(rules));
+    const rd = queryOf(request).get("rd");
+    if (isFramed(request)) {
+      const url = `${rules.origin}${rules.base}/logout${rd === null ? "" : `?rd=${encodeURIComponent(rd)}`}`;
+      return framedPage(texts, url, texts.logOut, framersOf(rules));
+    }
     const { claims } = await sessionOf(request, cookie, authenticate);
-    return claims ? logoutPage(texts, claims.email) : redirect(`${prefixOf(request, trustedProxies, rules)}/login`);
+    const target = afterLogout(rd, context, parts);
+    return claims ? logoutPage(texts, claims.email, target) : redirect(target ?? toLogin(request, parts));
   };
 }
 
+/** Where a browser goes after a logout. Null, for the login page, if `rd` is missing or not allowed. */
+function afterLogout(rd: string | null, context: RequestContext, parts: BrowserParts): string | null {
+  const target = rd === null ? null : targetOf(rd, context, parts);
+  return target?.refused === null ? target.url : null;
+}
+
+/** The address of the login page. */
+const toLogin = (request: IncomingMessage, { trustedProxies, rules }: BrowserParts) =>
+  `${prefixOf(request, trustedProxies, rules)}/login`;
+
 /**
- * Answers `POST /logout`: ends the session of the cookie, removes the cookie and redirects to the login page. Forms of
- * apps within the domain of the cookie may send it.
+ * Answers `POST /logout`: ends the session of the cookie, removes the cookie and redirects to `rd`, or to the login
+ * page. Forms of apps within the domain of the cookie may send it.
  */
-function logoutFormHandler({
-  authenticate,
-  sessions,
-  cookie,
-  rules,
-  trustedProxies,
-  log,
-}: BrowserParts): RequestHandler {
-  return async ({ request, requestId, address }) => {
+function logoutFormHandler(parts: BrowserParts): RequestHandler {
+  const { authenticate, sessions, cookie, rules, log } = parts;
+  return async (context) => {
+    const { request, requestId, address } = context;
     const from = request.headers.origin;
     const sender = from === undefined ? null : URL.parse(from);
     const isOfApp = sender !== null && sender.origin === from && isOfDomain(sender, rules);
     requireSameSite(request, isOfApp ? [sender.origin] : [], rules.origin);
-    await readForm(request, FORM_LIMIT);
+    const fields = await readForm(request, FORM_LIMIT);
     const { claims } = await sessionOf(request, cookie, authenticate);
     if (claims && (await sessions.removeIf(claims.sub, claims.sid)))
       log.info({ event: "session_ended", requestId, address, userId: claims.sub }, "logged out");
-    return redirect(`${prefixOf(request, trustedProxies, rules)}/login`, { "Set-Cookie": cookie.clear() });
+    const target = afterLogout(fields.get("rd") ?? null, context, parts) ?? toLogin(request, parts);
+    return redirect(target, { "Set-Cookie": cookie.clear() });
   };
 }
 
@@ -351,21 +396,14 @@ function logoutFormHandler({
  * leads to the login page.
  */
 function renewSessionHandler(parts: BrowserParts): RequestHandler {
-  const { authenticate, sessions, cookie, rules, lifetimes, trustedProxies, now } = parts;
-  const renew = createRenew(parts);
+  const { authenticate, cookie } = parts;
+  const leadOn = createLeadOn(parts);
   return async (context) => {
     const { request } = context;
-    const texts = textsFor(request.headers["accept-language"]);
     const rd = queryOf(request).get("rd");
     const { claims } = await sessionOf(request, cookie, authenticate);
-    const prefix = prefixOf(request, trustedProxies, rules);
-    const toLogin = redirect(`${prefix}/login${rd === null ? "" : `?rd=${encodeURIComponent(rd)}`}`);
-    if (!claims) return toLogin;
-    const target = targetOf(rd, context, parts);
-    const at = now() / 1000;
-    if (!(await isRenewalDue(claims, lifetimes, sessions, at, "page"))) return leadTo(target, texts, prefix);
-    const renewed = await renew(claims, at, "page");
-    return renewed === null ? toLogin : leadTo(target, texts, prefix, { "Set-Cookie": renewed });
+    const led = claims === null ? null : await leadOn(claims, targetOf(rd, context, parts), request);
+    return led ?? redirect(`${toLogin(request, parts)}${rd === null ? "" : `?rd=${encodeURIComponent(rd)}`}`);
   };
 }
 

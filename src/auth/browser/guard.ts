@@ -35,15 +35,35 @@ export function createRequestGuard(
 /** Where a request came from, and what it has. */
 type Requester = Pick<RequestContext, "request" | "address">;
 
-/** Where the token of a program may be: in a Bearer header, or also in a Basic one as the password. */
-type TokenPlaces = (authorization: readonly string[]) => string[];
+/** The token of a program in a request, also a wrong one, and whether it is the only one. */
+type FoundToken = { token: string; isOnly: boolean } | null;
 
-/** What forward-auth takes as tokens. */
-export const withBasic: TokenPlaces = (authorization) => [...tokensIn(authorization), ...basicTokensIn(authorization)];
+/** Finds the token of a program. */
+type FindToken = (request: IncomingMessage) => FoundToken;
 
-/** Whether a request has what counts as the token of a program, also a wrong one. */
-export const hasMachineToken = ({ rawHeaders }: IncomingMessage, tokensOf: TokenPlaces) =>
-  tokensOf(headerValues(rawHeaders, "authorization")).length > 0;
+/** The header for a program whose app needs `Authorization` itself. Its value is the token alone. */
+export const TOKEN_HEADER = "x-authserve-token";
+
+/** Finds it in a Bearer header. */
+const bearerToken: FindToken = (request) => tokenInAuthorization(request, tokensIn);
+
+/** Finds it where the app would get it: in a Bearer header, or in a Basic one as the password. */
+export const appToken: FindToken = (request) =>
+  tokenInAuthorization(request, (values) => [...tokensIn(values), ...basicTokensIn(values)]);
+
+/** Finds what forward-auth takes: that of its own header, or else that in `Authorization`. */
+export const forwardedToken: FindToken = (request) => {
+  const values = headerValues(request.rawHeaders, TOKEN_HEADER).filter((value) => value !== "");
+  return firstToken(values, values) ?? appToken(request);
+};
+
+function tokenInAuthorization({ rawHeaders }: IncomingMessage, tokensOf: (values: string[]) => string[]): FoundToken {
+  const values = headerValues(rawHeaders, "authorization");
+  return firstToken(tokensOf(values), values);
+}
+
+const firstToken = ([token]: string[], values: string[]): FoundToken =>
+  token === undefined ? null : { token, isOnly: values.length === 1 };
 
 /**
  * Returns the genuine token of a program that a request has; null if it has none. Throws the errors of {@link
@@ -52,13 +72,12 @@ export const hasMachineToken = ({ rawHeaders }: IncomingMessage, tokensOf: Token
 export async function machineTokenOf(
   { request, address }: Requester,
   machineTokens: MachineTokens,
-  tokensOf: TokenPlaces = tokensIn,
+  find: FindToken = bearerToken,
 ): Promise<TokenRecord | null> {
-  const authorization = headerValues(request.rawHeaders, "authorization");
-  const [token] = tokensOf(authorization);
-  if (token === undefined) return null;
-  if (authorization.length > 1) throw wrongToken();
-  return machineTokens.authenticate(token, address);
+  const found = find(request);
+  if (found === null) return null;
+  if (!found.isOnly) throw wrongToken();
+  return machineTokens.authenticate(found.token, address);
 }
 
 /** Lets a request pass that has the live session, or a token with a scope. Null: no token is enough. */

@@ -133,11 +133,12 @@ export function framedPage(texts: Texts, url: string, title: string, frameAncest
 }
 
 /** The page of a link to log out: a button, because a link alone could be followed without a click. */
-export function logoutPage(texts: Texts, email: string): Reply {
+export function logoutPage(texts: Texts, email: string, target: string | null): Reply {
   const body = html`<h1>${texts.logOut}</h1>
 <p><strong>${email}</strong></p>
-${logoutForm(texts)}`;
-  return pageReply(200, { lang: texts.lang, title: texts.logOut, body });
+${logoutForm(texts, target)}`;
+  const formTarget = target === null ? null : (URL.parse(target)?.origin ?? null);
+  return pageReply(200, { lang: texts.lang, title: texts.logOut, body, formTarget });
 }
 
 /** The page of the link of an alert: a button, or what the button has done. */
@@ -157,8 +158,8 @@ export function endSessionPage(texts: Texts, link: { sid: string; key: string } 
   return pageReply(200, { lang: texts.lang, title, body });
 }
 
-const logoutForm = (texts: Texts) => html`<form method="post" action="logout">
-<button type="submit" class="quiet">${texts.logOut}</button>
+const logoutForm = (texts: Texts, target: string | null = null) => html`<form method="post" action="logout">
+${target === null ? null : html`<input type="hidden" name="rd" value="${target}">\n`}<button type="submit" class="quiet">${texts.logOut}</button>
 </form>`;
 
 /** Who is logged in. Times are Unix milliseconds. */

@@ -1,18 +1,11 @@
-import type { IncomingHttpHeaders, IncomingMessage } from "node:http";
+import type { IncomingMessage } from "node:http";
 import type { BlockList } from "node:net";
 import * as v from "valibot";
-import { AppError, type ErrorCode } from "../../errors.ts";
+import { AppError, type ErrorCode, type Fault } from "../../errors.ts";
 import type { Endpoint, RequestContext, RequestHandler } from "../../http/endpoint.ts";
 import { isNavigation } from "../../http/headers.ts";
 import { problem, type Reply } from "../../http/problem.ts";
-import {
-  believed,
-  forwardedOrigin,
-  isFromUnknownClient,
-  isTrusted,
-  peerAddress,
-  NOBODY as UNKNOWN_CLIENT,
-} from "../../http/proxies.ts";
+import { believed, isFromUnknownClient, isTrusted, peerAddress, NOBODY as UNKNOWN_CLIENT } from "../../http/proxies.ts";
 import type { Log } from "../../log.ts";
 import type { AccessOutcome } from "../access/denials.ts";
 import { placeOf } from "../access/place.ts";
@@ -22,7 +15,9 @@ import { insufficientScope, type MachineTokens } from "../machine-tokens/machine
 import { mayVerify } from "../machine-tokens/scopes.ts";
 import type { TokenRecord } from "../machine-tokens/store.ts";
 import type { User } from "../user.ts";
-import { authenticateRequest, hasMachineToken, machineTokenOf, withBasic } from "./guard.ts";
+import { appToken, authenticateRequest, forwardedToken, machineTokenOf, TOKEN_HEADER } from "./guard.ts";
+import { type OriginalRequest, originalRequest, type ProxyFamily, questionedRequest } from "./original-request.ts";
+import { createTellQuestionFault, type TellQuestionFault } from "./question-faults.ts";
 import { isShort, shortTarget } from "./redirect-target.ts";
 import { createRenew, isRenewalDue, type RenewalParts } from "./renewal.ts";
 
@@ -33,6 +28,8 @@ export interface VerifyParts extends RenewalParts {
   user: User;
   /** Judges by the entries of `access` in the configuration file. */
   access: JudgeAccess;
+  /** Called for the first fault of each kind in what proxies ask. */
+  onQuestionFault: (fault: Fault) => void;
   /** Called for each answer. */
   onAccess: (outcome: AccessOutcome) => void;
   /** The address of this service, without a final `/`. */
@@ -73,6 +70,7 @@ const PROBLEM_STATUSES = { too_many_wrong_tokens: 401 } as const;
 
 /** What proxies ask before they let a request pass to an app. */
 export function verifyEndpoints(parts: VerifyParts): Endpoint[] {
+  const tellFault = createTellQuestionFault(parts.log, parts.onQuestionFault);
   return [
     {
       method: "*",
@@ -84,7 +82,7 @@ export function verifyEndpoints(parts: VerifyParts): Endpoint[] {
       statuses: [200, 401],
       problems: PROBLEMS,
       problemStatuses: PROBLEM_STATUSES,
-      handler: verifyHandler(parts, "unauthorized"),
+      handler: verifyHandler({ ...parts, tellFault }, "unauthorized"),
       quiet: true,
     },
     {
@@ -96,7 +94,20 @@ export function verifyEndpoints(parts: VerifyParts): Endpoint[] {
       statuses: [200, 302, 303],
       problems: PROBLEMS,
       problemStatuses: PROBLEM_STATUSES,
-      handler: verifyHandler(parts, "redirect"),
+      handler: verifyHandler({ ...parts, tellFault }, "redirect"),
+      quiet: true,
+    },
+    {
+      method: "*",
+      path: "/auth/verify/redirect/**",
+      audience: "proxies",
+      summary:
+        "Like `/auth/verify/redirect`, for Envoy, which sends the method, the `Host` and the path of the request, with `/auth/verify/redirect` before it. Other headers do not name the request here.",
+      response: v.string(),
+      statuses: [200, 302, 303],
+      problems: PROBLEMS,
+      problemStatuses: PROBLEM_STATUSES,
+      handler: verifyHandler({ ...parts, tellFault }, "redirect", "/auth/verify/redirect"),
       quiet: true,
     },
   ];
@@ -106,10 +117,15 @@ export function verifyEndpoints(parts: VerifyParts): Endpoint[] {
  * Answers a proxy that asks whether a request may pass: 200 with the user, else 401. A browser that opens a page is
  * sent to the login page, or to the renewal of its session when little of it is left. For other requests the answer
  * then has the renewed cookie. A token of a program needs a scope for the host. The entries of `access` say what a
- * request needs.
+ * request needs. With `endpointPath`, the question itself names the request.
  */
-function verifyHandler(parts: VerifyParts, style: RedirectStyle): RequestHandler {
-  const { authenticate, machineTokens, user, cookie, sessions, lifetimes, publicUrl, trustedProxies, log, now } = parts;
+function verifyHandler(
+  parts: VerifyParts & { tellFault: TellQuestionFault },
+  style: RedirectStyle,
+  endpointPath?: string,
+): RequestHandler {
+  const { authenticate, machineTokens, user, cookie, sessions, lifetimes, publicUrl, trustedProxies } = parts;
+  const { tellFault, now } = parts;
 
   function sendTo(path: "/login" | "/login/renew", { url, method }: OriginalRequest): Reply {
     const location = `${publicUrl}${path}${url === null ? "" : `?rd=${encodeURIComponent(shortTarget(url))}`}`;
@@ -121,25 +137,36 @@ function verifyHandler(parts: VerifyParts, style: RedirectStyle): RequestHandler
 
   const renew = createRenew(parts);
 
-  let isReported = false;
-  function reportUnknown(fields: { requestId: string; address: string }): void {
-    if (isReported) return;
-    isReported = true;
-    const message =
-      "a login cannot lead back to the page that was asked for: set TRUSTED_PROXIES, and let the proxy send X-Original-URL, or X-Forwarded-Proto, -Host and -Uri";
-    log.warn({ event: "original_url_unknown", ...fields }, message);
+  /** Tells why a login cannot lead back to a page. */
+  function reportUrl({ requestId, address }: RequestContext, url: string | null): void {
+    const by = { requestId, address };
+    if (url === null)
+      tellFault(
+        { event: "original_url_unknown", ...by },
+        {
+          found: "a login cannot lead back to the page that a proxy asks about, which it does not name",
+          remedy: "set TRUSTED_PROXIES, and let the proxy send X-Original-URL, or X-Forwarded-Proto, -Host and -Uri",
+        },
+      );
+    else if (url.startsWith(`${publicUrl}/`))
+      tellFault(
+        { event: "original_url_own", ...by },
+        {
+          found: "a proxy asks about authserve itself",
+          remedy: "let it ask its address and port, not PUBLIC_URL, and let PUBLIC_URL pass without a login",
+        },
+      );
   }
 
-  let isUnclearReported = false;
-  /** Reads what the proxy asks about. The first time that it is unclear is logged. */
+  /** Reads what the proxy asks about. */
   function readRequest<T>({ requestId, address }: RequestContext, read: () => T): T {
     try {
       return read();
     } catch (error) {
-      if (error instanceof AppError && !isUnclearReported) {
-        isUnclearReported = true;
-        const [{ message } = { message: error.code }] = error.errors ?? [];
-        log.warn({ event: "original_request_unclear", requestId, address }, `the proxy at /auth/verify ${message}`);
+      const [fault] = error instanceof AppError ? (error.errors ?? []) : [];
+      if (fault !== undefined) {
+        const [found, remedy = ""] = fault.message.split(/: (.*)/s, 2);
+        tellFault({ event: "original_request_unclear", requestId, address }, { found: `a proxy ${found}`, remedy });
       }
       throw error;
     }
@@ -147,10 +174,10 @@ function verifyHandler(parts: VerifyParts, style: RedirectStyle): RequestHandler
 
   /** Refuses a request. A browser that opens a page is sent to the login, and a program gets the error. */
   function refuse(context: RequestContext, error: AppError, { needed, original }: Question): Reply {
-    const { request, requestId, address } = context;
+    const { request, requestId } = context;
     const isPage = isOfPage(request, original);
-    if (needed.session && error.status === 401 && !hasMachineToken(request, withBasic) && isPage) {
-      if (original.url === null) reportUnknown({ requestId, address });
+    if (needed.session && error.status === 401 && forwardedToken(request) === null && isPage) {
+      reportUrl(context, original.url);
       return sendTo("/login", original);
     }
     const { headers, ...refusal } = problem(error, requestId);
@@ -185,7 +212,7 @@ function verifyHandler(parts: VerifyParts, style: RedirectStyle): RequestHandler
   async function pass(context: RequestContext, question: Question, asker: Asker): Promise<Reply> {
     const { needed, host } = question;
     if (!needed.session && !needed.token) throw new AppError("access_denied");
-    const token = await machineTokenOf(context, machineTokens, withBasic);
+    const token = await machineTokenOf(context, machineTokens, forwardedToken);
     asker.token = token?.name ?? null;
     if (token === null && needed.session) return passSession(context, question, asker);
     if (token !== null && needed.token) return passProgram(token, host);
@@ -203,20 +230,24 @@ function verifyHandler(parts: VerifyParts, style: RedirectStyle): RequestHandler
       if (question.needed.isOpen) return { reply: passed(NOBODY), decision: "allowed", code: null, ...asker };
       if (error.code === "store_unavailable") throw error;
       const reply = refuse(context, error.code === "too_many_wrong_tokens" ? withStatus401(error) : error, question);
-      const isDenied = error.status === 403 || hasMachineToken(context.request, withBasic);
+      const isDenied = error.status === 403 || forwardedToken(context.request) !== null;
       return { reply, decision: isDenied ? "denied" : "login", code: error.code, ...asker };
     }
   }
 
   return async (context) => {
-    const original = readRequest(context, () => originalRequest(context.request, trustedProxies, parts.proxyFamily));
+    const original = readRequest(context, () =>
+      endpointPath === undefined
+        ? originalRequest(context.request, trustedProxies, parts.proxyFamily)
+        : questionedRequest(context.request, trustedProxies, endpointPath),
+    );
     const asked = accessRequest(context, original, trustedProxies);
     const { allow, entry } = readRequest(context, () => parts.access(asked));
     const host = asked.place?.host ?? null;
     const { reply, ...outcome } = await answer(context, { original, host, needed: neededFor(allow) });
     parts.onAccess({ ...outcome, entry, asked, address: context.address });
     // Where everyone passes, a token also passes that was not judged or lacks the scope. No app may get it.
-    const credential = hasMachineToken(context.request, withBasic) ? "token" : "";
+    const credential = appToken(context.request) === null ? "" : "token";
     return { ...reply, headers: { ...reply.headers, "Remote-Credential": credential } };
   };
 }
@@ -240,14 +271,20 @@ const METHODS_OF_PAGES = ["GET", "HEAD", "POST"];
 const isOfPage = (request: IncomingMessage, { method }: OriginalRequest) =>
   isNavigation(request) && METHODS_OF_PAGES.includes(method);
 
+/** What browsers say they are. Programs that read feeds call themselves compatible. */
+const BROWSER = /^Mozilla\/5\.0 \((?!compatible)/;
+
 /** Whether a program that may know Basic only sent a request. A browser would ask for a password in its own box. */
 function isPlainProgram(request: IncomingMessage, original: OriginalRequest): boolean {
-  const { authorization = "", cookie, origin, "x-requested-with": script } = request.headers;
-  const { "sec-fetch-mode": mode, "sec-fetch-site": site } = request.headers;
-  if (script !== undefined || /^bearer/i.test(authorization) || isOfPage(request, original)) return false;
+  const { authorization = "", cookie, origin, "x-requested-with": script, "user-agent": agent = "" } = request.headers;
+  const { "sec-fetch-mode": mode, "sec-fetch-site": site, [TOKEN_HEADER]: token } = request.headers;
+  if (script !== undefined || token !== undefined || /^bearer/i.test(authorization) || isOfPage(request, original))
+    return false;
   // Clients of WebDAV may keep the cookies of an app.
   const isWithoutCookie = cookie === undefined || /^basic /i.test(authorization);
-  if (mode === undefined) return origin === undefined && isWithoutCookie;
+  // Over plain HTTP, and before Safari 16.4, browsers do not tell the mode.
+  const mayBeBrowser = BROWSER.test(agent) && METHODS_OF_PAGES.includes(original.method);
+  if (mode === undefined) return origin === undefined && isWithoutCookie && !mayBeBrowser;
   // Thunderbird names the mode, and its own origin too. What a page sends in this mode is of a site.
   return mode === "no-cors" && (!METHODS_OF_PAGES.includes(original.method) || (site === "none" && isWithoutCookie));
 }
@@ -294,72 +331,4 @@ function accessRequest(
     method: isMethodNamed ? method : null,
     address: isKnown ? address : null,
   };
-}
-
-/** The request that a proxy asks about. */
-interface OriginalRequest {
-  /** Null if no trusted proxy names it. */
-  url: string | null;
-  /** Of several hosts, a proxy that adds its own leaves the first one to the client. */
-  isOneHost: boolean;
-  /** That of the question if no trusted proxy names it. */
-  method: string;
-  isMethodNamed: boolean;
-}
-
-/** Which headers of a proxy name the original request: `X-Original-*`, or `X-Forwarded-*`. */
-export type ProxyFamily = "original" | "forwarded";
-
-/** What a family of proxies says of the original request. */
-interface Named {
-  url: string | undefined;
-  isOneHost: boolean;
-  method: string | undefined;
-}
-
-/**
- * Reads the original request from the headers of a trusted proxy: `X-Original-URL` and `X-Original-Method` (nginx), or
- * `X-Forwarded-Proto`, `-Host`, `-Uri` and `-Method` (Caddy, Traefik, HAProxy). A proxy sets those of its family, and
- * may pass on the others as the client wrote them. So without `PROXY` only what does not differ is believed. Throws
- * `validation_failed` if it differs.
- */
-export function originalRequest(
-  request: IncomingMessage,
-  trustedProxies: BlockList | undefined,
-  family: ProxyFamily | undefined,
-): OriginalRequest {
-  const { headers, method = "GET", socket } = request;
-  if (!isTrusted(peerAddress(socket), trustedProxies))
-    return { url: null, isOneHost: false, method, isMethodNamed: false };
-  const { url, isOneHost, method: named } = agreed(headers, family);
-  return { url: url ?? null, isOneHost, method: named ?? method, isMethodNamed: named !== undefined };
-}
-
-function agreed(headers: IncomingHttpHeaders, family: ProxyFamily | undefined): Named {
-  const methodIn = (name: "x-original-method" | "x-forwarded-method") => believed(headers, name)?.toUpperCase();
-  const original = { url: believed(headers, "x-original-url"), isOneHost: true, method: methodIn("x-original-method") };
-  const isOneHost = believed(headers, "x-forwarded-host")?.includes(",") !== true;
-  const forwarded = { url: forwardedUrl(headers), isOneHost, method: methodIn("x-forwarded-method") };
-  if (family !== undefined) return family === "original" ? original : forwarded;
-  if (original.method !== undefined && forwarded.method !== undefined)
-    requireEqual("Method", original.method, forwarded.method);
-  if (original.url === undefined) return forwarded;
-  if (believed(headers, "x-forwarded-uri") === undefined) return original;
-  requireEqual("URL", normal(original.url), normal(forwarded.url ?? ""));
-  // Which family the proxy sets is not known, so both must name the method.
-  return { url: original.url, isOneHost, method: forwarded.method && original.method };
-}
-
-const normal = (url: string) => (URL.canParse(url) ? new URL(url).href : url);
-
-function requireEqual(what: "URL" | "Method", original: string, forwarded: string): void {
-  if (original === forwarded) return;
-  const message = `sends X-Original-${what} and X-Forwarded-${what === "URL" ? "Uri" : what}, which differ: let the proxy remove those that it does not set, or set PROXY`;
-  throw new AppError("validation_failed", { errors: [{ path: "the proxy", message }] });
-}
-
-function forwardedUrl(headers: IncomingHttpHeaders): string | undefined {
-  const { scheme, host } = forwardedOrigin(headers);
-  if (scheme === undefined || host === undefined) return undefined;
-  return `${scheme}://${host}${believed(headers, "x-forwarded-uri") ?? "/"}`;
 }

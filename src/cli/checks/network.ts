@@ -103,7 +103,7 @@ async function checkRunning(dataDir: string): Promise<Finding[]> {
     const { found, remedy } = error.fault ?? { found: error.message, remedy: "see its log, and start it again" };
     return [wrong("server", `a server runs on this DATA_DIR, but ${found}`, remedy)];
   }
-  const { status, url, unnamedProxy, configFault } = server;
+  const { status, url, unnamedProxy, questionFault, configFault } = server;
   if (status !== 200) {
     const remedy = "see not_ready in the server's log for the part and the reason";
     return [wrong("server", `${url}/readyz says ${status}`, remedy)];
@@ -113,9 +113,11 @@ async function checkRunning(dataDir: string): Promise<Finding[]> {
     const found = `the running server uses the configuration before the newest change (${configFault})`;
     findings.push(wrong("sources", found, "correct the file; the server then takes it up by itself"));
   }
-  if (unnamedProxy === null) return findings;
-  const fault = faultOfUnnamedProxy(unnamedProxy);
-  return [...findings, warning("proxy", fault.found, fault.remedy)];
+  const faults = [unnamedProxy === null ? null : faultOfUnnamedProxy(unnamedProxy), questionFault];
+  return [
+    ...findings,
+    ...faults.flatMap((fault) => (fault === null ? [] : [warning("proxy", fault.found, fault.remedy)])),
+  ];
 }
 
 /** With SQLite a server holds a lock. With PostgreSQL it is asked. */

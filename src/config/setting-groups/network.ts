@@ -40,10 +40,10 @@ export const NETWORK = {
     example: "127.0.0.1,10.0.0.0/8",
   },
   PROXY: {
-    schema: v.optional(oneOf("nginx", "caddy", "traefik", "haproxy")),
+    schema: v.optional(oneOf("nginx", "caddy", "traefik", "haproxy", "envoy")),
     defaultText: "by the headers, which must not differ",
     meaning:
-      "The proxy that asks `/auth/verify`. By it only the headers count that this proxy sets: `X-Original-URL` and `-Method` of nginx, `X-Forwarded-Uri` and `-Method` of the others.",
+      "The proxy that asks `/auth/verify`. By it only the headers count that this proxy sets: `X-Original-URL` and `-Method` of nginx, `X-Forwarded-Uri` and `-Method` of the others, none of Envoy, which asks `/auth/verify/redirect/PATH`.",
     example: "nginx",
   },
   MAX_CONNECTIONS: {

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import type { IncomingMessage } from "node:http";
 import { BlockList } from "node:net";
 import { suite, test } from "node:test";
-import { originalRequest, type ProxyFamily } from "../../../src/auth/browser/verify.ts";
+import { originalRequest, type ProxyFamily } from "../../../src/auth/browser/original-request.ts";
 
 const PROXIES = new BlockList();
 PROXIES.addAddress("127.0.0.1");

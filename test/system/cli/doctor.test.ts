@@ -246,6 +246,22 @@ suite("authserve doctor", async () => {
     assert.deepEqual((await examine(named)).of("proxy"), []);
   });
 
+  test("what a proxy lacks in its questions is reported until a server starts that is asked rightly", async () => {
+    const file = join(workingDir(), "authserve.yaml");
+    writeFileSync(file, "access:\n  - { host: a.example.com, methods: [GET], allow: everyone }\n");
+    await using server = await startServer({ env: { CONFIG_FILE: file, TRUSTED_PROXIES: "127.0.0.1" } });
+    const headers = {
+      "X-Forwarded-Proto": "https",
+      "X-Forwarded-Host": "a.example.com",
+      "X-Forwarded-For": "192.0.2.1",
+    };
+    assert.equal((await fetch(`${server.url}/auth/verify`, { headers })).status, 400);
+    const [finding] = (await examineUntil(server, isWell)).of("proxy");
+    assert.match(finding?.found ?? "", /^a proxy names no method, and an entry of access compares it$/);
+    assert.match(finding?.remedy ?? "", /^send X-Original-Method, or X-Forwarded-Method$/);
+    assert.equal(server.log("original_request_unclear")[0]?.message, `${finding?.found}: ${finding?.remedy}`);
+  });
+
   test("another server at the address of this one is wrong", async () => {
     await using other = await startServer();
     const file = join(other.dir, "data/server.json");

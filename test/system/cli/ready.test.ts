@@ -17,7 +17,13 @@ type Place = Pick<Server, "dir" | "env">;
 /** Writes the instance file of a server. */
 function leaveInstance(dir: string, url: string): void {
   mkdirSync(join(dir, "data"), { recursive: true, mode: 0o700 });
-  const nothing = { unnamedProxy: null, configFault: null, process: null, reload: { count: 0, file: null } };
+  const nothing = {
+    unnamedProxy: null,
+    questionFault: null,
+    configFault: null,
+    process: null,
+    reload: { count: 0, file: null },
+  };
   const instance = { id: INSTANCE, url, ...nothing };
   writeFileSync(join(dir, "data/server.json"), JSON.stringify(instance), { mode: 0o600 });
 }

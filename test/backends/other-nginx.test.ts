@@ -1,0 +1,272 @@
+import assert from "node:assert/strict";
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { suite, test } from "node:test";
+import { needsNginx } from "../helpers/back-end.ts";
+import { changed } from "../helpers/deployed-files.ts";
+import {
+  APP,
+  COOKIE,
+  echoOf,
+  GENUINE,
+  loggedIn,
+  logInOn,
+  PROXIES,
+  siteOf,
+  startSite,
+  userHeaders,
+} from "../helpers/protected-app.ts";
+import type { Edit, ProxyName } from "../helpers/proxy.ts";
+import { until } from "../helpers/until.ts";
+import { Visitor } from "../helpers/visitor.ts";
+import { workingDir } from "../helpers/working-dir.ts";
+
+const include = (name: string) =>
+  readFileSync(join(import.meta.dirname, "../../deploy/nginx", `authserve-${name}.conf`), "utf8");
+
+const LISTEN = `listen 80;
+listen [::]:80;
+listen 443 ssl;
+listen [::]:443 ssl;
+server_name app.example.com;
+ssl_certificate /x.crt;
+ssl_certificate_key /x.key;`;
+
+/**
+ * A host of Nginx Proxy Manager with all its switches on but *Cache Assets*, and with the lines of our page. Its source
+ * has these in docker/rootfs/etc/nginx/nginx.conf and backend/templates/proxy_host.conf.
+ */
+const manager: Edit = () => `
+server_tokens off;
+proxy_http_version 1.1;
+proxy_set_header X-Forwarded-Scheme $scheme;
+proxy_set_header X-Forwarded-For $proxy_add_x_forwarded_for;
+proxy_set_header Accept-Encoding "";
+map $host $forward_scheme { default http; }
+set_real_ip_from 10.0.0.0/8;
+real_ip_header X-Real-IP;
+real_ip_recursive on;
+${include("maps")}
+server {
+  set $forward_scheme http;
+  # The form sets both: one address is easier to replace here.
+  set $address "127.0.0.1:8080";
+  if ($address ~ ^(?<server>.*):(?<port>.*)$) {}
+  ${LISTEN}
+  http2 on;
+  set $block_sql_injections 0;
+  if ($query_string ~ "union.*select.*\\(") { set $block_sql_injections 1; }
+  if ($block_sql_injections = 1) { return 403; }
+  add_header Strict-Transport-Security "max-age=63072000; preload" always;
+  proxy_set_header Upgrade $http_upgrade;
+  proxy_set_header Connection $http_connection;
+  proxy_http_version 1.1;
+  ${include("server")}
+  location / {
+    ${include("location")}
+    proxy_pass $forward_scheme://$server:$port$request_uri;
+  }
+}`;
+
+/** A host of SWAG with our files, as _template.subdomain.conf.sample of linuxserver/reverse-proxy-confs has it. */
+const swag: Edit = () => `
+map $http_upgrade $connection_upgrade { default upgrade; "" close; }
+${include("maps")}
+server {
+  ${LISTEN}
+  client_max_body_size 0;
+  ${include("server")}
+  location / {
+    ${include("location")}
+    set $upstream_app 127.0.0.1:8080;
+    set $upstream_proto http;
+    proxy_pass $upstream_proto://$upstream_app;
+  }
+}`;
+
+/** nginx 1.22 has no directive `http2`, which 1.25.1 brought. */
+const forThisNginx =
+  (edit: Edit): Edit =>
+  (text) =>
+    edit(text)
+      .replace(/^ *http2 on;\n/m, "")
+      .replace(/^ *client_max_body_size 0;\n(?=[\s\S]*client_max_body_size 0;\n *large)/m, "");
+
+/** The client names itself, and what it asks for, in these. */
+const FORGED = [
+  ...["Remote-User", "mallory", "remote-email", "m@example.com", "X-Forwarded-User", "mallory"],
+  ...["X-Original-URL", "https://open.example.com/", "X-Forwarded-Uri", "/open", "X-Forwarded-Method", "OPTIONS"],
+];
+
+for (const [name, edit] of [
+  ["Nginx Proxy Manager", manager],
+  ["SWAG", swag],
+] as const) {
+  suite(`an app of ${name} with the files of deploy/nginx`, { ...needsNginx(), concurrency: 1 }, () => {
+    const site = siteOf("nginx", {}, forThisNginx(edit));
+
+    test("needs a login, which leads back, and no client names the user", async () => {
+      const visitor = new Visitor(site.proxy.port);
+      const asked = `${APP}/a?b=c&d=%2F`;
+      const visit = await logInOn(await visitor.open(asked, { lines: FORGED }), visitor);
+      assert.deepEqual([visit.url, userHeaders(echoOf(visit))], [asked, GENUINE]);
+      const echo = echoOf(await visitor.request(asked, { lines: FORGED }));
+      assert.deepEqual(userHeaders(echo), GENUINE);
+      assert.ok(!/mallory|open/.test(JSON.stringify(echo)));
+      const hosts = echo.headers.filter(([header]) => /^(?:host|upgrade|x-forwarded-for)$/i.test(header));
+      assert.deepEqual(hosts.map(([header]) => header.toLowerCase()).sort(), ["host", "x-forwarded-for"]);
+    });
+
+    test("opens websockets with a session only, and no other protocol", async () => {
+      const visitor = await loggedIn(site);
+      const { status, socket } = await visitor.upgrade(`${APP}/live`);
+      assert.equal(status, 101);
+      socket?.destroy();
+      assert.equal((await visitor.upgrade(`${APP}/live`, ["h2c"])).status, 200);
+      assert.notEqual((await new Visitor(site.proxy.port).upgrade(`${APP}/live`)).status, 101);
+    });
+
+    test("takes large uploads, and keeps the token of a program", async () => {
+      const { stdout } = await site.server.run(["tokens", "create", "backup", "--scope", "verify"]);
+      const token = ["X-Authserve-Token", stdout.trim(), "Authorization", "Bearer of-the-app"];
+      const upload = { method: "POST", headers: { accept: "*/*" }, lines: token, body: "x".repeat(5_000_000) };
+      const echo = echoOf(await new Visitor(site.proxy.port).request(`${APP}/`, upload));
+      assert.equal(echo.bodyBytes, 5_000_000);
+      assert.deepEqual(userHeaders(echo), [GENUINE[0], ["remotetoken", "backup"], GENUINE[1]]);
+      assert.ok(!JSON.stringify(echo).includes(stdout.trim()));
+      assert.ok(echo.headers.some(([, value]) => value === "Bearer of-the-app"));
+    });
+  });
+}
+
+/** The locations that ingress-nginx writes for `auth-url`, `auth-signin` and `auth-always-set-cookie` (nginx.tmpl). */
+const ingress: Edit = () => `
+server {
+  ${LISTEN}
+  location = /_external-auth {
+    internal;
+    proxy_pass_request_body off;
+    proxy_set_header Content-Length "";
+    proxy_set_header X-Forwarded-Proto "";
+    proxy_set_header Host auth.example.com;
+    proxy_set_header X-Original-URL $scheme://$http_host$request_uri;
+    proxy_set_header X-Original-Method $request_method;
+    proxy_set_header X-Real-IP $remote_addr;
+    proxy_set_header X-Forwarded-For $remote_addr;
+    proxy_set_header X-Auth-Request-Redirect $request_uri;
+    proxy_pass_request_headers on;
+    proxy_pass http://127.0.0.1:3000/auth/verify;
+  }
+  location @signin {
+    internal;
+    add_header Set-Cookie $auth_cookie;
+    return 302 https://auth.example.com/login?rd=$scheme://$http_host$request_uri;
+  }
+  location / {
+    auth_request /_external-auth;
+    auth_request_set $auth_cookie $upstream_http_set_cookie;
+    add_header Set-Cookie $auth_cookie always;
+    auth_request_set $user $upstream_http_remote_user;
+    auth_request_set $email $upstream_http_remote_email;
+    proxy_set_header Remote-User $user;
+    proxy_set_header Remote-Email $email;
+    proxy_set_header Remote-Token "";
+    error_page 401 = @signin;
+    proxy_pass http://127.0.0.1:8080;
+  }
+}`;
+
+/** nginx with one fixed address to log in at. */
+const fixedAddress: Edit = (text) =>
+  changed(text, [
+    ["error_page 401 = @login;", "error_page 401 =302 https://auth.example.com/login?rd=$scheme://$host$request_uri;"],
+  ]);
+
+// https://github.com/oauth2-proxy/oauth2-proxy/issues/707, https://github.com/goauthentik/authentik/issues/6883,
+// https://github.com/tinyauthapp/tinyauth/issues/1023
+for (const [name, edit] of [
+  ["ingress-nginx", ingress],
+  ["nginx with a fixed address", fixedAddress],
+] as const)
+  test(`behind ${name}, pages open while the session lives`, needsNginx(), async () => {
+    const env = { JWT_TTL: "9s", SESSION_MAX_AGE: "1h", PROXY: "nginx" };
+    await using site = await startSite("nginx", env, edit);
+    const visitor = await loggedIn(site);
+    const first = visitor.cookies.get(COOKIE)?.value;
+    // Each page is opened as by hand: without a loop, and without another login. In time one is renewed.
+    await until(async () => {
+      const visit = await visitor.open(`${APP}/a`, { lines: ["X-Forwarded-Uri", "/open"] });
+      assert.deepEqual([visit.status, visit.url], [200, `${APP}/a`]);
+      return visitor.cookies.get(COOKIE)?.value !== first;
+    });
+    assert.equal((await visitor.open(`${APP}/b`)).url, `${APP}/b`);
+  });
+
+// A question over a public name meets the proxy of that host, which by itself would name its own request.
+test("a proxy on another machine can ask over a public name with the location of the page", needsNginx(), async () => {
+  const page = readFileSync(join(import.meta.dirname, "../../docs/protect-an-app.md"), "utf8");
+  const [, location = ""] = /^```nginx\n(location = \/auth\/verify \{[\s\S]*?)```$/m.exec(page) ?? [];
+  const edit: Edit = (text) => `${changed(text, [
+    [
+      "proxy_pass http://127.0.0.1:3000/auth/verify;",
+      "proxy_pass https://127.0.0.1:$server_port/auth/verify; proxy_ssl_server_name on; proxy_ssl_name verify.example.com;\nproxy_set_header Host verify.example.com;",
+    ],
+  ])}
+server {
+  ${LISTEN.replace("app.example.com", "verify.example.com")}
+  ${changed(location, [["192.0.2.7", "127.0.0.1"]])}
+}`;
+  await using site = await startSite("nginx", { ACCESS_LOG: "on" }, edit);
+  const visitor = new Visitor(site.proxy.port);
+  const visit = await logInOn(await visitor.open(`${APP}/a?b=c`, { lines: FORGED }), visitor);
+  assert.deepEqual([visit.url, userHeaders(echoOf(visit))], [`${APP}/a?b=c`, GENUINE]);
+});
+
+const TAILSCALE = "tailscale-control-protocol";
+
+/** The changes of docs/apps.md for another protocol than websockets. */
+const EDITS: Record<ProxyName, Edit> = {
+  nginx: (text) =>
+    changed(text, [
+      ["    websocket websocket;\n", `    websocket websocket;\n    ${TAILSCALE} ${TAILSCALE};\n`],
+      ["    websocket upgrade;\n", `    websocket upgrade;\n    ${TAILSCALE} upgrade;\n`],
+    ]),
+  caddy: (text) =>
+    changed(text, [
+      [
+        "@other not header_regexp Upgrade (?i)^websocket$",
+        `@other not header_regexp Upgrade (?i)^(websocket|${TAILSCALE})$$\n\t@tailscale header_regexp Upgrade (?i)^${TAILSCALE}$$`,
+      ],
+      ["Upgrade websocket\n", `Upgrade websocket\n\t\trequest_header @tailscale Upgrade ${TAILSCALE}\n`],
+    ]),
+  haproxy: (text) =>
+    changed(text, [
+      ["-i websocket\n", `-i websocket\n    acl is_tailscale req.fhdr(Upgrade) -m str -i ${TAILSCALE}\n`],
+      ["unless is_websocket\n", "unless is_websocket or is_tailscale\n"],
+      [
+        "websocket if is_websocket\n",
+        `websocket if is_websocket\n    http-request set-header Upgrade ${TAILSCALE} if is_tailscale !is_websocket\n`,
+      ],
+    ]),
+};
+
+// https://headscale.net/stable/ref/integration/reverse-proxy/: its clients upgrade to a protocol of their own.
+for (const [name, needsProxy] of PROXIES)
+  test(`clients of headscale reach it behind ${name}, and no other protocol`, needsProxy(), async () => {
+    const file = join(workingDir(), "authserve.yaml");
+    writeFileSync(file, "access:\n  - { host: app.example.com, path: /ts2021, allow: everyone }\n");
+    await using site = await startSite(name, { CONFIG_FILE: file }, EDITS[name]);
+    const client = new Visitor(site.proxy.port);
+    const { status, socket } = await client.upgrade(`${APP}/ts2021`, [TAILSCALE]);
+    assert.equal(status, 101);
+    socket?.destroy();
+    assert.equal((await client.upgrade(`${APP}/ts2021`, ["h2c"])).status, 200);
+    // Of several protocols the app gets one, or none.
+    (await client.upgrade(`${APP}/ts2021`, [TAILSCALE, "h2c"])).socket?.destroy();
+    const sent = site.app.received.flatMap(({ headers }) => headers.filter(([header]) => /^upgrade$/i.test(header)));
+    assert.deepEqual([...new Set(sent.map(([, value]) => value))], [TAILSCALE]);
+    assert.notEqual((await client.upgrade(`${APP}/admin`, [TAILSCALE])).status, 101);
+    const live = await (await loggedIn(site)).upgrade(`${APP}/live`);
+    assert.equal(live.status, 101);
+    live.socket?.destroy();
+  });
