@@ -208,10 +208,14 @@ export const origins = parsed((value) => {
   return list.every((one) => one !== null) ? list : null;
 }, "expected a comma-separated list of https origins without a path, e.g. https://app.example.com");
 
-/** A domain whose subdomains share a cookie. */
-export const domain = matching(
-  /^(?=.{1,253}$)[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?(?:\.[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?)*\.[a-z][a-z0-9-]*[a-z0-9]$/,
-  "expected a domain in small letters with a dot in it, e.g. example.com",
+/** A domain whose subdomains share a cookie. A dot before it means nothing (RFC 6265, 5.2.3), and some write one. */
+export const domain = v.pipe(
+  v.string(),
+  v.transform((text) => text.replace(/^\./, "")),
+  matching(
+    /^(?=.{1,253}$)[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?(?:\.[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?)*\.[a-z][a-z0-9-]*[a-z0-9]$/,
+    "expected a domain in small letters with a dot in it, e.g. example.com or home.lan",
+  ),
 );
 
 /** Comma-separated addresses and CIDR ranges, as a `BlockList`. */

@@ -6,7 +6,7 @@ import { type Fault, SettingsError, systemCode } from "../errors.ts";
 import { faultOfAuthorities, faultOfPair, unreadablePem } from "../lib/pem.ts";
 import { isFault, parseDatabaseUrl } from "../postgres/address.ts";
 import { readEncryptionKeys } from "./encryption-keys.ts";
-import { files } from "./fields.ts";
+import { domain as cookieDomain, files } from "./fields.ts";
 import {
   DATABASE_CA_FILE,
   type Environment,
@@ -57,8 +57,9 @@ function unusedRedisUrl(environment: Environment): Fault[] {
 }
 
 /** Checks that browsers keep the cookie of `COOKIE_DOMAIN`: they refuse public suffixes, and domains of other hosts. */
-async function cookieDomainFaults({ COOKIE_DOMAIN: domain, PUBLIC_URL }: Environment): Promise<Fault[]> {
-  if (domain === undefined) return [];
+async function cookieDomainFaults({ COOKIE_DOMAIN, PUBLIC_URL }: Environment): Promise<Fault[]> {
+  const { success, output: domain } = v.safeParse(cookieDomain, COOKIE_DOMAIN);
+  if (!success) return [];
   if (PUBLIC_URL === undefined) return [{ found: "COOKIE_DOMAIN is set without PUBLIC_URL", remedy: "set PUBLIC_URL" }];
   const url = URL.parse(PUBLIC_URL);
   if (url === null) return [];

@@ -8,6 +8,8 @@ suite("COOKIE_DOMAIN", () => {
   for (const [PUBLIC_URL, COOKIE_DOMAIN, fault] of [
     ["https://auth.example.com", "example.com", null],
     ["https://example.com", "example.com", null],
+    // As https://github.com/greenpau/caddy-security/issues/481 has it.
+    ["https://auth.example.com", ".example.com", null],
     ["https://auth.example.co.uk", "example.co.uk", null],
     [undefined, "example.com", /without PUBLIC_URL/],
     ["http://127.0.0.1:3000", "example.com", /needs HTTPS/],
@@ -18,7 +20,7 @@ suite("COOKIE_DOMAIN", () => {
   ] as const) {
     test(`${COOKIE_DOMAIN} with PUBLIC_URL ${PUBLIC_URL} is ${fault === null ? "accepted" : "refused"}`, async () => {
       const read = () => readServerSettings({ ...REQUIRED, ...(PUBLIC_URL && { PUBLIC_URL }), COOKIE_DOMAIN });
-      if (fault === null) assert.equal((await read()).COOKIE_DOMAIN, COOKIE_DOMAIN);
+      if (fault === null) assert.equal((await read()).COOKIE_DOMAIN, COOKIE_DOMAIN.replace(/^\./, ""));
       else await assert.rejects(read, (error) => error instanceof SettingsError && fault.test(error.message));
     });
   }
