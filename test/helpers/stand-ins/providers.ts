@@ -1,5 +1,13 @@
 import type { ApiRequest } from "../../../src/webhook/catch-up/adapter.ts";
-import { answerJson, type DeliveryLog, hasHeader, isPost, NOT_FOUND, type StandInAnswer } from "./stand-in.ts";
+import {
+  answerJson,
+  type DeliveryLog,
+  hasHeader,
+  isPost,
+  NOT_FOUND,
+  type ProviderEvent,
+  type StandInAnswer,
+} from "./stand-in.ts";
 
 export const TOKEN = "a-token-of-a-stand-in";
 
@@ -105,10 +113,11 @@ export function stripeApi(log: DeliveryLog, origin: string, enabledEvents: reado
     if (url.pathname === "/v1/events") {
       const since = Number(url.searchParams.get("created[gte]")) * 1000;
       const wantsAll = url.searchParams.get("delivery_success") === null;
-      const missing = log.events.filter((event) => event.at >= since && (wantsAll || !log.hasArrived(event)));
+      // The cursor names a place, also of an event that has arrived since.
       const after = url.searchParams.get("starting_after");
-      const start = missing.toReversed().findIndex(({ id }) => id === after) + 1;
-      const { items, hasMore } = page(missing, start);
+      const end = after === null ? log.events.length : log.events.findIndex(({ id }) => id === after);
+      const isListed = (event: ProviderEvent) => event.at >= since && (wantsAll || !log.hasArrived(event));
+      const { items, hasMore } = page(log.events.slice(0, end).filter(isListed), 0);
       return answerJson({
         object: "list",
         url: "/v1/events",

@@ -66,7 +66,7 @@ suite("access explain", () => {
       [],
       "login",
       null,
-      "no entry matches, and the request needs a session or a token; apps may read this path in several ways, so that no entry opens it to everyone",
+      "no entry matches, and the request needs a session or a token; apps may read this path in several ways, not each of which is open to everyone",
     ],
   ] as const)
     test(`${url} ${options.join(" ")}`, async () => {

@@ -64,6 +64,42 @@ suite("a catch-up gets what was missed, each once:", () => {
     assert.equal(unrouted?.source, "stripe");
   });
 
+  test("stripe's list changes while it is read: nothing is left out, and nothing is stored twice", async (t) => {
+    const receiver = openReceiver(t);
+    let pages = 0;
+    const sender = receiver.sender({
+      ...SENDERS.stripe,
+      settings: { ...SENDERS.stripe.settings, routes: true },
+      api(log) {
+        const answer = SENDERS.stripe.api(log);
+        return async (request) => {
+          const answered = await answer(request);
+          if (!request.url.includes("/v1/events?")) return answered;
+          // After each page, the event of the cursor arrives, and others before and after it; and a new one fails.
+          const listed = (JSON.parse(answered.text) as { data: { id: string }[] }).data;
+          const last = log.events.findIndex(({ id }) => id === listed.at(-1)?.id);
+          for (const index of [last, last - 3, last + 3]) await log.redeliver(log.events[index] ?? assert.fail());
+          receiver.state.isUp = false;
+          if (pages++ < 3) await sender.emit();
+          receiver.state.isUp = true;
+          return answered;
+        };
+      },
+    });
+    receiver.state.isUp = false;
+    for (let n = 0; n < 350; n++) {
+      await sender.emit();
+      receiver.clock.now += 60_000;
+    }
+    receiver.state.isUp = true;
+    const first = await sender.run();
+    assert.deepEqual([first.failed, first.error], [0, null]);
+    assert.ok(pages > 10 && first.seen > 0 && first.captured > 50, JSON.stringify({ pages, ...first }));
+    assert.equal(await sender.stored(), 350);
+    assert.equal((await sender.run()).failed, 0);
+    assert.equal(await sender.stored(), 353);
+  });
+
   test("what is read from an API is redacted as a delivery is", async (t) => {
     const { receiver, sender } = await openAfterOutage(t, "stripe");
     receiver.clock.now = START + 5 * 24 * HOUR;
