@@ -96,13 +96,15 @@ const ELSEWHERE: readonly (readonly [page: string, beginning: RegExp, why: strin
   ],
   ["docs/monitoring.md", /^# \/etc\/grafana/, "settings of Grafana, which is not here"],
   ["docs/postgresql.md", /^(CREATE|DATABASE_URL|pg_dump)/, "needs PostgreSQL: test/backends/postgres"],
-  ["docs/protect-an-app.md", /^#/, "equal to a file of deploy, which test/backends/proxies runs"],
   [
     "docs/private-payloads.md",
     /^\(umask 077; openssl rand -base64 32 >|^authserve encrypt/,
     "run by .ci/deploy and test/system/cli/encrypt",
   ],
   ["docs/protect-an-app.md", /^(location \/hook|if |@private|acl is_public)/, "run by test/backends/proxy-cases"],
+  ["docs/protect-an-app.md", /^(include \/data|location = \/auth\/verify)/, "run by test/backends/other-nginx"],
+  ["docs/protect-an-app.md", /^(- name: envoy|request_headers_to_remove)/, "settings of Envoy, which is not here"],
+  ["docs/protect-an-app.md", /^nginx\.ingress/, "needs Kubernetes: test/backends/other-nginx has what they become"],
   ["docs/protect-an-app.md", /^(listen 443|bind quic4)/, "run by test/backends/http3"],
   [
     "docs/protect-an-app.md",
