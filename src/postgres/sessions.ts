@@ -7,9 +7,10 @@ import {
   type SessionStore,
 } from "../auth/sessions.ts";
 import { AppError, describeError } from "../errors.ts";
+import { loginNote } from "../storage/factors.ts";
 import { NOW_MS } from "./clock.ts";
 import type { Postgres, Queries } from "./connection.ts";
-import { addLogin } from "./factors.ts";
+import { runQuery } from "./queries.ts";
 import { isOutage } from "./sql-states.ts";
 import { rememberBucket } from "./throttle.ts";
 
@@ -94,7 +95,7 @@ export function createPostgresSessionStore(postgres: Postgres): SessionStore {
     try {
       const wasLive = await postgres.transaction(async (queries) => {
         const isReplaced = await onRow(queries, REPLACE, values);
-        await addLogin(queries, login);
+        await runQuery(queries, loginNote(login));
         if (knownBucket !== null) await rememberBucket(queries, knownBucket, Math.round(login.at));
         return isReplaced;
       });

@@ -1,7 +1,3 @@
-import type { AlertStore } from "../alerts/store.ts";
-import type { AuditStore } from "../audit/store.ts";
-import type { FactorStore } from "../auth/factors/store.ts";
-import type { TokenStore } from "../auth/machine-tokens/store.ts";
 import type { SessionStore } from "../auth/sessions.ts";
 import type { ThrottleStore } from "../auth/throttle/store.ts";
 import type { EncryptionStore } from "../events/encryption.ts";
@@ -9,43 +5,28 @@ import type { EventStore } from "../events/store.ts";
 import type { Leases, NodeStore } from "../nodes/store.ts";
 import { checksOf, type StoreChecks } from "../storage/faults.ts";
 import { type PayloadCodec, PLAIN_CODEC } from "../storage/payload-codec.ts";
-import type { CatchUpStore } from "../webhook/catch-up/store.ts";
+import { ofSmallStores, type SmallStores } from "../storage/small-stores.ts";
 import type { HeldStore } from "../webhook/held/held-store.ts";
 import type { SourceStore } from "../webhook/intake/source-store.ts";
-import type { OutageStore } from "../webhook/outages/store.ts";
-import type { SubscriptionStore } from "../webhook/subscriptions/store.ts";
-import { createPostgresAlertStore } from "./alerts.ts";
-import { createPostgresAuditStore } from "./audit.ts";
-import { createPostgresCatchUpStore } from "./catch-ups.ts";
 import type { DatabaseClock } from "./clock.ts";
 import type { Postgres } from "./connection.ts";
 import { createPostgresEncryption } from "./encryption.ts";
 import { createPostgresEventStore } from "./events.ts";
-import { createPostgresFactorStore } from "./factors.ts";
 import { createPostgresHeldStore } from "./held.ts";
-import { createPostgresTokenStore } from "./machine-tokens.ts";
 import { createPostgresLeases, createPostgresNodeStore } from "./nodes.ts";
-import { createPostgresOutageStore } from "./outage-store.ts";
+import { onPostgres } from "./queries.ts";
 import { createPostgresSessionStore } from "./sessions.ts";
 import { createPostgresSourceStore } from "./source-counts.ts";
-import { createPostgresSubscriptionStore } from "./subscriptions.ts";
 import { createPostgresThrottleStore } from "./throttle.ts";
 import { createTrial, PARTS } from "./trial.ts";
 
 /** The stores in a database. Closing `events` closes all of them. */
-export interface PostgresStores {
+export interface PostgresStores extends SmallStores {
   events: EventStore;
   sessions: SessionStore;
   throttle: ThrottleStore;
   sources: SourceStore;
-  alerts: AlertStore;
   held: HeldStore;
-  tokens: TokenStore;
-  audit: AuditStore;
-  outages: OutageStore;
-  catchUps: CatchUpStore;
-  subscriptions: SubscriptionStore;
-  factors: FactorStore;
   encryption: EncryptionStore;
   nodes: NodeStore;
   leases: Leases;
@@ -73,14 +54,8 @@ export function storesOn(
     sessions: createPostgresSessionStore(postgres),
     throttle: createPostgresThrottleStore(postgres, server),
     sources: createPostgresSourceStore(postgres),
-    alerts: createPostgresAlertStore(postgres),
+    ...(ofSmallStores((store) => onPostgres(postgres, store)) as unknown as SmallStores),
     held: createPostgresHeldStore(postgres, codec),
-    tokens: createPostgresTokenStore(postgres),
-    audit: createPostgresAuditStore(postgres),
-    outages: createPostgresOutageStore(postgres),
-    catchUps: createPostgresCatchUpStore(postgres),
-    subscriptions: createPostgresSubscriptionStore(postgres),
-    factors: createPostgresFactorStore(postgres),
     encryption: createPostgresEncryption(postgres, codec),
     nodes: createPostgresNodeStore(postgres),
     leases: createPostgresLeases(postgres),

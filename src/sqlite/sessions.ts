@@ -1,9 +1,11 @@
 import { type LoginNotes, type LoginOrigin, recordOf, type SessionRow, type SessionStore } from "../auth/sessions.ts";
 import { describeError } from "../errors.ts";
+import { loginNote } from "../storage/factors.ts";
+import { runSync } from "../storage/query.ts";
 import { asAsync, type SyncPort } from "./async-store.ts";
 import { atomic, type Database } from "./database.ts";
-import { sqliteFactors } from "./factors.ts";
 import { createMetadata } from "./metadata.ts";
+import { createRun } from "./queries.ts";
 import { sqliteFailures } from "./throttle.ts";
 
 /** Keeps sessions in the SQLite file. The next read sees a revocation by another process. */
@@ -42,13 +44,14 @@ export function sqliteSessions(database: Database, now: () => number = Date.now)
   );
   const forget = database.prepare("DELETE FROM supersessions WHERE expires_at <= ?");
   const metadata = createMetadata(database);
-  let writers: Pick<ReturnType<typeof sqliteFactors> & ReturnType<typeof sqliteFailures>, "addLogin" | "remember">;
+  const run = createRun(database);
+  let failures: ReturnType<typeof sqliteFailures>;
 
   const note = atomic(database, ({ login, knownBucket }: LoginNotes) => {
     // Most stores of sessions are only read, or serve one command.
-    writers ??= { ...sqliteFactors(database), ...sqliteFailures(database) };
-    writers.addLogin(login);
-    if (knownBucket !== null) writers.remember(knownBucket, login.at);
+    failures ??= sqliteFailures(database);
+    runSync(loginNote(login), run);
+    if (knownBucket !== null) failures.remember(knownBucket, login.at);
   });
   function tryToNote(notes: LoginNotes): string | null {
     try {

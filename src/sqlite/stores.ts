@@ -1,8 +1,4 @@
 import { dirname } from "node:path";
-import type { AlertStore } from "../alerts/store.ts";
-import type { AuditStore } from "../audit/store.ts";
-import type { FactorStore } from "../auth/factors/store.ts";
-import type { TokenStore } from "../auth/machine-tokens/store.ts";
 import type { SessionStore } from "../auth/sessions.ts";
 import type { FailureStore, ThrottleStore } from "../auth/throttle/store.ts";
 import type { EncryptionStore } from "../events/encryption.ts";
@@ -10,47 +6,32 @@ import type { EventStore, NewEvent } from "../events/store.ts";
 import { withWakeUps } from "../events/wake-ups.ts";
 import { checksOf, type StoreChecks } from "../storage/faults.ts";
 import { type PayloadCodec, PLAIN_CODEC } from "../storage/payload-codec.ts";
-import type { CatchUpStore } from "../webhook/catch-up/store.ts";
+import { ofSmallStores, READ_AT_ONCE, type SmallStores } from "../storage/small-stores.ts";
 import type { HeldStore } from "../webhook/held/held-store.ts";
 import type { SourceStore } from "../webhook/intake/source-store.ts";
-import type { OutageStore } from "../webhook/outages/store.ts";
-import type { SubscriptionStore } from "../webhook/subscriptions/store.ts";
-import { sqliteAlerts } from "./alerts.ts";
 import { asAsync, translatingErrors } from "./async-store.ts";
-import { sqliteAudit } from "./audit.ts";
-import { sqliteCatchUps } from "./catch-ups.ts";
 import { packEvents, unpackPoints } from "./codec.ts";
 import type { Database } from "./database.ts";
 import { encryptionStore } from "./encryption.ts";
 import { sqliteEvents } from "./events.ts";
-import { sqliteFactors } from "./factors.ts";
 import { sqliteHeld } from "./held.ts";
 import { withAttemptsInFlight } from "./login-attempts.ts";
-import { sqliteTokens } from "./machine-tokens.ts";
-import { sqliteOutages } from "./outage-store.ts";
+import { onSqlite } from "./queries.ts";
 import type { ReadThread } from "./read-thread-client.ts";
 import { createSqliteSessionStore } from "./sessions.ts";
 import { sqliteSources } from "./source-counts.ts";
-import { sqliteSubscriptions } from "./subscriptions.ts";
 import type { StorageServices } from "./thread.ts";
 import type { ThreadClient } from "./thread-client.ts";
 import { createSqliteThrottleStore, sqliteFailures } from "./throttle.ts";
 import { PARTS } from "./trial.ts";
 
 /** The stores of a data directory, on one database. Closing `events` closes all of them. */
-export interface SqliteStores {
+export interface SqliteStores extends SmallStores {
   events: EventStore;
   sessions: SessionStore;
   throttle: ThrottleStore;
   sources: SourceStore;
-  alerts: AlertStore;
   held: HeldStore;
-  tokens: TokenStore;
-  audit: AuditStore;
-  outages: OutageStore;
-  catchUps: CatchUpStore;
-  subscriptions: SubscriptionStore;
-  factors: FactorStore;
   encryption: EncryptionStore;
 }
 
@@ -65,16 +46,13 @@ export function localStores(database: Database, reader?: Database, codec: Payloa
     throttle: createSqliteThrottleStore(database),
     sources: asAsync<SourceStore>(sqliteSources(database)),
     encryption: encryptionStore(database, codec, dirname(database.name)),
-    alerts: asAsync<AlertStore>(sqliteAlerts(database)),
     held: asAsync<HeldStore>(sqliteHeld(database, codec)),
-    tokens: asAsync<TokenStore>(sqliteTokens(database)),
-    audit: asAsync<AuditStore>(sqliteAudit(database)),
-    outages: asAsync<OutageStore>(sqliteOutages(database)),
-    catchUps: asAsync<CatchUpStore>(sqliteCatchUps(database)),
-    subscriptions: asAsync<SubscriptionStore>(sqliteSubscriptions(database)),
-    factors: asAsync<FactorStore>(sqliteFactors(database)),
+    ...localSmallStores(database),
   };
 }
+
+const localSmallStores = (database: Database) =>
+  ofSmallStores((store) => asAsync(onSqlite(database, store))) as unknown as SmallStores;
 
 type LocalEvents = Omit<EventStore, "onWork" | "close">;
 
@@ -108,9 +86,11 @@ export function storesOnThreads(
   const events = asAsync<LocalEvents>(sqliteEvents(reader));
   const sessions = createSqliteSessionStore(reader);
   const failures = sqliteFailures(reader);
-  const alerts = asAsync<AlertStore>(sqliteAlerts(reader));
-  const tokens = asAsync<TokenStore>(sqliteTokens(reader));
-  const factors = asAsync<FactorStore>(sqliteFactors(reader));
+  const small = ofSmallStores((store, name) => {
+    const local = asAsync<Record<string, unknown>>(onSqlite(reader, store) as never);
+    const atOnce = (READ_AT_ONCE[name] ?? []) as readonly string[];
+    return { ...onThread(name, local), ...Object.fromEntries(atOnce.map((method) => [method, local[method]])) };
+  }) as unknown as SmallStores;
   return {
     events: withWakeUps({
       ...onThread("events", events),
@@ -155,19 +135,7 @@ export function storesOnThreads(
     throttle: withAttemptsInFlight(translatingErrors(failures), onThread<FailureStore>("throttle", asAsync(failures))),
     sources: onThread("sources", asAsync<SourceStore>(sqliteSources(reader))),
     held: onThread("held", asAsync<HeldStore>(sqliteHeld(reader))),
-    outages: onThread("outages", asAsync<OutageStore>(sqliteOutages(reader))),
-    catchUps: onThread("catchUps", asAsync<CatchUpStore>(sqliteCatchUps(reader))),
-    subscriptions: onThread("subscriptions", asAsync<SubscriptionStore>(sqliteSubscriptions(reader))),
-    alerts: { ...onThread("alerts", alerts), read: alerts.read, nextMessages: alerts.nextMessages },
-    audit: onThread("audit", asAsync<AuditStore>(sqliteAudit(reader))),
-    tokens: { ...onThread("tokens", tokens), list: tokens.list, find: tokens.find },
-    factors: {
-      ...onThread("factors", factors),
-      list: factors.list,
-      recoveryCodesLeft: factors.recoveryCodesLeft,
-      logins: factors.logins,
-      loginsFromNewNetworks: factors.loginsFromNewNetworks,
-    },
+    ...small,
     encryption: encryptionStore(reader, codec, dataDir),
     checks: checksOf(PARTS, () => thread.call("trial", "run", [])),
   };

@@ -3,21 +3,17 @@ import { AppError, describeError } from "../errors.ts";
 import { repeat } from "../lib/repeat.ts";
 import { type RunCall, serveCalls } from "../lib/thread-rpc.ts";
 import { createPayloadCodec, type EncryptionKey } from "../storage/payload-codec.ts";
-import { sqliteAlerts } from "./alerts.ts";
-import { sqliteAudit } from "./audit.ts";
-import { sqliteCatchUps } from "./catch-ups.ts";
+import { ofSmallStores, type SmallStores } from "../storage/small-stores.ts";
+import type { SyncPort } from "./async-store.ts";
 import { type PackedEvents, unpackEvents } from "./codec.ts";
-import { openDatabase, openReader } from "./database.ts";
+import { type Database, openDatabase, openReader } from "./database.ts";
 import { sqliteEvents } from "./events.ts";
-import { sqliteFactors } from "./factors.ts";
 import { sqliteHeld } from "./held.ts";
-import { sqliteTokens } from "./machine-tokens.ts";
 import { assertInPlace, isLogGone, type OpenFiles, watchLogLength } from "./open-files.ts";
-import { sqliteOutages } from "./outage-store.ts";
+import { onSqlite } from "./queries.ts";
 import { reserveBeside } from "./reserve.ts";
 import { sqliteSessions } from "./sessions.ts";
 import { sqliteSources } from "./source-counts.ts";
-import { sqliteSubscriptions } from "./subscriptions.ts";
 import { sqliteFailures } from "./throttle.ts";
 import { tryServer } from "./trial.ts";
 import { monitorWrites } from "./writes.ts";
@@ -35,6 +31,11 @@ export interface StorageThreadData {
 const IDLE_MS = 30_000;
 // Deliveries wait as long when another program locks the database.
 const TRIAL_TIMEOUT_MS = 2000;
+
+const smallStores = (database: Database) =>
+  ofSmallStores((store) => onSqlite(database, store)) as unknown as {
+    [Name in keyof SmallStores]: SyncPort<SmallStores[Name]>;
+  };
 
 /** What the storage thread serves. */
 export type StorageServices = ReturnType<typeof openServices>["services"];
@@ -86,13 +87,7 @@ function openServices({ dataDir, files, minFreeBytes, keys = [] }: StorageThread
     },
     throttle: sqliteFailures(database),
     sources: sqliteSources(database),
-    alerts: sqliteAlerts(database),
-    tokens: sqliteTokens(database),
-    audit: sqliteAudit(database),
-    outages: sqliteOutages(database),
-    catchUps: sqliteCatchUps(database),
-    subscriptions: sqliteSubscriptions(database),
-    factors: sqliteFactors(database),
+    ...smallStores(database),
     held: {
       ...held,
       hold(batch: Parameters<typeof held.hold>[0]) {

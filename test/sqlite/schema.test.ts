@@ -1,14 +1,15 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import Sqlite from "better-sqlite3";
-import { sqliteAudit } from "../../src/sqlite/audit.ts";
 import { databaseFile, openDatabase } from "../../src/sqlite/database.ts";
 import { sqliteEvents } from "../../src/sqlite/events.ts";
-import { sqliteFactors } from "../../src/sqlite/factors.ts";
-import { sqliteTokens } from "../../src/sqlite/machine-tokens.ts";
 import { APPLICATION_ID } from "../../src/sqlite/maintenance/inspect.ts";
-import { sqliteOutages } from "../../src/sqlite/outage-store.ts";
+import { onSqlite } from "../../src/sqlite/queries.ts";
 import { SCHEMA, stepsFrom } from "../../src/sqlite/schema.ts";
+import { auditStore } from "../../src/storage/audit.ts";
+import { factorStore } from "../../src/storage/factors.ts";
+import { tokenStore } from "../../src/storage/machine-tokens.ts";
+import { outageStore } from "../../src/storage/outages.ts";
 import { statementWith, tempDatabase } from "../helpers/database.ts";
 import { newEvent } from "../helpers/events.ts";
 import { tempDir } from "../helpers/temp-dir.ts";
@@ -83,9 +84,9 @@ test("a file of schema 15 keeps its events, repeats are kept beside them, and di
     events.get("e-1")[0]?.jobs[1]?.history.map(({ response, responseStatus }) => [response, responseStatus]),
     [["ok", null]],
   );
-  assert.deepEqual(sqliteTokens(database).list(), []);
-  assert.equal(sqliteOutages(database).beat(1), null);
-  assert.deepEqual(sqliteFactors(database).list(), []);
+  assert.deepEqual(onSqlite(database, tokenStore).list(), []);
+  assert.equal(onSqlite(database, outageStore).beat(1), null);
+  assert.deepEqual(onSqlite(database, factorStore).list(), []);
   assert.equal(events.pauseRoute("other", 1, 9), true);
   assert.equal(events.erase({ eventId: "e-1", source: "default" }, { reason: "asked for", now: 1 })?.running, 0);
   assert.equal(events.resetComparisons("other"), false);
@@ -93,7 +94,7 @@ test("a file of schema 15 keeps its events, repeats are kept beside them, and di
     events.list({ status: "unrouted", limit: 9 }).items.map(({ eventId }) => eventId),
     ["e-0"],
   );
-  assert.deepEqual(sqliteAudit(database).after(0, 1), []);
+  assert.deepEqual(onSqlite(database, auditStore).after(0, 1), []);
   const { processed, discarded } = events.backlog();
   assert.deepEqual([processed, discarded], [0, 1]);
 });

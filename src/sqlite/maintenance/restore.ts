@@ -12,11 +12,12 @@ import {
 } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import Sqlite from "better-sqlite3";
-import type { AuditEntry } from "../../audit/store.ts";
+import type { AuditEntry, AuditStore } from "../../audit/store.ts";
 import { describeError, exitCodeOf, OperatorError, systemCode } from "../../errors.ts";
 import { copyFile, flush, linkOrCopy } from "../../lib/files.ts";
-import { sqliteAudit } from "../audit.ts";
+import { auditStore } from "../../storage/audit.ts";
 import { databaseFile, REPLACING_SUFFIX, RESTORING_SUFFIX } from "../database.ts";
+import { onSqlite } from "../queries.ts";
 import { faultOfSchema, SCHEMA } from "../schema.ts";
 import { change, discard, isSameFile, leaveWalMode, type Progress } from "./backup.ts";
 import { hasOnlyWal, hasTable, inspectDatabase } from "./inspect.ts";
@@ -235,6 +236,6 @@ function endSessions(file: string): number {
 function noteRestore(file: string, entry: AuditEntry): void {
   change(file, (database) => {
     // A backup of an older version has none.
-    if (hasTable(database, "audit_ends")) sqliteAudit(database).append(entry);
+    if (hasTable(database, "audit_ends")) onSqlite<AuditStore>(database, auditStore).append(entry);
   });
 }

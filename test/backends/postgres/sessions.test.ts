@@ -1,8 +1,9 @@
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
-import { createPostgresFactorStore } from "../../../src/postgres/factors.ts";
+import { onPostgres } from "../../../src/postgres/queries.ts";
 import { createPostgresSessionStore } from "../../../src/postgres/sessions.ts";
 import { createPostgresThrottleStore } from "../../../src/postgres/throttle.ts";
+import { factorStore } from "../../../src/storage/factors.ts";
 import { loginNotesContract } from "../../contract/login-notes.ts";
 import { sessionStoreContract } from "../../contract/session-store.ts";
 import { supersessionContract } from "../../contract/supersession.ts";
@@ -33,7 +34,7 @@ suite("sessions on PostgreSQL", needsPostgres(), () => {
     const breakList = async () => void (await postgres.run("DROP TABLE authserve.logins"));
     return {
       sessions: createPostgresSessionStore(postgres),
-      factors: createPostgresFactorStore(postgres),
+      factors: onPostgres(postgres, factorStore),
       throttle: createPostgresThrottleStore(postgres),
       breakList,
     };

@@ -1,0 +1,38 @@
+import type { OutageKind } from "../webhook/outages/outage.ts";
+import type { OutageStore } from "../webhook/outages/store.ts";
+import { change, type QueryPort, row, rows } from "./query.ts";
+
+const LAST = "SELECT at FROM authserve.heartbeats WHERE name = 'intake'";
+
+/** The heartbeat before, whose row is locked. Of two servers, the second one gets that of the first. */
+const LOCK_LAST = `${LAST} FOR UPDATE`;
+
+/** Sets the heartbeat: time. */
+const BEAT = `
+INSERT INTO authserve.heartbeats (name, at) VALUES ('intake', $1) ON CONFLICT (name) DO UPDATE SET at = excluded.at`;
+
+/** Keeps an outage, or prolongs it: kind, from, to. */
+const RECORD = `
+INSERT INTO authserve.outages AS known (kind, from_at, to_at) VALUES ($1, $2, $3)
+ON CONFLICT (kind, from_at) DO UPDATE SET to_at = greatest(known.to_at, excluded.to_at)`;
+
+const LIST = `
+SELECT kind, from_at AS "startedAt", to_at AS "endedAt" FROM authserve.outages WHERE to_at > $1 ORDER BY from_at, kind`;
+
+/** Keeps outages, and the heartbeat by which they are found. */
+export const outageStore: QueryPort<OutageStore> = {
+  *beat(at) {
+    const last = yield* row<{ at: number }>(LOCK_LAST);
+    yield* change(BEAT, Math.round(at));
+    return last?.at ?? null;
+  },
+  lastBeat: () => row<{ at: number }>(LAST).as((last) => last?.at ?? null),
+  *record({ kind, from, to }, forgetBefore) {
+    yield* change("DELETE FROM authserve.outages WHERE to_at < $1", Math.round(forgetBefore));
+    yield* change(RECORD, kind, Math.round(from), Math.round(to));
+  },
+  list: (since) =>
+    rows<{ kind: OutageKind; startedAt: number; endedAt: number }>(LIST, Math.round(since)).as((found) =>
+      found.map(({ kind, startedAt, endedAt }) => ({ kind, from: startedAt, to: endedAt })),
+    ),
+};
