@@ -41,7 +41,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   metrics: ["errors", "events", "lib"],
   events: ["lib"],
   audit: ["errors", "lib"],
-  storage: ["audit", "errors", "lib"],
+  storage: ["audit", "errors", "events", "lib"],
   auth: BASE,
   webhook: BASE,
   worker: BASE,
