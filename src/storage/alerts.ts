@@ -15,18 +15,19 @@ WHERE id IN (SELECT min(id) FROM authserve.alert_messages GROUP BY notifier) ORD
 const DELAY = "UPDATE authserve.alert_messages SET attempts = attempts + 1, due_at = $2 WHERE id = $1";
 const ADD_SILENCE = "INSERT INTO authserve.alert_silences (id, name, until, silence) VALUES ($1, $2, $3, $4)";
 
+/** Alerts by id, and then silences by their end. */
+const READ = `
+SELECT 0 AS until, id, record, NULL AS silence FROM authserve.alerts
+UNION ALL SELECT until, id, NULL, silence FROM authserve.alert_silences ORDER BY until, id`;
+
 /** Keeps alerts, their silences and messages. */
 export const alertStore: QueryPort<AlertStore> = {
-  *read() {
-    const alerts = yield* rows<{ record: string }>("SELECT record FROM authserve.alerts ORDER BY id");
-    const silences = yield* rows<{ silence: string }>(
-      "SELECT silence FROM authserve.alert_silences ORDER BY until, id",
-    );
-    return {
-      alerts: alerts.map(({ record }) => JSON.parse(record) as AlertRecord),
-      silences: silences.map(({ silence }) => JSON.parse(silence) as Silence),
-    };
-  },
+  // One statement, so that it needs no transaction: SQLite would lock what a read-only disk cannot.
+  read: () =>
+    rows<{ record: string | null; silence: string | null }>(READ).as((found) => ({
+      alerts: found.flatMap(({ record }) => (record === null ? [] : [JSON.parse(record) as AlertRecord])),
+      silences: found.flatMap(({ silence }) => (silence === null ? [] : [JSON.parse(silence) as Silence])),
+    })),
   *save({ changed: alerts, removed, message, notifiers }) {
     for (const alert of alerts) yield* change(PUT, alert.id, JSON.stringify(alert));
     for (const id of removed) yield* change("DELETE FROM authserve.alerts WHERE id = $1", id);
