@@ -158,7 +158,7 @@ function originIn(headers: IncomingHttpHeaders, { isForwarded, isEncrypted, publ
 }
 
 // A proxy may pass on what the client wrote.
-const HOST = /^[A-Za-z0-9._:[\]-]+$/;
+export const HOST = /^[A-Za-z0-9._:[\]-]+$/;
 const SCHEME = /^(?:https?|wss?)$/i;
 
 const matching = (form: RegExp, text: string | undefined) => (text && form.test(text) ? text : undefined);

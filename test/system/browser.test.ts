@@ -607,6 +607,11 @@ suite("/auth/verify", () => {
     for (const path of ["/../../../healthz", "/../../../login", "/%2e%2e/%2e%2e/%2e%2e/healthz", "/..;/healthz"])
       assert.equal((await ask(path)).status, 302, path);
     assert.equal((await ask("x")).status, 404);
+    const odd = { target: "/auth/verify/redirect/b", lines: ["Accept: text/html"] };
+    for (const host of ["wiki.example.com/a?", "a@wiki.example.com", "wiki.example.com#"]) {
+      const answer = await request(behindProxy.port, { ...odd, host });
+      assert.ok(answer.status === 400 || answer.headers.location === "https://auth.example.com/login", host);
+    }
     const stranger = await open(named, "/auth/verify/redirect/a");
     assert.deepEqual([stranger.status, stranger.location], [302, "https://auth.example.com/login"]);
   });

@@ -1,3 +1,5 @@
+import { isUtf8 } from "node:buffer";
+
 /** What back ends may make of a path. */
 interface PathReading {
   /** The decoded segments, as the path has them. */
@@ -37,7 +39,7 @@ export function certainSegments(path: string): string[] {
 }
 
 // Some back ends leave these out, so that they may hide a dot.
-const UNSEEN = /[\s\p{C}]/gu;
+const UNSEEN = /[\s\p{C}+;]/gu;
 
 /** Whether some back end may read `..` in a text, or reads it in a way that is not known. */
 function mayLeadOut(raw: string): boolean {
@@ -64,11 +66,10 @@ function isPlainSegment(raw: string, segment: string | null | undefined, isLast:
 /** The decoded text of a segment; null if it is not the encoding of UTF-8. */
 function decoded(segment: string): string | null {
   if (!segment.includes("%")) return segment;
-  try {
-    return decodeURIComponent(segment);
-  } catch {
-    return null;
-  }
+  // An exception for each of many segments would take long.
+  if (/%(?![0-9a-f]{2})/i.test(segment)) return null;
+  const bytes = segment.replace(/%([0-9a-f]{2})/gi, (_, hex) => String.fromCharCode(Number.parseInt(hex, 16)));
+  return isUtf8(Buffer.from(bytes, "latin1")) ? decodeURIComponent(segment) : null;
 }
 
 // Each time a layer of encoding is removed, so that a long path ends soon.

@@ -1,29 +1,33 @@
 /** Parameters of a query that an entry compares: their names and decoded values. */
 export type QueryRule = readonly (readonly [name: string, value: string])[];
 
+// Apps read no parameters beyond a number: PHP and Express 1,000.
+const MAX_PARAMETERS = 100;
+const MAX_LENGTH = 4096;
+
+/** Names that each app reads as they are written: without escapes, and without brackets, which make lists and maps. */
+const PLAIN_NAME = /^[A-Za-z0-9_.-]*$/;
+
 /**
- * Whether a query has these parameters, and no app can read others. Each is there once, under no name that an app may
- * take for it: PHP, for one, reads `a[]`, `%61` and, for `a_b`, `a.b`. Without a `?`, `query` is null.
+ * Whether a query has these parameters, and no app can read others: each is there once, and under no other spelling.
+ * Without a `?`, `query` is null.
  */
 export function matchesQuery(rule: QueryRule, query: string | null): boolean {
-  // Some apps separate parameters by `;`.
-  if (query === null || query.includes(";")) return false;
-  const sent = query.split("&").map((parameter) => {
+  // Some apps separate parameters by `;`, and a query ends at `#`.
+  if (query === null || query.length > MAX_LENGTH || /[;#]|[^\x21-\x7e]/.test(query)) return false;
+  const sent = query.split("&").map((parameter): [name: string, value: string] => {
     const [name = ""] = parameter.split("=", 1);
-    return { name, read: looseName(name), value: decodedValue(parameter.slice(name.length + 1)) };
+    return [name, parameter.slice(name.length + 1)];
   });
+  if (sent.length > MAX_PARAMETERS || !sent.every(([name]) => PLAIN_NAME.test(name))) return false;
   return rule.every(([name, value]) => {
-    const found = sent.filter(({ read }) => read === looseName(name));
-    return found.length === 1 && found[0]?.name === name && found[0].value === value;
+    const found = sent.filter(([one]) => looseName(one) === looseName(name));
+    return found.length === 1 && found[0]?.[0] === name && decodedValue(found[0][1]) === value;
   });
 }
 
-/** The name as the most lenient app reads it. */
-function looseName(name: string): string {
-  const text = decodedValue(decodedValue(name) ?? name) ?? name;
-  const [beginning = ""] = text.replace(/^ +/, "").split(/[[\0]/, 1);
-  return beginning.replace(/[^A-Za-z0-9]/g, "_").toLowerCase();
-}
+/** The name as the most lenient app reads it. PHP reads `a.b` as `a_b`. */
+const looseName = (name: string) => name.replace(/[.-]/g, "_").toLowerCase();
 
 /** The decoded text; null if it is not the encoding of UTF-8. */
 function decodedValue(text: string): string | null {

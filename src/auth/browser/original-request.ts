@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders, IncomingMessage } from "node:http";
 import type { BlockList } from "node:net";
 import { AppError } from "../../errors.ts";
-import { believed, forwardedOrigin, isTrusted, peerAddress } from "../../http/proxies.ts";
+import { believed, forwardedOrigin, HOST, isTrusted, peerAddress } from "../../http/proxies.ts";
 
 /** The request that a proxy asks about. */
 export interface OriginalRequest {
@@ -57,8 +57,10 @@ export function questionedRequest(
   if (!isTrusted(peerAddress(socket), trustedProxies))
     return { url: null, isOneHost: false, method, isMethodNamed: false };
   const { scheme = "https" } = forwardedOrigin(headers);
+  const { host = "" } = headers;
+  if (!HOST.test(host)) return { url: null, isOneHost: false, method, isMethodNamed: true };
   const rest = target.slice(target.indexOf(endpointPath) + endpointPath.length);
-  return { url: `${scheme}://${headers.host ?? ""}${rest}`, isOneHost: true, method, isMethodNamed: true };
+  return { url: `${scheme}://${host}${rest}`, isOneHost: true, method, isMethodNamed: true };
 }
 
 function agreed(headers: IncomingHttpHeaders, family: Exclude<ProxyFamily, "question"> | undefined): Named {

@@ -216,7 +216,9 @@ function verifyHandler(
     asker.token = token?.name ?? null;
     if (token === null && needed.session) return passSession(context, question, asker);
     if (token !== null && needed.token) return passProgram(token, host);
-    throw token === null ? missingToken() : new AppError("access_denied");
+    // A login opens nothing there: a browser would be led in circles.
+    const isPage = isOfPage(context.request, question.original);
+    throw token === null && !isPage ? missingToken() : new AppError("access_denied");
   }
 
   async function answer(context: RequestContext, question: Question): Promise<Answer> {

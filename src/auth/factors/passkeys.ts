@@ -26,6 +26,8 @@ interface PasskeyData {
   rpId: string;
   /** The user handle that the authenticator keeps. */
   userHandle: string;
+  /** Whether several devices may have it, as it said when it was added. Older ones lack it. */
+  isSynced?: boolean;
 }
 
 /** Where passkeys work for a public URL. Null if browsers allow none there: without TLS, or at an IP address. */
@@ -161,6 +163,7 @@ export async function newPasskey(
       transports: transports.filter((transport) => /^[a-z-]{1,20}$/.test(transport)),
       rpId,
       userHandle: userHandleOf(userId, site),
+      isSynced: registrationInfo.credentialDeviceType === "multiDevice",
     };
     return { id: idOfCredential(id), data: JSON.stringify(data), counter };
   } catch (error) {
@@ -189,7 +192,7 @@ export async function passkeyIn(
     const response = JSON.parse(answer) as AuthenticationResponseJSON;
     const factor = usable.find(({ data }) => dataOf({ data }).credentialId === response.id);
     if (factor === undefined) return { fault: "the passkey is not known" };
-    const { credentialId, publicKey, userHandle } = dataOf(factor);
+    const { credentialId, publicKey, userHandle, isSynced: wasSynced = false } = dataOf(factor);
     // A key of the user, and no other one, has this handle (WebAuthn level 3, 7.2, step 6).
     if (response.response.userHandle !== userHandle) return { fault: "the user handle is another one" };
     if (isFromFrame(response.response.clientDataJSON)) return { fault: IN_FRAME };
@@ -204,7 +207,8 @@ export async function passkeyIn(
     });
     if (!verified) return { fault: "its signature is wrong" };
     const { newCounter: counter, credentialDeviceType } = authenticationInfo;
-    return { factor, counter, isSynced: credentialDeviceType === "multiDevice" };
+    // A copied key could say so itself.
+    return { factor, counter, isSynced: wasSynced && credentialDeviceType === "multiDevice" };
   } catch (error) {
     return { fault: faultText(error) };
   }

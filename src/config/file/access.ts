@@ -37,7 +37,7 @@ export const AccessSchema = v.strictObject(
         ),
         v.check((texts) => Object.keys(texts).length > 0, "expected at least one parameter"),
       ),
-      "Parameters of the query and their decoded values: each is there once, and has no other spelling. Only with `allow: everyone`.",
+      "Parameters of the query and their decoded values: each is there once, and no name in the query has escapes or brackets. Only with `allow: everyone`.",
     ),
     methods: key(listOf(method, "method"), "The methods. Default: every method, and with `query` GET and HEAD."),
     networks: key(

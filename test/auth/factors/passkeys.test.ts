@@ -36,11 +36,11 @@ function open(t: TestContext) {
   const login = createPasskeyLogin({ store, steps, site: SITE, openSession, audit, log, now });
 
   /** Registers a passkey. */
-  async function register(name = "key"): Promise<Authenticator> {
+  async function register(name = "key", flags: Parameters<Authenticator["create"]>[2] = {}): Promise<Authenticator> {
     const key = new Authenticator();
     const { id } = steps.begin("new-passkey");
     const { usable } = passkeysOf(await store.list(), SITE);
-    const answer = key.create(await registrationOptions(SITE, id, USER, usable), SITE.origin);
+    const answer = key.create(await registrationOptions(SITE, id, USER, usable), SITE.origin, flags);
     const made = await newPasskey(answer, SITE, id, USER.id);
     assert.ok(!("fault" in made), JSON.stringify(made));
     await addFactor(store, { ...made, kind: "passkey", name, createdAt: NOW });
@@ -121,8 +121,8 @@ suite("a passkey", () => {
   // WebAuthn level 3, 6.1.1: other devices with the same passkey may not count.
   test("that several devices have may lose its counter and have it again, and any other fall is refused", async (t) => {
     const { register, use, reasons, changes, store } = open(t);
-    const key = await register();
     const isSynced = true;
+    const key = await register("key", { isSynced });
     key.counter = 5;
     await use(key, { isSynced });
     await failsWith("invalid_passkey", use(key, { isSynced, counter: 4 }));
@@ -135,6 +135,15 @@ suite("a passkey", () => {
     await use(key, { isSynced, counter: 0 });
     await use(key, { isSynced, counter: 3 });
     assert.equal(changes.length, 1);
+  });
+
+  test("that one device has is not taken without its counter, also if it says that it is synced", async (t) => {
+    const { register, use, changes } = open(t);
+    const key = await register();
+    key.counter = 5;
+    await use(key);
+    await failsWith("invalid_passkey", use(key, { isSynced: true, counter: 0 }));
+    assert.deepEqual(changes, []);
   });
 
   test("beside another one is told apart, and a removed one is refused", async (t) => {
