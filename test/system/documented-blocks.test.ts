@@ -310,7 +310,7 @@ suite("the commands of the documentation do what they say", () => {
     const github = "preset: github, secrets: [file:secret.txt]";
     const files = {
       "authserve.yaml": `sources:
-  shop: { verify: { header: x-signature, prefix: "sha256=" }, secrets: [env:SHOP_SECRET], keepRejected: { count: 10 } }
+  shop: { verify: { header: x-signature, prefix: "sha256=" }, secrets: [env:SHOP_SECRET], keepRejected: { count: 1000 } }
   stripe: { preset: stripe, secrets: [env:STRIPE_SECRET] }
   github: { ${github}, path: /hooks/github }
   code: { preset: github, secrets: [env:CODE_SECRET], catchUp: { token: env:CODE_TOKEN, hook: "${hook}", host: "${origin}" } }
