@@ -21,13 +21,8 @@ export function onPostgres<Port extends object>(postgres: Postgres, store: Query
       async (...args: unknown[]) => {
         const asked = method(...args);
         if (asked instanceof Statement) return run(postgres, asked);
-        // A transaction that runs again after a deadlock begins anew.
-        let next: Query<unknown> | null = asked;
-        return postgres.transaction((queries) => {
-          const query = next ?? (method(...args) as Query<unknown>);
-          next = null;
-          return runQuery(queries, query);
-        });
+        // After a deadlock it runs again, so that each time needs a query of its own.
+        return postgres.transaction((queries) => runQuery(queries, method(...args) as Query<unknown>));
       },
     ]),
   ) as Port;

@@ -1,3 +1,5 @@
+import { storable } from "../lib/storable.ts";
+
 /**
  * Arrays in PostgreSQL's binary format. The driver sends a Buffer as a binary value; its own text arrays cost half of
  * the rate of appends. The statement gives the type: `$1::text[]`.
@@ -41,11 +43,6 @@ export function texts(values: readonly (string | null)[]): Buffer {
     (value) => Buffer.byteLength(value),
     (value, into, at) => into.write(value, at),
   );
-}
-
-/** A text without U+0000, which PostgreSQL refuses. */
-export function storable(value: string): string {
-  return value.includes("\0") ? value.replaceAll("\0", "\uFFFD") : value;
 }
 
 /** A `bigint[]` of safe integers. */

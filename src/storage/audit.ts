@@ -7,6 +7,7 @@ import {
   type AuditStore,
   MAX_REMOVED_ROWS,
 } from "../audit/store.ts";
+import { storable } from "../lib/storable.ts";
 import { change, type Query, type QueryPort, rows } from "./query.ts";
 
 const COLUMNS = "number, at, who, origin, action, detail, hash";
@@ -29,9 +30,6 @@ const AFTER = `SELECT ${COLUMNS} FROM authserve.audit WHERE number > $1 ORDER BY
 // A row of its own: a backup that is restored may have the columns of an earlier version.
 type EndName = keyof AuditEnds | "removed_at";
 
-// PostgreSQL stores no U+0000, and the hash is of what is stored.
-const storable = (text: string) => text.replaceAll("\0", "\uFFFD");
-
 function* removeOld(now: number): Query<void> {
   const oldest = yield* rows<AuditRow>(AFTER, 0, MAX_REMOVED_ROWS);
   const kept = oldest.findIndex(({ at }) => at > now - AUDIT_KEPT_MS);
@@ -47,6 +45,7 @@ export const auditStore: QueryPort<AuditStore> = {
   *append(entry) {
     const [newest = BEFORE_FIRST] = yield* rows<AuditLink>(LOCK_NEWEST, BEFORE_FIRST.number, BEFORE_FIRST.hash);
     yield* removeOld(entry.at);
+    // The hash is of what is stored.
     const { who, origin, detail } = entry;
     const row = chained(newest, { ...entry, who: storable(who), origin: storable(origin), detail: storable(detail) });
     yield* change(ADD, row.number, row.at, row.who, row.origin, row.action, row.detail, row.hash);

@@ -26,9 +26,6 @@ UPDATE authserve.catch_up_items SET is_done = true, changed_at = $3 WHERE source
 
 const MISSED = "SELECT count(*) AS count FROM authserve.catch_up_items WHERE source = $1 AND at >= $2 AND at <= $3";
 
-// PostgreSQL stores no U+0000.
-const storable = (item: string) => item.replaceAll("\0", "\uFFFD");
-
 /** Keeps what catch-ups have found and done. */
 export const catchUpStore: QueryPort<CatchUpStore> = {
   state: (source) =>
@@ -41,9 +38,9 @@ export const catchUpStore: QueryPort<CatchUpStore> = {
       items.map((item) => ({ ...item, isDone: Boolean(item.isDone) })),
     ),
   claim: (source, { item, at }, { now, most, restMs }) =>
-    change(CLAIM, source, storable(item), Math.round(at), Math.round(now), most, restMs).as((count) => count === 1),
-  release: (source, item) => changed(RELEASE, source, storable(item)),
-  finish: (source, item, now) => changed(FINISH, source, storable(item), Math.round(now)),
+    change(CLAIM, source, item, Math.round(at), Math.round(now), most, restMs).as((count) => count === 1),
+  release: (source, item) => changed(RELEASE, source, item),
+  finish: (source, item, now) => changed(FINISH, source, item, Math.round(now)),
   missed: (source, from, to) =>
     row<{ count: number }>(MISSED, source, Math.round(from), Math.round(to)).as((found) => found?.count ?? 0),
   forget: (source, before) =>

@@ -1,12 +1,19 @@
 import { isUtf8 } from "node:buffer";
 
-/** What back ends may make of a path. */
-interface PathReading {
-  /** The decoded segments, as the path has them. */
-  segments: readonly string[];
-  /** The segments as a lenient back end reads them. Null if every back end reads the path as it is. */
-  lenient: readonly string[] | null;
-}
+/** What back ends may make of a path. Without `lenient`, every back end reads it as it is. */
+type PathReading =
+  | { segments: readonly string[]; lenient: null }
+  | {
+      /** The decoded segments, as the path has them. */
+      segments: readonly string[];
+      /** The segments as a lenient back end reads them. */
+      lenient: readonly string[];
+      /**
+       * The segments at the beginning which every back end reads as they are: each reading stays in the folder that
+       * they name. None if some reading may lead out of it, or is not known.
+       */
+      certain: readonly string[];
+    };
 
 // IIS also reads `%u002e`.
 const ENCODED = /%(?:u00)?([0-9a-f]{2})/gi;
@@ -18,24 +25,14 @@ const ODD = /[/;\\#?]|\p{Cc}|%u?[0-9a-f]{2}/iu;
 export function readPath(path: string): PathReading {
   const raw = path.split("/").slice(1);
   const segments = raw.map(decoded);
-  const isPlain = raw.every((segment, index) => isPlainSegment(segment, segments[index], index === raw.length - 1));
-  if (isPlain) return { segments: segments as string[], lenient: null };
+  const odd = raw.findIndex((segment, index) => !isPlainSegment(segment, segments[index], index === raw.length - 1));
+  if (odd === -1) return { segments: segments as string[], lenient: null };
+  const isKnown = !segments.includes(null) && !mayLeadOut(raw.slice(odd).join("/"));
   return {
     segments: segments.map((segment, index) => segment ?? (raw[index] as string)),
     lenient: lenientSegments(path),
+    certain: isKnown ? (segments.slice(0, odd) as string[]) : [],
   };
-}
-
-/**
- * The segments at the beginning of a path, which every back end reads as they are: each reading of the path stays in
- * the folder that they name. None if some reading may lead out of it, or is not known.
- */
-export function certainSegments(path: string): string[] {
-  const raw = path.split("/").slice(1);
-  const segments = raw.map(decoded);
-  const odd = raw.findIndex((segment, index) => !isPlainSegment(segment, segments[index], index === raw.length - 1));
-  const certain = odd === -1 ? raw.length : odd;
-  return mayLeadOut(raw.slice(certain).join("/")) ? [] : (segments.slice(0, certain) as string[]);
 }
 
 // Some back ends leave these out, so that they may hide a dot.
@@ -45,14 +42,11 @@ const UNSEEN = /[\s\p{C}+;]/gu;
 function mayLeadOut(raw: string): boolean {
   const text = withoutLayers(raw);
   // What is not ASCII must be encoded as UTF-8.
-  if (/[^\x21-\x7e]/.test(raw) || text.search(ENCODED) !== -1 || /%u/i.test(text) || raw.split("/").some(isWrong))
-    return true;
+  if (/[^\x21-\x7e]/.test(raw) || text.search(ENCODED) !== -1 || /%u/i.test(text)) return true;
   const whole = Buffer.from(text, "latin1").toString("utf8");
   const parts = whole.replace(UNSEEN, "").split(/[/\\]/);
   return whole.includes("\ufffd") || parts.some((part) => part.startsWith(".."));
 }
-
-const isWrong = (segment: string) => decoded(segment) === null;
 
 /** Whether there is only one way to read a segment. Only the last one may be empty. */
 function isPlainSegment(raw: string, segment: string | null | undefined, isLast: boolean): boolean {
@@ -68,8 +62,7 @@ function decoded(segment: string): string | null {
   if (!segment.includes("%")) return segment;
   // An exception for each of many segments would take long.
   if (/%(?![0-9a-f]{2})/i.test(segment)) return null;
-  const bytes = segment.replace(/%([0-9a-f]{2})/gi, (_, hex) => String.fromCharCode(Number.parseInt(hex, 16)));
-  return isUtf8(Buffer.from(bytes, "latin1")) ? decodeURIComponent(segment) : null;
+  return isUtf8(Buffer.from(withoutLayer(segment, /%([0-9a-f]{2})/gi), "latin1")) ? decodeURIComponent(segment) : null;
 }
 
 // Each time a layer of encoding is removed, so that a long path ends soon.
@@ -94,10 +87,12 @@ function lenientSegments(path: string): string[] {
 /** The text with its encoding removed, one byte a character. */
 function withoutLayers(path: string): string {
   let text = path;
-  for (let layer = 0; layer < MAX_LAYERS && text.includes("%"); layer++)
-    text = text.replace(ENCODED, (_, hex) => String.fromCharCode(Number.parseInt(hex, 16)));
+  for (let layer = 0; layer < MAX_LAYERS && text.includes("%"); layer++) text = withoutLayer(text, ENCODED);
   return text;
 }
+
+const withoutLayer = (text: string, escapes: RegExp) =>
+  text.replace(escapes, (_, hex) => String.fromCharCode(Number.parseInt(hex, 16)));
 
 /** The text without the dots and spaces at its end. A pattern would take quadratic time for many of them. */
 function withoutDots(text: string): string {

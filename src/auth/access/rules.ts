@@ -1,7 +1,7 @@
 import type { BlockList } from "node:net";
 import { AppError } from "../../errors.ts";
 import { isIn } from "../../lib/address-range.ts";
-import { certainSegments, matchesPath, readPath } from "./path.ts";
+import { matchesPath, readPath } from "./path.ts";
 import { matchesQuery, type QueryRule } from "./query.ts";
 
 /** Who has what an entry asks for. */
@@ -71,14 +71,14 @@ export function createAccess(rules: readonly AccessRule[]): JudgeAccess {
     const { place } = request;
     const candidates = rulesFor(place?.host);
     if (place === null) return { ...first(candidates, request, null, false), isAmbiguous: false };
-    const { segments, lenient } = readPath(place.path);
-    const asSent = first(candidates, request, segments, lenient === null);
-    if (lenient === null) return { ...asSent, isAmbiguous: false };
+    const reading = readPath(place.path);
+    const asSent = first(candidates, request, reading.segments, reading.lenient === null);
+    if (reading.lenient === null) return { ...asSent, isAmbiguous: false };
     // What the app reads is not known.
-    const opener = openHoweverRead(candidates, request, certainSegments(place.path));
+    const opener = openHoweverRead(candidates, request, reading.certain);
     if (opener !== null) return { allow: "everyone", entry: opener, isAmbiguous: true };
     // Otherwise both readings must let it pass.
-    const asRead = first(candidates, request, lenient, false);
+    const asRead = first(candidates, request, reading.lenient, false);
     const allow = PASSES.filter((pass) => asSent.allow.includes(pass) && asRead.allow.includes(pass));
     const { entry } = asSent.allow.length <= allow.length ? asSent : asRead;
     return { allow, entry, isAmbiguous: true };

@@ -6,7 +6,7 @@ import { requireSameSite } from "./guard.ts";
 import { redirect } from "./html.ts";
 import { endSessionPage } from "./pages.ts";
 import { textsFor } from "./texts.ts";
-import { type BrowserParts, FORM_LIMIT, prefixOf, queryOf } from "./visit.ts";
+import { type BrowserParts, FORM_LIMIT, queryOf, toLogin } from "./visit.ts";
 
 /** What the link of an alert uses. */
 export interface EndSessionParts extends BrowserParts {
@@ -21,7 +21,7 @@ export function endSessionPageHandler(parts: EndSessionParts): RequestHandler {
     const { secrets, rules, trustedProxies } = parts;
     const query = queryOf(request);
     const [sid, key] = [query.get("sid") ?? "", query.get("key") ?? ""];
-    if (!mayEndSession(secrets, sid, key)) return redirect(`${prefixOf(request, trustedProxies, rules)}/login`);
+    if (!mayEndSession(secrets, sid, key)) return redirect(toLogin(request, { trustedProxies, rules }));
     return endSessionPage(textsFor(request.headers["accept-language"]), { sid, key });
   };
 }
@@ -33,7 +33,7 @@ export function endSessionFormHandler(parts: EndSessionParts): RequestHandler {
     requireSameSite(request, [], rules.origin);
     const fields = await readForm(request, FORM_LIMIT);
     const [sid, key] = [fields.get("sid") ?? "", fields.get("key") ?? ""];
-    if (!mayEndSession(secrets, sid, key)) return redirect(`${prefixOf(request, trustedProxies, rules)}/login`);
+    if (!mayEndSession(secrets, sid, key)) return redirect(toLogin(request, { trustedProxies, rules }));
     if (await sessions.removeIf(user.id, sid)) {
       const line = { event: "session_revoked" as const, requestId, address, userId: user.id, reason: "alert_link" };
       log.info(line, "session ended by the link of an alert");

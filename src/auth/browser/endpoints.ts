@@ -28,6 +28,7 @@ import {
   requesterOf,
   sessionOf,
   targetOf,
+  toLogin,
 } from "./visit.ts";
 
 /** The query of the login page. */
@@ -366,10 +367,6 @@ function afterLogout(rd: string | null, context: RequestContext, parts: BrowserP
   return target?.refused === null ? target.url : null;
 }
 
-/** The address of the login page. */
-const toLogin = (request: IncomingMessage, { trustedProxies, rules }: BrowserParts) =>
-  `${prefixOf(request, trustedProxies, rules)}/login`;
-
 /**
  * Answers `POST /logout`: ends the session of the cookie, removes the cookie and redirects to `rd`, or to the login
  * page. Forms of apps within the domain of the cookie may send it.
@@ -419,7 +416,7 @@ function homeHandler({
   return async ({ request }) => {
     const texts = textsFor(request.headers["accept-language"]);
     const { claims } = await sessionOf(request, cookie, authenticate);
-    if (!claims) return redirect(`${prefixOf(request, trustedProxies, rules)}/login`);
+    if (!claims) return redirect(toLogin(request, { trustedProxies, rules }));
     const record = await sessions.find(claims.sub);
     const loggedInFrom = record?.sid === claims.sid ? record.origin : null;
     const since = claims.iat === undefined ? null : claims.iat * 1000;

@@ -5,15 +5,7 @@ import { loginOptions, passkeysOf } from "../factors/passkeys.ts";
 import { STEP_MS } from "../factors/steps.ts";
 import { requireSameSite } from "./guard.ts";
 import { redirect } from "./html.ts";
-import {
-  type BrowserParts,
-  FORM_LIMIT,
-  loggedIn,
-  type PasskeyParts,
-  prefixOf,
-  requesterOf,
-  targetOf,
-} from "./visit.ts";
+import { type BrowserParts, FORM_LIMIT, loggedIn, type PasskeyParts, requesterOf, targetOf, toLogin } from "./visit.ts";
 
 /** Marks the address of the login page after a passkey was refused. */
 export const PASSKEY_REFUSED = "passkey-refused";
@@ -63,7 +55,7 @@ export function passkeyFormHandler(parts: BrowserParts, passkeys: PasskeyParts):
     } catch (error) {
       if (!(error instanceof AppError) || error.code === "store_unavailable") throw error;
       const query = new URLSearchParams({ rd: target, [PASSKEY_REFUSED]: "1" });
-      return redirect(`${prefixOf(request, trustedProxies, rules)}/login?${query}`, { "Set-Cookie": forget });
+      return redirect(`${toLogin(request, { trustedProxies, rules })}?${query}`, { "Set-Cookie": forget });
     }
   };
 }

@@ -69,6 +69,12 @@ export const FORM_LIMIT = 16 * 1024;
 export const prefixOf = (request: IncomingMessage, trustedProxies: BlockList | undefined, { base }: RedirectRules) =>
   base || removedPrefix(request, trustedProxies);
 
+/** The address of the login page, as browsers see it. */
+export const toLogin = (
+  request: IncomingMessage,
+  { trustedProxies, rules }: Pick<BrowserParts, "trustedProxies" | "rules">,
+) => `${prefixOf(request, trustedProxies, rules)}/login`;
+
 /** Where a login leads to. What is refused is logged. */
 export function targetOf(
   rd: string | null,
