@@ -1,34 +1,47 @@
 import * as v from "valibot";
-import { type AlertRules, DEFAULT_RULES } from "../../alerts/rules.ts";
+import { DEFAULT_RULES } from "../../alerts/rules.ts";
 import type { AlertConfig } from "../../alerts/watch.ts";
 import { diskSize, duration, fraction, integer, MAX_AGE } from "../fields.ts";
 import { formatDuration } from "../units.ts";
 import { key, keyOr, numberOrText } from "./fields.ts";
-import { type NotifierEntry, NotifierSchema, readNotifiers } from "./notifiers.ts";
-import type { Reading } from "./reading.ts";
-import type { Known } from "./shape.ts";
+import { NotifiersSchema } from "./notifiers.ts";
+import { map, type Whole } from "./shape.ts";
 
 export const DEFAULT_ALERTS: AlertConfig = { rules: DEFAULT_RULES, notifiers: [] };
 
 const A_DAY = { ms: 24 * 3_600_000, text: "at most 24h" };
 
 /** A duration whose default is an example of it. */
-const period = (standardMs: number, meaning: string, longest = MAX_AGE) =>
-  keyOr(duration(1000, formatDuration(standardMs), longest), formatDuration(standardMs), meaning);
+const period = (standardMs: number, meaning: string, longest = MAX_AGE) => ({
+  ...keyOr(duration(1000, formatDuration(standardMs), longest), formatDuration(standardMs), meaning),
+  isPeriod: true as const,
+});
 
 const number = (least: number, standard: number, meaning: string) =>
   keyOr(numberOrText(integer(least, 1_000_000_000)), standard, meaning);
 
-/** A rule, which may be off. */
-const rule = <const Entries extends v.ObjectEntries>(meaning: string, entries: Entries) =>
-  v.pipe(
-    v.optional(
-      v.union([v.literal("off"), v.strictObject(entries)], "expected a map or off"),
-      // Each key of a rule has a default, or may be missing.
-      {} as v.InferInput<v.StrictObjectSchema<Entries, undefined>>,
-    ),
+const off = v.pipe(
+  v.literal("off"),
+  v.transform(() => null),
+);
+
+/** The keys of a rule. The names of durations end in `Ms`. */
+type Rule<Entries extends v.ObjectEntries> = {
+  [Name in keyof Entries as Entries[Name] extends { isPeriod: true }
+    ? `${Name & string}Ms`
+    : Name]: Whole<Entries>[Name & keyof Whole<Entries>];
+};
+
+/** A rule, which may be off. Each of its keys has a default, or may be missing. */
+const rule = <const Entries extends v.ObjectEntries>(meaning: string, entries: Entries) => {
+  const names = Object.entries(entries).map(([key, schema]) => [key, "isPeriod" in schema ? `${key}Ms` : key] as const);
+  const read = (entry: Record<string, unknown>) =>
+    Object.fromEntries(names.map(([key, name]) => [name, entry[key]])) as Rule<Entries>;
+  return v.pipe(
+    v.optional(v.union([off, map(entries, undefined, { read })], "expected a map or off"), {} as never),
     v.description(`${meaning} \`off\`, or a map.`),
   );
+};
 
 const {
   failureRate,
@@ -46,10 +59,10 @@ const {
   newLoginNetwork,
 } = DEFAULT_RULES;
 
-/** `alerts` as it is written in the file. */
-export const AlertsSchema = v.strictObject(
+/** When alerts fire, and where they are sent. What is missing has its default. */
+export const AlertsSchema = map(
   {
-    notify: key(v.array(NotifierSchema, "expected a list"), "Where alerts are sent. Default: nowhere."),
+    notify: key(NotifiersSchema, "Where alerts are sent. Default: nowhere."),
     failureRate: rule("Failed attempts, by route.", {
       above: keyOr(
         numberOrText(fraction),
@@ -112,39 +125,5 @@ export const AlertsSchema = v.strictObject(
     }),
   },
   "expected a map such as { deadLetters: { above: 0 } }",
+  { read: ({ notify: notifiers = [], ...rules }): AlertConfig => ({ rules, notifiers }) },
 );
-
-type AlertsEntry = v.InferOutput<typeof AlertsSchema>;
-
-/** Reads `alerts`, whose shape is known. Without one that is right, the rules have their defaults. */
-export function readAlerts(entry: Known<AlertsEntry>, reading: Reading): AlertConfig {
-  const rules = reading.isWrong ? DEFAULT_RULES : rulesOf(entry as AlertsEntry);
-  const notify: readonly (NotifierEntry | undefined)[] = entry.notify ?? [];
-  return { rules, notifiers: readNotifiers(notify, reading.at("notify")) };
-}
-
-function rulesOf(entry: AlertsEntry): AlertRules {
-  return {
-    failureRate: unlessOff(entry.failureRate, ({ over: overMs, ...rest }) => ({ ...rest, overMs })),
-    queue: unlessOff(entry.queue, ({ olderThan, growingFor, atLeast }) => ({
-      olderThanMs: olderThan,
-      growingForMs: growingFor,
-      atLeast,
-    })),
-    deadLetters: unlessOff(entry.deadLetters, ({ above }) => ({ above })),
-    disk: unlessOff(entry.disk, ({ below }) => ({ below })),
-    oldSecret: unlessOff(entry.oldSecret, ({ after: afterMs }) => ({ afterMs })),
-    certificate: unlessOff(entry.certificate, ({ within: withinMs }) => ({ withinMs })),
-    tokens: unlessOff(entry.tokens, ({ within: withinMs }) => ({ withinMs })),
-    notReady: unlessOff(entry.notReady, ({ after: afterMs }) => ({ afterMs })),
-    refused: unlessOff(entry.refused, ({ above }) => ({ above })),
-    writes: unlessOff(entry.writes, ({ after: afterMs }) => ({ afterMs })),
-    unreadable: unlessOff(entry.unreadable, ({ above }) => ({ above })),
-    outage: unlessOff(entry.outage, ({ longerThan: longerThanMs }) => ({ longerThanMs })),
-    subscription: unlessOff(entry.subscription, ({ within: withinMs }) => ({ withinMs })),
-    newLoginNetwork: unlessOff(entry.newLoginNetwork, ({ within: withinMs }) => ({ withinMs })),
-  };
-}
-
-const unlessOff = <Entry extends object, Rule>(entry: Entry | "off", ruleOf: (rule: Entry) => Rule): Rule | null =>
-  entry === "off" ? null : ruleOf(entry);

@@ -9,14 +9,27 @@ import { formatDuration } from "../units.ts";
 import { key, keyOr, numberOrText, TEXT } from "./fields.ts";
 import type { Reading } from "./reading.ts";
 import { readSecretRef } from "./secrets.ts";
+import { becomes, map } from "./shape.ts";
+
+/** The origin of a host, which may be written as a URL. Without TLS it must be this machine. */
+export const hostLike = (example: string) =>
+  v.pipe(
+    TEXT,
+    becomes((host, reading) => {
+      const url = URL.parse(host.includes("://") ? host : `https://${host}`);
+      const isSafe = url?.protocol === "https:" || (url?.protocol === "http:" && isLoopback(url.hostname));
+      if (url && isSafe && url.pathname === "/" && url.search === "" && url.username === "") return url.origin;
+      return reading.fault(`found no host, expected one such as ${example}, or an https URL of it`);
+    }),
+  );
 
 /** The catch-up of a source as it is written in the file. */
-export const CatchUpSchema = v.strictObject(
+export const CatchUpSchema = map(
   {
     token: v.pipe(TEXT, v.description("The credential for the provider's API, as `env:NAME` or `file:PATH`.")),
     hook: key(TEXT, "The URL of the webhook in the provider's API."),
     host: key(
-      TEXT,
+      hostLike("github.example.com"),
       "The host of the API, if it is not one of the provider's own, e.g. `github.example.com`, or its URL.",
     ),
     app: key(TEXT, "The id of the GitHub App whose private key `token` is."),
@@ -70,13 +83,10 @@ export function readCatchUp(
 
 /** Where the API is. The credential goes to no other host. */
 function readPlace(
-  { hook, host }: NonNullable<CatchUpEntry["catchUp"]>,
+  { hook, host: own }: NonNullable<CatchUpEntry["catchUp"]>,
   { hosts, hook: form }: CatchUpAdapter,
   reading: Reading,
 ): Pick<CatchUpSettings, "origin" | "hook"> | null {
-  const own = host === undefined ? null : originOf(host);
-  if (host !== undefined && own === null)
-    return reading.at("host").fault("found no host, expected one such as github.example.com, or an https URL of it");
   const expected = `expected ${form.example}`;
   if (hook === undefined) {
     if (!form.isOptional) return reading.at("hook").fault(`missing, ${expected}`);
@@ -85,14 +95,7 @@ function readPlace(
   const url = URL.parse(hook);
   if (url === null || url.search !== "" || url.username !== "" || !form.pattern.test(url.pathname))
     return reading.at("hook").fault(`found a URL of another form, ${expected}`);
-  const isKnown = own === null ? url.protocol === "https:" && hosts.includes(url.host) : url.origin === own;
+  const isKnown = own === undefined ? url.protocol === "https:" && hosts.includes(url.host) : url.origin === own;
   if (!isKnown) return reading.at("hook").fault(`found another host, expected ${own ?? hosts.join(" or ")}, or host:`);
   return { hook: url.href, origin: url.origin };
-}
-
-/** The origin of a host, which may be written as a URL; null if it is none. Without TLS it must be this machine. */
-export function originOf(host: string): string | null {
-  const url = URL.parse(host.includes("://") ? host : `https://${host}`);
-  if (url === null || url.pathname !== "/" || url.search !== "" || url.username !== "") return null;
-  return url.protocol === "https:" || (url.protocol === "http:" && isLoopback(url.hostname)) ? url.origin : null;
 }

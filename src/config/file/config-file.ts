@@ -1,23 +1,21 @@
 import { lstatSync, readFileSync } from "node:fs";
-import * as v from "valibot";
 import type { AlertConfig } from "../../alerts/watch.ts";
 import type { AccessRule } from "../../auth/access/rules.ts";
 import { type Fault, SettingsError, systemCode } from "../../errors.ts";
 import { DEFAULT_RETENTION, type Retention } from "../../events/retention.ts";
-import { NAME } from "../../lib/name.ts";
-import { DEFAULT_SOURCE_NAME } from "../../webhook/default-source.ts";
+import { isObject } from "../../lib/json.ts";
 import type { Source } from "../../webhook/source.ts";
 import { type Environment, isSettingName } from "../settings.ts";
-import { AccessSchema, readAccess } from "./access.ts";
-import { AlertsSchema, DEFAULT_ALERTS, readAlerts } from "./alerts.ts";
+import { AccessSchema } from "./access.ts";
+import { AlertsSchema, DEFAULT_ALERTS } from "./alerts.ts";
 import { ConfigFileError, type FileFault, lineOf } from "./errors.ts";
-import { NAME_EXPECTATION, textLike } from "./fields.ts";
-import { contextOf, type PathFault, pathOfDefaultSource, Reading } from "./reading.ts";
-import { RetentionSchema, retentionOf } from "./retention.ts";
-import { type RouteEntry, RouteSchema, readRoutes } from "./route.ts";
-import { readShadows, type ShadowEntry } from "./shadow.ts";
-import { isMap, keyText, readShape } from "./shape.ts";
-import { readSources, SourceSchema } from "./source.ts";
+import { key, listOf } from "./fields.ts";
+import { contextOf, type PathFault, Reading } from "./reading.ts";
+import { RetentionSchema } from "./retention.ts";
+import { type RouteEntry, RouteSchema } from "./route.ts";
+import type { ShadowEntry } from "./shadow.ts";
+import { keyText, map, readValue } from "./shape.ts";
+import { SourcesSchema } from "./source.ts";
 import { parseYaml, type YamlDocument } from "./yaml-document.ts";
 
 /** The configuration file, read and checked. */
@@ -58,13 +56,16 @@ export function readConfigFile(environment: Environment): ConfigFile | null {
 /** Reads a text as the configuration file. Throws {@link ConfigFileError} with all of its faults. */
 export function readConfigText(text: string, file: string, environment: Environment): ConfigFile {
   const document = parseYaml(text);
-  const context = contextOf(file, environment);
+  const context = contextOf(file, document.value, environment);
   const reading = new Reading(document, context);
-  const entries = readEntries(document.value, reading);
+  // An empty file, or `sources`, is null, and a file with syntax errors is undefined.
+  const { value = {} } = document;
+  const given = isObject(value) ? { ...value, sources: value.sources ?? {} } : (value ?? {});
+  const entries = readValue(given, FileSchema, reading);
   const modules = [...context.modules];
   throwFaults(file, reading, modules);
-  const warnings = reading.warnings.map((warning) => lineOf(file, fileFault(document, locate(document, warning))));
-  return { file, ...entries, modules, secretNames: [...context.secretNames], warnings };
+  const warnings = context.warnings.map((warning) => lineOf(file, fileFault(document, locate(document, warning))));
+  return { file, ...(entries as Entries), modules, secretNames: [...context.secretNames], warnings };
 }
 
 /**
@@ -76,18 +77,18 @@ export function readRetentionOf(environment: Environment): Retention {
   const text = configText(file, environment);
   if (text === null) return DEFAULT_RETENTION;
   const document = parseYaml(text);
-  const reading = new Reading(document, contextOf(file, environment), ["retention"]);
-  const entry = isMap(document.value) ? document.value.retention : undefined;
-  const known = entry === undefined ? undefined : readShape(entry, RetentionSchema, reading);
+  const reading = new Reading(document, contextOf(file, document.value, environment), ["retention"]);
+  const entry = isObject(document.value) ? document.value.retention : undefined;
+  const retention = entry === undefined ? DEFAULT_RETENTION : readValue(entry, RetentionSchema, reading);
   throwFaults(file, reading, []);
-  return retentionOf(known);
+  return retention ?? DEFAULT_RETENTION;
 }
 
 /** Throws a {@link ConfigFileError} with all faults in the order of the file, if there are any. */
-function throwFaults(file: string, { document, faults }: Reading, modules: readonly string[]): void {
+function throwFaults(file: string, { document, context, faults }: Reading, modules: readonly string[]): void {
   const located = [
     ...document.faults.map((fault) => ({ ...fault, key: keyText(fault.path) })),
-    ...faults.map((fault) => locate(document, fault)),
+    ...[...context.unknownKeys, ...faults].map((fault) => locate(document, fault)),
   ].sort((one, other) => one.offset - other.offset);
   if (located.length === 0) return;
   throw new ConfigFileError(
@@ -132,62 +133,44 @@ export function configText(file: string, { CONFIG_FILE }: Environment): string |
   }
 }
 
+type Entries = Pick<ConfigFile, "sources" | "routes" | "shadows" | "retention" | "alerts" | "access">;
+
 /** The whole file. */
-export const FileSchema = v.strictObject(
+export const FileSchema = map(
   {
-    sources: v.optional(
-      v.pipe(
-        v.record(textLike(NAME, NAME_EXPECTATION), SourceSchema, "expected a map of names and sources"),
-        v.description("The senders of webhooks, by name."),
-      ),
+    sources: key(SourcesSchema, "The senders of webhooks, by name."),
+    routes: key(
+      listOf(RouteSchema, "route", "expected a list of routes"),
+      "What processes the events. An event takes every route that matches it.",
     ),
-    routes: v.optional(
-      v.pipe(
-        v.array(RouteSchema, "expected a list of routes"),
-        v.minLength(1),
-        v.description("What processes the events. An event takes every route that matches it."),
-      ),
-    ),
-    retention: v.optional(v.pipe(RetentionSchema, v.description("How long events are kept."))),
-    alerts: v.optional(v.pipe(AlertsSchema, v.description("When alerts fire, and where they are sent."))),
-    access: v.optional(
-      v.pipe(
-        v.array(AccessSchema, "expected a list of entries"),
-        v.description(
-          "Who passes forward-auth. The first entry that matches decides; without one a session or a token is needed.",
-        ),
-      ),
+    retention: key(RetentionSchema, "How long events are kept."),
+    alerts: key(AlertsSchema, "When alerts fire, and where they are sent."),
+    access: key(
+      AccessSchema,
+      "Who passes forward-auth. The first entry that matches decides; without one a session or a token is needed.",
     ),
   },
   "expected a map with sources and routes",
+  {
+    check(entry, reading) {
+      if ("routes" in entry && reading.context.environment.FORWARD_URL !== undefined)
+        reading
+          .at("routes")
+          .fault(
+            "found beside the setting FORWARD_URL, expected one of them: remove it, or write it as to: in a route",
+            "key",
+          );
+    },
+    read: ({ sources = [], routes, retention = DEFAULT_RETENTION, alerts = DEFAULT_ALERTS, access = [] }): Entries => ({
+      sources,
+      routes: routes?.filter((route): route is RouteEntry => !("of" in route)) ?? null,
+      shadows: routes?.filter((route): route is ShadowEntry => "of" in route) ?? [],
+      retention,
+      alerts,
+      access,
+    }),
+  },
 );
-
-type Entries = Pick<ConfigFile, "sources" | "routes" | "shadows" | "retention" | "alerts" | "access">;
-
-function readEntries(value: unknown, reading: Reading): Entries {
-  const { environment } = reading.context;
-  const given = isMap(value) ? { ...value, sources: value.sources ?? {} } : value;
-  // An empty file is null, and one with syntax errors is undefined.
-  const known = readShape(given ?? {}, FileSchema, reading) ?? {};
-  const { sources = {}, routes, retention, alerts, access = [] } = known;
-  if ("routes" in known && environment.FORWARD_URL !== undefined)
-    reading
-      .at("routes")
-      .fault(
-        "found beside the setting FORWARD_URL, expected one of them: remove it, or write it as to: in a route",
-        "key",
-      );
-  const names = known.sources === undefined && "sources" in known ? null : new Set(Object.keys(sources));
-  if (pathOfDefaultSource(environment) !== null) names?.add(DEFAULT_SOURCE_NAME);
-  return {
-    sources: readSources(sources, reading.at("sources")),
-    routes: routes === undefined ? null : readRoutes(routes, names, reading.at("routes")),
-    shadows: readShadows(routes ?? [], reading.at("routes")),
-    retention: retentionOf(retention),
-    alerts: alerts === undefined ? DEFAULT_ALERTS : readAlerts(alerts, reading.at("alerts")),
-    access: readAccess(access, reading.at("access")),
-  };
-}
 
 /** The environment of programs and modules that process events: without settings, and without secrets of the file. */
 export function handlerEnvironment(environment: Environment, file: ConfigFile | null): Environment {

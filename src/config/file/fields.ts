@@ -1,6 +1,7 @@
 import { resolve } from "node:path";
 import * as v from "valibot";
 import { parsed } from "../fields.ts";
+import { becomes, list } from "./shape.ts";
 
 export const TEXT = v.string("expected text");
 
@@ -13,21 +14,24 @@ export const listOf = <const Item extends v.GenericSchema>(
   item: Item,
   expected: string,
   expectation = "expected a list",
-) => v.pipe(v.array(item, expectation), v.minLength(1, `expected at least one ${expected}`));
+) => v.pipe(list(item, expectation), v.minLength(1, `expected at least one ${expected}`));
 
 /** The name of a header. */
 export const HEADER = /^[A-Za-z0-9!#$%&'*+.^_`|~-]+$/;
 
 /** A program and its arguments. */
 export const COMMAND = v.pipe(
-  v.array(textLike(/^[^\0]*$/, "expected text without U+0000"), "expected a program and its arguments"),
+  list(textLike(/^[^\0]*$/, "expected text without U+0000"), "expected a program and its arguments"),
   v.check(([program]) => program !== undefined && program !== "", "expected a program and its arguments"),
 );
 
-/** A command whose program, if it has a `/`, is relative to a folder. */
-export function commandIn(folder: string, [program = "", ...words]: readonly string[]): [string, ...string[]] {
-  return [program.includes("/") ? resolve(folder, program) : program, ...words];
-}
+/** Makes a program with a `/` relative to the folder of the file. */
+export const IN_FOLDER = becomes(
+  ([program = "", ...words]: string[], { context: { folder } }): [string, ...string[]] => [
+    program.includes("/") ? resolve(folder, program) : program,
+    ...words,
+  ],
+);
 
 /** A key that may be left out. Its meaning is for the JSON Schema. */
 export const key = <const Schema extends v.GenericSchema>(schema: Schema, meaning: string) =>

@@ -8,6 +8,7 @@ import type { HandshakeSettings } from "../../webhook/source.ts";
 import { HEADER, key, TEXT, textLike } from "./fields.ts";
 import type { Reading } from "./reading.ts";
 import { readSecretRef, warnOfWeakness } from "./secrets.ts";
+import { map } from "./shape.ts";
 
 // A challenge in one of the others would change how the answer is read.
 const ECHO_HEADER = /^(?!content-|transfer-|connection$|set-cookie)[A-Za-z0-9!#$%&'*+.^_`|~-]+$/i;
@@ -16,7 +17,7 @@ const KINDS = (Object.keys(DESCRIBED) as (keyof typeof DESCRIBED)[]).sort();
 const WAYS = Object.entries(DESCRIBED).map(([kind, { is }]) => `\`${kind}\`, ${is}`);
 
 /** The handshake of a source with a token, or one that the source describes. */
-const DescribedSchema = v.strictObject(
+const DescribedSchema = map(
   {
     token: key(TEXT, "The token that the provider shows or sends, as `env:NAME` or `file:PATH`."),
     confirm: key(

@@ -1,6 +1,6 @@
 import { toJsonSchema } from "@valibot/to-json-schema";
 import { FileSchema } from "./config-file.ts";
-import { WhenSchema } from "./when.ts";
+import { ConditionsSchema } from "./when.ts";
 import { WHEN_DEFINITIONS, WHEN_REFERENCE } from "./when-schema.ts";
 
 /** The JSON Schema of the configuration file, for editors. */
@@ -9,7 +9,7 @@ export function configJsonSchema(): object {
   const schema = toJsonSchema(FileSchema, {
     errorMode: "ignore",
     typeMode: "input",
-    overrideSchema: ({ valibotSchema }) => (valibotSchema === WhenSchema ? WHEN_REFERENCE : undefined),
+    overrideSchema: ({ valibotSchema }) => (valibotSchema === ConditionsSchema ? WHEN_REFERENCE : undefined),
   });
   return { ...schema, title: "The configuration file of authserve", definitions: WHEN_DEFINITIONS };
 }

@@ -14,6 +14,7 @@ import { documentId, documentUrl, nameOfUrl } from "./document-url.ts";
 import { key, listOf, TEXT } from "./fields.ts";
 import type { Reading } from "./reading.ts";
 import { readSecretRef } from "./secrets.ts";
+import { mapOf } from "./shape.ts";
 
 const publicKey = v.union([TEXT, v.record(v.string(), v.unknown())], "expected a public key");
 
@@ -24,7 +25,7 @@ export const KEY_KEYS = {
     "The sender's public keys, the newest first: hex, base64, `whpk_…`, PEM or JWK, as it is or at `env:NAME` or `file:PATH`; or a set of them at `url:https://…`, which is fetched and refreshed. Default: the provider's URL, if the preset has one.",
   ),
   options: key(
-    v.record(v.string(), TEXT, "expected a map of names and texts"),
+    mapOf(v.string(), TEXT, "expected a map of names and texts"),
     "What the preset needs besides, each as it is or at `env:NAME` or `file:PATH`: see `authserve sources presets`.",
   ),
 };

@@ -2,10 +2,11 @@ import { dirname, resolve } from "node:path";
 import { SettingsError } from "../../errors.ts";
 import { readSecretFile } from "../secrets.ts";
 import { type Environment, readSettings } from "../settings.ts";
+import { type Outline, outlineOf } from "./outline.ts";
 import type { Path, YamlDocument } from "./yaml-document.ts";
 
 /** What the entries of a file are read with. */
-export interface Context {
+interface Context {
   environment: Environment;
   /** The folder of the file. */
   folder: string;
@@ -21,6 +22,11 @@ export interface Context {
   secretNames: Set<string>;
   /** Collects the files of modules. */
   modules: Set<string>;
+  outline: Outline;
+  /** Collects keys that no schema knows. What is beside them can be used. */
+  unknownKeys: PathFault[];
+  /** Collects what is probably not meant. */
+  warnings: PathFault[];
 }
 
 /** A fault at a path. `at` is "key" if the key itself is wrong. */
@@ -30,36 +36,32 @@ export interface PathFault {
   message: string;
 }
 
-/** A place of a file that is being read. Faults and warnings of all places come together. */
+/** A place of a file that is being read. */
 export class Reading {
   readonly document: YamlDocument;
   readonly context: Context;
   readonly path: Path;
   readonly faults: PathFault[];
-  readonly warnings: PathFault[];
 
-  constructor(
-    document: YamlDocument,
-    context: Context,
-    path: Path = [],
-    faults: PathFault[] = [],
-    warnings: PathFault[] = [],
-  ) {
+  constructor(document: YamlDocument, context: Context, path: Path = [], faults: PathFault[] = []) {
     this.document = document;
     this.context = context;
     this.path = path;
     this.faults = faults;
-    this.warnings = warnings;
   }
 
   /** The place below this one. */
   at(...below: Path): Reading {
-    return new Reading(this.document, this.context, [...this.path, ...below], this.faults, this.warnings);
+    return new Reading(this.document, this.context, [...this.path, ...below], this.faults);
   }
 
-  /** Whether a value here or below is wrong. Unknown keys do not count. */
+  /** This place, with faults of its own. */
+  alone(): Reading {
+    return new Reading(this.document, this.context, this.path);
+  }
+
   get isWrong(): boolean {
-    return this.faults.some(({ path, at }) => at !== "key" && this.path.every((name, index) => path[index] === name));
+    return this.faults.length > 0;
   }
 
   /** Adds a fault of this place, or of its key. Returns null, for what cannot be read. */
@@ -68,25 +70,36 @@ export class Reading {
     return null;
   }
 
-  warn(message: string): void {
-    this.warnings.push({ path: this.path, message });
+  unknownKey(message: string): void {
+    this.context.unknownKeys.push({ path: this.path, message, at: "key" });
   }
 
-  /** The line of the value, or of its key. */
-  lineOf(at?: "key"): number {
-    return this.document.positionOf(this.document.offsetOf(this.path, at)).line;
+  warn(message: string): void {
+    this.context.warnings.push({ path: this.path, message });
+  }
+
+  /** The line of the value at a path, or of its key. */
+  lineOf(path: Path, at?: "key"): number {
+    return this.document.positionOf(this.document.offsetOf(path, at)).line;
   }
 }
 
-export function contextOf(file: string, environment: Environment): Context {
-  const { WEBHOOK_BODY_LIMIT: bodyLimitBytes } = readOr(environment, "WEBHOOK_BODY_LIMIT");
+/** What a file of this content is read with. */
+export function contextOf(file: string, content: unknown, environment: Environment): Context {
   const secretsOf = (...names: string[]) => names.flatMap((name) => secretOf(environment, name) ?? []);
-  const tokenSecrets = secretsOf("JWT_SECRET", "JWT_SECRET_PREVIOUS");
-  const defaultSecrets = secretsOf("WEBHOOK_SECRET", "WEBHOOK_SECRET_PREVIOUS");
-  const folder = dirname(resolve(file));
-  const { DATA_DIR: dataDir } = readOr(environment, "DATA_DIR");
-  const collected = { secretNames: new Set<string>(), modules: new Set<string>() };
-  return { environment, folder, dataDir, bodyLimitBytes, tokenSecrets, defaultSecrets, ...collected };
+  return {
+    environment,
+    folder: dirname(resolve(file)),
+    dataDir: readOr(environment, "DATA_DIR").DATA_DIR,
+    bodyLimitBytes: readOr(environment, "WEBHOOK_BODY_LIMIT").WEBHOOK_BODY_LIMIT,
+    tokenSecrets: secretsOf("JWT_SECRET", "JWT_SECRET_PREVIOUS"),
+    defaultSecrets: secretsOf("WEBHOOK_SECRET", "WEBHOOK_SECRET_PREVIOUS"),
+    outline: outlineOf(content, pathOfDefaultSource(environment) !== null),
+    secretNames: new Set(),
+    modules: new Set(),
+    unknownKeys: [],
+    warnings: [],
+  };
 }
 
 /** The path of the source that the environment makes; null if it makes none. */

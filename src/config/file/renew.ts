@@ -5,13 +5,14 @@ import { GOOGLE_ORIGINS, GOOGLE_WATCH } from "../../webhook/subscriptions/google
 import { GRAPH_ORIGINS } from "../../webhook/subscriptions/ms-graph.ts";
 import type { RenewSettings } from "../../webhook/subscriptions/renewal.ts";
 import { duration, MAX_AGE } from "../fields.ts";
-import { originOf } from "./catch-up.ts";
+import { hostLike } from "./catch-up.ts";
 import { key, keyOr, TEXT } from "./fields.ts";
 import type { Reading } from "./reading.ts";
 import { readSecretRef } from "./secrets.ts";
+import { map } from "./shape.ts";
 
 /** The renewal of a subscription as it is written in the file. */
-export const RenewSchema = v.strictObject(
+export const RenewSchema = map(
   {
     token: v.pipe(
       TEXT,
@@ -33,7 +34,7 @@ export const RenewSchema = v.strictObject(
     ),
     watch: key(TEXT, "Google: the URL of the request that opens the channel."),
     subject: key(TEXT, "Google: the user whose data the service account watches. Default: its own."),
-    host: key(TEXT, "Another host of the API, or its URL."),
+    host: key(hostLike("graph.example.com"), "Another host of the API, or its URL."),
   },
   "expected a map with token",
 );
@@ -58,8 +59,8 @@ export function readRenew(
   const before = reading.faults.length;
   for (const name of NEEDED[preset]) if (entry[name] === undefined) reading.at(name).fault("missing, expected text");
   const token = readSecretRef(entry.token, reading.at("token"));
-  const origins = readOrigins(entry, ORIGINS[preset], reading);
-  if (preset === "google_channels" && entry.watch !== undefined && origins !== null) {
+  const origins = entry.host === undefined ? ORIGINS[preset] : { auth: entry.host, api: entry.host };
+  if (preset === "google_channels" && entry.watch !== undefined) {
     const watch = URL.parse(entry.watch);
     if (watch?.origin !== origins.api || !GOOGLE_WATCH.test(watch.pathname))
       reading
@@ -70,22 +71,11 @@ export function readRenew(
         .at("token")
         .fault("found no key of a service account, expected its JSON with client_email and private_key");
   }
-  if (token === null || origins === null || reading.faults.length > before) return null;
+  if (token === null || reading.faults.length > before) return null;
   const { tenant = null, client = null, resource = null, changeType = null, subscription = null } = entry;
   const { watch = null, subject = null, life: lifeMs } = entry;
   const microsoft = { tenant, client, resource, changeType, subscription, lifecycle: entry.lifecycle ?? true };
   return { kind: preset, token: token.value, origins, lifeMs, ...microsoft, watch, subject };
-}
-
-function readOrigins(
-  { host }: RenewEntry,
-  usual: RenewSettings["origins"],
-  reading: Reading,
-): RenewSettings["origins"] | null {
-  if (host === undefined) return usual;
-  const origin = originOf(host);
-  if (origin !== null) return { auth: origin, api: origin };
-  return reading.at("host").fault("found no host, expected one such as graph.example.com, or an https URL of it");
 }
 
 function isServiceAccount(text: string): boolean {

@@ -1,9 +1,10 @@
 import * as v from "valibot";
 import { DEFAULT_RETENTION, type Keep, type Retention } from "../../events/retention.ts";
+import { defined } from "../../lib/defined.ts";
 import { diskSize, duration } from "../fields.ts";
 import { formatDuration } from "../units.ts";
 import { key, keyOr, numberOrText } from "./fields.ts";
-import type { Known } from "./shape.ts";
+import { map } from "./shape.ts";
 
 // A hundred years.
 const MAX_RETENTION = { ms: 36_500 * 86_400_000, text: "at most 36500d" };
@@ -16,22 +17,33 @@ const count = v.pipe(
   v.minValue(0, "expected a whole number"),
 );
 
-const KeepSchema = v.strictObject({
-  for: key(period, "How long, since the event ended."),
-  count: key(count, "How many. The oldest are removed first."),
-  bytes: key(bytes, "How many bytes of payloads and headers. The oldest are removed first."),
-});
-
 const keep = (standard: Keep, meaning: string) =>
   keyOr(
-    // What is no map is meant as a duration.
-    v.union([period, KeepSchema], ({ issues }) => issues?.[0].message ?? ""),
+    v.union(
+      [
+        v.pipe(
+          period,
+          v.transform((forMs): Keep => ({ ...standard, forMs })),
+        ),
+        map(
+          {
+            for: key(period, "How long, since the event ended."),
+            count: key(count, "How many. The oldest are removed first."),
+            bytes: key(bytes, "How many bytes of payloads and headers. The oldest are removed first."),
+          },
+          undefined,
+          { read: ({ for: forMs, ...bounds }): Keep => ({ ...standard, ...defined({ forMs, ...bounds }) }) },
+        ),
+      ],
+      // What is no map is meant as a duration.
+      ({ issues }) => issues?.[0].message ?? "",
+    ),
     formatDuration(standard.forMs),
     meaning,
   );
 
-/** The retention as it is written in the file. */
-export const RetentionSchema = v.strictObject(
+/** How long events are kept. What is missing has its default. */
+export const RetentionSchema = map(
   {
     processed: keep(
       DEFAULT_RETENTION.processed,
@@ -49,25 +61,12 @@ export const RetentionSchema = v.strictObject(
     ),
   },
   "expected a map such as { processed: 30d }",
+  {
+    read: ({ processed, failed, ids: idsMs, maxBytes = DEFAULT_RETENTION.maxBytes }): Retention => ({
+      processed,
+      failed,
+      idsMs,
+      maxBytes,
+    }),
+  },
 );
-
-type RetentionEntry = Known<v.InferOutput<typeof RetentionSchema>>;
-
-/** The retention of an entry. What is missing has its default. */
-export function retentionOf({ processed, failed, ids, maxBytes }: RetentionEntry = {}): Retention {
-  return {
-    processed: keepOf(processed, DEFAULT_RETENTION.processed),
-    failed: keepOf(failed, DEFAULT_RETENTION.failed),
-    idsMs: ids ?? DEFAULT_RETENTION.idsMs,
-    maxBytes: maxBytes ?? DEFAULT_RETENTION.maxBytes,
-  };
-}
-
-function keepOf(entry: RetentionEntry["processed"], standard: Keep): Keep {
-  const { for: forMs, count, bytes } = typeof entry === "object" ? entry : { for: entry };
-  return {
-    forMs: forMs ?? standard.forMs,
-    count: count ?? standard.count,
-    bytes: bytes ?? standard.bytes,
-  };
-}

@@ -3,8 +3,7 @@ import type { StatusRange } from "../../worker/decide.ts";
 import { duration, fraction, integer, MAX_WAIT, oneOf, parsed } from "../fields.ts";
 import { formatDuration } from "../units.ts";
 import { key, listOf, numberOrText } from "./fields.ts";
-import type { Reading } from "./reading.ts";
-import type { Known } from "./shape.ts";
+import { map } from "./shape.ts";
 
 const STATUS_EXPECTATION = "expected a status from 100 to 599 or a range, e.g. 404, 400-499 or !429";
 
@@ -19,8 +18,11 @@ const status = numberOrText(
 const delay = duration(1, "1s", MAX_WAIT);
 const MAX_DELAYS = 99;
 
-/** The retries of a route as they are written in the file. */
-export const RetrySchema = v.strictObject(
+/** What `delays` replaces. */
+const COMPUTED = ["attempts", "backoff", "delay", "maxDelay"] as const;
+
+/** When a route repeats failed attempts. With `delaysMs`, only `jitter` and `giveUpOn` are besides. */
+export const RetrySchema = map(
   {
     attempts: key(
       numberOrText(integer(1, MAX_DELAYS + 1)),
@@ -46,35 +48,24 @@ export const RetrySchema = v.strictObject(
     ),
   },
   "expected a map",
+  {
+    check(entry, reading) {
+      for (const name of "delays" in entry ? COMPUTED.filter((name) => name in entry) : [])
+        reading.at(name).fault("found beside delays, expected one of them", "key");
+      const { delay = 0, maxDelay = Infinity } = entry;
+      if (maxDelay < delay) {
+        const [longest, least] = [maxDelay, delay].map(formatDuration);
+        reading.at("maxDelay").fault(`found "${longest}", expected at least delay, which is ${least}`);
+      }
+    },
+    read: ({ delay: delayMs, maxDelay: maxDelayMs, delays: delaysMs, ...rest }) => ({
+      ...rest,
+      delayMs,
+      maxDelayMs,
+      delaysMs,
+    }),
+  },
 );
 
-type RetryKeys = Known<v.InferOutput<typeof RetrySchema>>;
-
-/** The retries of a route. With `delaysMs`, only `jitter` and `giveUpOn` are besides. */
-export interface RetryEntry {
-  attempts?: number | undefined;
-  backoff?: "exponential" | "linear" | undefined;
-  delayMs?: number | undefined;
-  maxDelayMs?: number | undefined;
-  delaysMs?: readonly number[] | undefined;
-  jitter?: number | undefined;
-  giveUpOn?: readonly StatusRange[] | undefined;
-}
-
-/** What `delays` replaces. */
-const COMPUTED = ["attempts", "backoff", "delay", "maxDelay"] as const;
-
-/** Reads the retries of a route that has these handlers. */
-export function readRetry(entry: RetryKeys, handlers: readonly string[], reading: Reading): RetryEntry {
-  const { attempts, backoff, delay: delayMs, maxDelay: maxDelayMs, delays: delaysMs, jitter, giveUpOn } = entry;
-  for (const name of "delays" in entry ? COMPUTED.filter((name) => name in entry) : [])
-    reading.at(name).fault("found beside delays, expected one of them", "key");
-  if (delayMs !== undefined && maxDelayMs !== undefined && maxDelayMs < delayMs) {
-    const [longest, least] = [maxDelayMs, delayMs].map(formatDuration);
-    reading.at("maxDelay").fault(`found "${longest}", expected at least delay, which is ${least}`);
-  }
-  const isHttp = handlers.some((name) => name === "http" || name === "to");
-  if ("giveUpOn" in entry && !isHttp && handlers[0] !== undefined)
-    reading.at("giveUpOn").fault(`found beside ${handlers[0]}, expected http or to`, "key");
-  return { attempts, backoff, delayMs, maxDelayMs, delaysMs, jitter, giveUpOn };
-}
+/** The retries of a route. What is undefined comes from the settings. */
+export type RetryEntry = Partial<v.InferOutput<typeof RetrySchema>>;

@@ -1,9 +1,11 @@
 import { resolve } from "node:path";
+import * as v from "valibot";
 import { systemCode } from "../../errors.ts";
 import { markOf } from "../../webhook/secrets/secret-mark.ts";
 import type { Secret } from "../../webhook/source.ts";
 import { readSecretFile, SIGNING_SECRET_FORM, signingKeyOf, weaknessesOfWebhookSecret } from "../secrets.ts";
 import type { Reading } from "./reading.ts";
+import { becomes } from "./shape.ts";
 
 /** Reads the secret of a reference, `env:NAME` or `file:PATH` relative to the file's folder. No fault has its value. */
 export function readSecretRef(reference: string, reading: Reading): Secret | null {
@@ -36,11 +38,12 @@ export function warnOfWeakness({ name, value }: Secret, reading: Reading): void 
   for (const weakness of weaknessesOfWebhookSecret(value)) reading.warn(`${name} ${weakness}`);
 }
 
-/** Reads the secret that signs requests. Null if it cannot be used. */
-export function readSigningKey(reference: string, reading: Reading): Uint8Array | null {
-  const secret = readSecretRef(reference, reading);
-  if (secret === null) return null;
+/** The key of a secret that signs requests. Null if it cannot be used. */
+export function signingKeyIn(secret: Secret, reading: Reading): Uint8Array | null {
   warnOfWeakness(secret, reading);
   const key = signingKeyOf(secret.value);
-  return key ?? reading.fault(`found ${reference}, whose value does not have the form, ${SIGNING_SECRET_FORM}`);
+  return key ?? reading.fault(`found ${secret.name}, whose value does not have the form, ${SIGNING_SECRET_FORM}`);
 }
+
+/** A reference to a secret. */
+export const SECRET = v.pipe(v.string("expected env:NAME or file:PATH"), becomes(readSecretRef));

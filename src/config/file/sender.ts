@@ -1,37 +1,38 @@
 import { sampleOf } from "../../webhook/samples/index.ts";
 import { needsToSign, signAsSender } from "../../webhook/samples/signed-again.ts";
+import type { Secret } from "../../webhook/source.ts";
 import type { HttpTarget, SenderSecret } from "../../worker/route.ts";
 import type { Reading } from "./reading.ts";
-import { readSecretRef, warnOfWeakness } from "./secrets.ts";
+import { warnOfWeakness } from "./secrets.ts";
 
+/** What a target that gets its events as from a sender has besides. */
 interface SenderKeys {
-  /** Where the secret is. */
-  secret: string | undefined;
-  method: HttpTarget["method"] | undefined;
-  body: HttpTarget["body"] | undefined;
+  signWith?: string | undefined;
+  secret?: Secret | undefined;
+  method?: HttpTarget["method"] | undefined;
+  body?: HttpTarget["body"] | undefined;
 }
 
-/** Reads `signWith`, the preset as whose sender a target gets its events. Null with a fault. */
-export function readSender(
-  preset: string,
-  { secret: reference, method, body = "raw" }: SenderKeys,
-  reading: Reading,
-): SenderSecret | null {
-  const place = reading.at("signWith");
+/** Checks what is beside `signWith`, the preset of the sender. */
+export function checkSender(entry: SenderKeys, reading: Reading): void {
+  const { signWith: preset, method, body = "raw" } = entry;
+  if (preset === undefined) return;
   const needed = needsToSign(preset);
   if (needed.length > 0)
-    return place.fault(`found a preset that needs ${needed.join(", ")}, expected one that needs a secret only`);
-  if (method === "GET" || method === "DELETE")
-    return place.fault(`found beside ${method}, which sends no body, expected another method`, "key");
-  if (body !== "raw") return place.fault(`found beside body: ${body}, expected one of them`, "key");
-  if (reference === undefined) return place.fault("found without secret, expected the secret beside it", "key");
-  const secret = readSecretRef(reference, reading.at("secret"));
-  if (secret === null) return null;
-  warnOfWeakness(secret, reading.at("secret"));
+    reading.fault(`found a preset that needs ${needed.join(", ")}, expected one that needs a secret only`);
+  else if (method === "GET" || method === "DELETE")
+    reading.fault(`found beside ${method}, which sends no body, expected another method`, "key");
+  else if (body !== "raw") reading.fault(`found beside body: ${body}, expected one of them`, "key");
+  else if (!("secret" in entry)) reading.fault("found without secret, expected the secret beside it", "key");
+}
+
+/** Signs as the sender of a preset. Null if it cannot with this secret. */
+export function senderOf(preset: string, secret: Secret, reading: Reading): SenderSecret | null {
+  warnOfWeakness(secret, reading);
   const sender = { preset, secret: secret.value };
   return canSign(sender)
     ? sender
-    : reading.at("secret").fault(`found ${reference}, with which ${preset} cannot sign, expected another one`);
+    : reading.fault(`found ${secret.name}, with which ${preset} cannot sign, expected another one`);
 }
 
 function canSign(sender: SenderSecret): boolean {

@@ -1,82 +1,146 @@
 import * as v from "valibot";
+import { isObject } from "../../lib/json.ts";
 import { nearest } from "../../lib/nearest.ts";
 import { printable } from "../../lib/printable.ts";
 import type { PathFault, Reading } from "./reading.ts";
 import type { Path } from "./yaml-document.ts";
 
-/** The value of a schema, whose keys may all be missing. That of a key with a fault is undefined. */
-export type Known<T> = T extends readonly unknown[]
-  ? T
-  : T extends object
-    ? { [Name in keyof T]?: Known<T[Name]> | undefined }
-    : T;
+/** The keys of a map as they are used. The value of a wrong one is undefined. */
+export type Known<Entries extends v.ObjectEntries> = {
+  [Name in keyof Entries]?: v.InferOutput<Entries[Name]> | undefined;
+};
 
-/**
- * Reads a value by its schema. Adds a fault for each wrong or unknown key, so that none hides another. Undefined if the
- * value itself is wrong. Checks on a map, or on a list of maps, are not made.
- */
-export function readShape<const Schema extends v.GenericSchema>(value: unknown, schema: Schema, reading: Reading) {
-  return knownOf(value, schema, reading) as Known<v.InferOutput<Schema>> | undefined;
+/** The keys of a map in which nothing is wrong. */
+export type Whole<Entries extends v.ObjectEntries> = v.InferOutput<v.StrictObjectSchema<Entries, undefined>>;
+
+interface Steps<Entries extends v.ObjectEntries, Output> {
+  /** Checks keys against each other, also if some are wrong. */
+  check?: (entry: Known<Entries>, reading: Reading) => void;
+  /** Makes what is used, if nothing is wrong. Null with a fault. By default the keys as they are. */
+  read?: (entry: Whole<Entries>, reading: Reading) => Output | null;
 }
 
-function knownOf(value: unknown, schema: v.GenericSchema, reading: Reading): unknown {
-  const { entries, key, value: member, item } = partsOf(schema);
-  if (entries && isMap(value)) return knownEntries(value, entries, reading);
-  if (key && member && isMap(value)) return knownMembers(value, key, member, reading);
-  if (item && partsOf(item).entries && Array.isArray(value))
-    return value.map((one, index) => knownOf(one, item, reading.at(index)));
-  // Valibot takes a list for a map of numbers.
-  const isList = Array.isArray(value) && (entries ?? key) !== undefined;
-  const { success, output, issues = [] } = v.safeParse(schema, isList ? null : value);
-  reading.faults.push(...faultsOf(isList ? issues.map((issue) => ({ ...issue, input: value })) : issues, reading.path));
-  return success ? output : undefined;
-}
-
-/** The keys that a schema names. */
-function knownEntries(map: Record<string, unknown>, entries: Record<string, v.GenericSchema>, reading: Reading) {
+/** A map with known keys. Each key that is wrong or unknown is a fault, so that none hides another. */
+export function map<const Entries extends v.ObjectEntries, Output = Whole<Entries>>(
+  entries: Entries,
+  expectation?: string,
+  { check, read }: Steps<Entries, Output> = {},
+): v.GenericSchema<v.InferInput<v.StrictObjectSchema<Entries, undefined>>, Output> {
   const names = Object.keys(entries);
   const expected = names.length === 0 ? "expected none" : `expected one of ${names.join(", ")}`;
-  for (const name of Object.keys(map).filter((name) => !names.includes(name)))
-    reading.at(name).fault(`unknown key, ${expected}${hintOf(name, names)}`, "key");
-  const members = Object.entries(entries).map(
-    ([name, member]) => [name, knownOf(map[name], member, reading.at(name))] as const,
+  return withRun(v.strictObject(entries, expectation), isObject, (given, reading) => {
+    for (const name of Object.keys(given).filter((name) => !names.includes(name)))
+      reading.at(name).unknownKey(`unknown key, ${expected}${hintOf(name, names)}`);
+    const entry: Known<Entries> = {};
+    for (const name of names as (keyof Entries & string)[]) {
+      const value = readValue(given[name], entries[name] as Entries[typeof name], reading.at(name));
+      if (name in given || value !== undefined) entry[name] = value;
+    }
+    check?.(entry, reading);
+    return read === undefined || reading.isWrong ? entry : read(entry as Whole<Entries>, reading);
+  });
+}
+
+/** A map with any names of a form. Valibot would leave out names such as `constructor`. */
+export function mapOf<const Member extends v.GenericSchema>(
+  name: v.GenericSchema<string, string>,
+  member: Member,
+  expectation?: string,
+  check?: (members: Readonly<Record<string, v.InferOutput<Member> | undefined>>, reading: Reading) => void,
+): v.GenericSchema<Record<string, v.InferInput<Member>>, Record<string, v.InferOutput<Member>>> {
+  return withRun(v.record(name, member, expectation), isObject, (given, reading) => {
+    const members = Object.entries(given).map(([key, value]) => {
+      const below = reading.at(key);
+      for (const { message } of faultsOf(v.safeParse(name, key).issues ?? [], below.path)) below.fault(message, "key");
+      return [key, readValue(value, member, below)] as const;
+    });
+    const map = Object.fromEntries(members);
+    check?.(map, reading);
+    return map;
+  });
+}
+
+/** A list, of any length. */
+export function list<const Item extends v.GenericSchema>(
+  item: Item,
+  expectation?: string,
+): v.GenericSchema<v.InferInput<Item>[], v.InferOutput<Item>[]> {
+  return withRun(
+    v.array(item, expectation),
+    (value): value is unknown[] => Array.isArray(value),
+    (given, reading) => given.map((one, index) => readValue(one, item, reading.at(index))),
   );
-  return Object.fromEntries(members.filter(([name, known]) => name in map || known !== undefined));
 }
 
-/** The members of a map with any names. Valibot would leave out names such as `constructor`. */
-function knownMembers(map: Record<string, unknown>, names: v.GenericSchema, member: v.GenericSchema, reading: Reading) {
-  const members: Record<string, unknown> = Object.create(null);
-  for (const [name, value] of Object.entries(map)) {
-    const below = reading.at(name);
-    const { issues = [] } = v.safeParse(names, name);
-    reading.faults.push(...faultsOf(issues, below.path).map((fault) => ({ ...fault, at: "key" as const })));
-    members[name] = knownOf(value, member, below);
-  }
-  return members;
+/** Makes what is used of a value at its place. Null with a fault. */
+export function becomes<Input, Output>(
+  read: (value: Input, reading: Reading) => Output | null,
+): v.RawTransformAction<Input, Output> {
+  return {
+    ...v.rawTransform<Input, Output>(({ NEVER }) => NEVER),
+    "~run": runOf(read) as v.RawTransformAction<Input, Output>["~run"],
+  };
 }
 
-/** What the schema of a map or a list is made of. */
-interface Parts {
-  entries?: Record<string, v.GenericSchema>;
-  key?: v.GenericSchema;
-  value?: v.GenericSchema;
-  item?: v.GenericSchema;
+/** Reads a value by its schema. Undefined, with faults, if it is wrong. */
+export function readValue<const Of extends Schema>(
+  value: unknown,
+  schema: Of,
+  reading: Reading,
+): v.InferOutput<Of> | undefined {
+  const { issues, value: output } = schema["~run"]({ value }, { reading } as Config);
+  if (issues === undefined) return output as v.InferOutput<Of>;
+  reading.faults.push(...faultsOf(issues, reading.path));
+  return undefined;
 }
 
-/** The parts of a schema, of the one that it wraps, or of the map that is an alternative in it. */
-function partsOf(schema: object): Parts {
-  const { wrapped, options = [] } = schema as { wrapped?: object; options?: readonly unknown[] };
-  if (wrapped) return partsOf(wrapped);
-  return options.find((option) => isMap(option) && ("entries" in option || "key" in option)) ?? schema;
+type Schema = v.GenericSchema;
+
+/** Valibot hands it to all that a schema consists of. */
+type Config = v.Config<v.BaseIssue<unknown>> & { reading: Reading };
+
+type Dataset = v.OutputDataset<unknown, v.BaseIssue<unknown>>;
+
+/** The schema with another way to read a value of the right type. */
+function withRun<Value, Result extends Schema>(
+  schema: Schema,
+  isRight: (value: unknown) => value is Value,
+  read: (value: Value, reading: Reading) => unknown,
+): Result {
+  const run = runOf(read);
+  return {
+    ...schema,
+    "~run"(dataset: Dataset, config: Config) {
+      if (isRight(dataset.value)) return run(dataset, config);
+      v._addIssue(schema as v.StrictObjectSchema<v.ObjectEntries, string | undefined>, "type", dataset, config);
+      return dataset;
+    },
+  } as unknown as Result;
+}
+
+/** Runs `read` at the place of a value. Its faults become issues, which know their places. */
+function runOf<Value>(read: (value: Value, reading: Reading) => unknown) {
+  return (dataset: Dataset, config: v.Config<v.BaseIssue<unknown>>): Dataset => {
+    const reading = (config as Config).reading.alone();
+    const value = read(dataset.value as Value, reading);
+    const [issue, ...others] = [...(dataset.issues ?? []), ...reading.faults.map(issueOf)];
+    return issue === undefined ? { typed: true, value } : { typed: false, value, issues: [issue, ...others] };
+  };
+}
+
+const FAULT = "fault";
+
+function issueOf(fault: PathFault): v.BaseIssue<unknown> {
+  return { kind: "transformation", type: FAULT, input: fault, expected: null, received: "", message: fault.message };
 }
 
 /** The faults of the issues that a schema found at a path. Private values are not shown. */
 function faultsOf(issues: readonly v.BaseIssue<unknown>[], base: Path): PathFault[] {
   return issues.flatMap((issue): PathFault[] => {
+    if (issue.type === FAULT) return [issue.input as PathFault];
     const path = [...base, ...(issue.path ?? []).map(({ key }) => key as string | number)];
     // A list may be right where one of its items is not.
-    const inner = issue.issues?.filter((below) => below.path !== undefined) ?? [];
+    const inner = issue.issues?.filter((below) => below.type === FAULT || below.path !== undefined) ?? [];
     if (inner.length > 0) return faultsOf(inner, path);
     const expected = issue.message.startsWith("expected ") ? issue.message : expectationOf(issue);
     if (issue.received === "undefined") return [{ path, message: `missing, ${expected}` }];
@@ -105,9 +169,9 @@ const MAX_FOUND_LENGTH = 40;
 
 /** A value for a message. A private one is not shown. */
 export function shown(value: unknown, path: Path): string {
-  if (lengthOfSecretPath(path) !== null && (typeof value !== "object" || isMap(value))) return "a literal value";
+  if (lengthOfSecretPath(path) !== null && (typeof value !== "object" || isObject(value))) return "a literal value";
   if (Array.isArray(value)) return value.length === 0 ? "an empty list" : "a list";
-  if (isMap(value)) return "a map";
+  if (isObject(value)) return "a map";
   if (value !== null && (isPrivate(path) || isUrl(value)))
     return typeof value === "string" ? "text" : `a ${typeof value}`;
   const text = printable(String(value));
@@ -156,9 +220,4 @@ function isPrivate(path: Path): boolean {
     key === "to" ||
     ((key === "http" || key === "exec") && !SHOWN_OF_TARGETS.some((name) => name === below))
   );
-}
-
-/** Whether a value of the file is a map. */
-export function isMap(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

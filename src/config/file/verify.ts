@@ -1,17 +1,11 @@
 import * as v from "valibot";
-import type {
-  HmacScheme,
-  JwsScheme,
-  JwtScheme,
-  PublicKeyScheme,
-  Scheme,
-  TokenScheme,
-} from "../../webhook/signature/schemes.ts";
-import { usesSecret } from "../../webhook/signature/schemes.ts";
-import { unknownPlaceholder } from "../../webhook/signature/signed-text.ts";
+import { defined } from "../../lib/defined.ts";
+import { type HmacScheme, type PublicKeyScheme, type Scheme, usesSecret } from "../../webhook/signature/schemes.ts";
+import { coversBody, unknownPlaceholder } from "../../webhook/signature/signed-text.ts";
 import { duration, oneOf } from "../fields.ts";
 import { HEADER, key, listOf, TEXT, textLike } from "./fields.ts";
 import type { Reading } from "./reading.ts";
+import { map, mapOf, type Whole } from "./shape.ts";
 
 const header = v.pipe(textLike(HEADER, "expected the name of a header"), v.toLowerCase());
 
@@ -28,29 +22,48 @@ const signed = v.pipe(
   v.transform((value) => value.replace(/\{header:[^{}]+\}/g, (placeholder) => placeholder.toLowerCase())),
 );
 
-const timestamp = v.strictObject({
-  header: key(header, "The header that has the time."),
-  pair: key(TEXT, "The key of the time in the signature header, with `format: pairs`."),
-  unit: key(oneOf("s", "ms", "iso"), "Unix seconds, Unix milliseconds or ISO 8601. Default: `s`."),
-});
+/** Where the signed time is. */
+const timestamp = map(
+  {
+    header: key(header, "The header that has the time."),
+    pair: key(TEXT, "The key of the time in the signature header, with `format: pairs`."),
+    unit: key(oneOf("s", "ms", "iso"), "Unix seconds, Unix milliseconds or ISO 8601. Default: `s`."),
+  },
+  undefined,
+  {
+    read({ header, pair, unit = "s" }, reading) {
+      if (header !== undefined && pair === undefined) return { header, unit };
+      if (pair !== undefined && header === undefined) return { pair, unit };
+      return reading.fault("found both or neither, expected header or pair");
+    },
+  },
+);
 
 const claim = v.union([v.string(), v.number(), v.boolean()]);
 
-const claims = v.record(
-  v.string(),
-  v.union([claim, v.pipe(v.array(claim), v.minLength(1))], "expected a text or a list of texts"),
-  "expected a map of claims, such as { email: push@example.iam.gserviceaccount.com }",
+const claims = v.pipe(
+  mapOf(
+    v.string(),
+    v.pipe(
+      v.union([claim, v.pipe(v.array(claim), v.minLength(1))], "expected a text or a list of texts"),
+      v.transform((texts) => [texts].flat().map(String)),
+    ),
+    "expected a map of claims, such as { email: push@example.iam.gserviceaccount.com }",
+  ),
+  v.check((claims) => Object.keys(claims).length > 0, "expected at least one claim"),
 );
 
-/** `verify` as it is written in the file. */
-export const VerifySchema = v.strictObject({
+const VERIFY_KEYS = {
   type: key(
     oneOf("hmac", "ed25519", "ecdsa", "rsa", "jwt", "jws", "token", "basic"),
     "How the sender proves itself. Default: `hmac`. `ed25519`, `ecdsa` and `rsa` need `keys`, and so does `jwt` unless its algorithms begin with `HS`. `jws` needs `roots`.",
   ),
   header: key(header, "The header with the signature or the token."),
   in: key(
-    textLike(/^form:./, "expected form:NAME"),
+    v.pipe(
+      textLike(/^form:./, "expected form:NAME"),
+      v.transform((place) => place.slice("form:".length)),
+    ),
     "`form:NAME`: the signature is in this field of a form, instead of a header.",
   ),
   query: key(TEXT, "`token`: it is this parameter of the query, instead of a header."),
@@ -93,116 +106,147 @@ export const VerifySchema = v.strictObject({
     "`jwt`, `jws`: accepted algorithms. Default: `[HS256]`, for `jws` `[ES256]`.",
   ),
   issuer: key(TEXT, "`jwt`: what `iss` must be."),
-  audience: key(TEXT, "`jwt`: what `aud` must be or hold; `{url}` is the address of the delivery."),
+  audience: key(
+    v.pipe(
+      TEXT,
+      v.transform((text) => (text === "{url}" ? ("url" as const) : { text })),
+    ),
+    "`jwt`: what `aud` must be or hold; `{url}` is the address of the delivery.",
+  ),
   claims: key(
     claims,
     "`jwt`, `jws`: what further claims must be or hold, by name or path, each a text or a list of which one suffices. Of an issuer that signs for everybody, such as Google, `email` or `sub` is needed.",
   ),
   bodyClaim: key(TEXT, "`jwt`: the claim with the SHA-256 of the body in hex. Without it, the body is not covered."),
-});
+};
 
-type Verify = v.InferOutput<typeof VerifySchema>;
-type Type = NonNullable<Verify["type"]>;
+/** How a sender without a preset signs. */
+export const VerifySchema = map(VERIFY_KEYS, undefined, { read: readVerify });
+
+/** What `verify` describes. */
+interface Described {
+  scheme: Scheme;
+  toleranceMs: number | undefined;
+  /** The root certificates of the sender. */
+  roots: readonly string[] | undefined;
+}
+
+type Verify = Whole<typeof VERIFY_KEYS>;
+
+function readVerify(verify: Verify, reading: Reading): Described | null {
+  const { type = "hmac", tolerance: toleranceMs, roots } = verify;
+  const { keys, read } = SCHEMES[type];
+  for (const name of Object.keys(verify))
+    if (name !== "type" && !(keys as readonly string[]).includes(name))
+      reading.at(name).fault(`found beside type ${type}, expected nothing`, "key");
+  const scheme = read(verify, reading);
+  if (!isBodyCovered(scheme))
+    reading
+      .at(...(verify.signed === undefined ? [] : ["signed"]))
+      .warn("does not cover the body: anybody may send another body with it");
+  // Its hash function has known weaknesses, though an HMAC with it is not known to be broken.
+  if (verify.algorithm === "md5")
+    reading.at("algorithm").warn("md5 is weak: use sha256 if the sender can sign with it");
+  return { scheme, toleranceMs, roots };
+}
+
+/** Whether a signature covers the body. That a shared secret covers nothing is clear from its type. */
+function isBodyCovered(scheme: Scheme): boolean {
+  if (scheme.type === "jwt") return scheme.bodyClaim !== undefined;
+  return !("signed" in scheme) || coversBody(scheme);
+}
+
+/** A type of schemes: the keys that it has, and how they are read. With a fault the scheme is not used. */
+interface SchemeType {
+  keys: readonly (keyof Verify)[];
+  read: (verify: Verify, reading: Reading) => Scheme;
+}
 
 const LAYOUT = ["header", "in", "encoding", "prefix", "format", "label", "signed", "timestamp", "tolerance"] as const;
 
 /** Where a token may be. */
 const PLACES_OF_TOKENS = ["header", "query", "body", "path"] as const;
 
-/** The keys that each type of scheme has. */
-const KEYS: Record<Type, readonly (keyof Verify)[]> = {
-  hmac: [...LAYOUT, "algorithm", "key"],
-  ed25519: LAYOUT,
-  ecdsa: [...LAYOUT, "algorithm"],
-  rsa: [...LAYOUT, "algorithm"],
-  jwt: ["header", "prefix", "algorithms", "issuer", "audience", "claims", "bodyClaim", "tolerance"],
-  jws: ["body", "roots", "algorithms", "claims"],
-  token: ["prefix", ...PLACES_OF_TOKENS],
-  basic: [],
+const SCHEMES: Record<NonNullable<Verify["type"]>, SchemeType> = {
+  hmac: {
+    keys: [...LAYOUT, "algorithm", "key"],
+    read(verify, reading) {
+      const { algorithm = "sha256", encoding = "hex", key = "utf8" } = verify;
+      return { ...readLayout(verify, reading), type: "hmac", algorithm, encodings: [encoding], key };
+    },
+  },
+  ed25519: { keys: LAYOUT, read: readPublicKeyScheme },
+  ecdsa: { keys: [...LAYOUT, "algorithm"], read: readPublicKeyScheme },
+  rsa: { keys: [...LAYOUT, "algorithm"], read: readPublicKeyScheme },
+  jwt: {
+    keys: ["header", "prefix", "algorithms", "issuer", "audience", "claims", "bodyClaim", "tolerance"],
+    read(verify, reading) {
+      const { header = "authorization", prefix: label = "Bearer ", algorithms = ["HS256"] } = verify;
+      const { issuer, audience, claims, bodyClaim } = verify;
+      // A public key that is taken for a secret would let anybody sign.
+      if (new Set(algorithms.map(usesSecret)).size > 1)
+        reading.at("algorithms").fault("found both kinds, expected only those with secrets, or only those with keys");
+      return { type: "jwt", header, label, algorithms, ...defined({ issuer, audience, claims, bodyClaim }) };
+    },
+  },
+  jws: {
+    keys: ["body", "roots", "algorithms", "claims"],
+    read({ body: json = "", roots, algorithms = ["ES256"], claims }, reading) {
+      if (json === "") reading.fault("body is missing, expected the member with the token");
+      if (roots === undefined)
+        reading.fault("roots is missing, expected the sender's root certificates, e.g. [file:root.pem]");
+      if (algorithms.some(usesSecret))
+        reading.at("algorithms").fault("found one with a secret, expected those with keys, e.g. [ES256]");
+      return { type: "jws", json, algorithms, ...defined({ claims }) };
+    },
+  },
+  token: {
+    keys: ["prefix", ...PLACES_OF_TOKENS],
+    read({ prefix: label, ...verify }, reading) {
+      const { header, query, body } = verify;
+      const places = PLACES_OF_TOKENS.filter((place) => verify[place] !== undefined);
+      if (places.length !== 1) {
+        const found = places.length === 0 ? "header is missing" : `found ${places.join(" and ")}`;
+        reading.fault(`${found}, expected one of ${PLACES_OF_TOKENS.join(", ")}`);
+      } else if (label !== undefined && header === undefined) {
+        reading.at("prefix").fault("found without header, expected nothing");
+      }
+      if (header !== undefined) return { type: "token", header, ...defined({ label }) };
+      if (query !== undefined) return { type: "token", query };
+      return body === undefined ? { type: "token", path: true } : { type: "token", json: body };
+    },
+  },
+  basic: { keys: [], read: () => ({ type: "basic" }) },
 };
 
-/** Reads the scheme that `verify` describes. Null if it has a fault. */
-export function readVerify(verify: Verify, reading: Reading): Scheme | null {
-  const { type = "hmac" } = verify;
-  const before = reading.faults.length;
-  for (const name of Object.keys(verify))
-    if (name !== "type" && !(KEYS[type] as readonly string[]).includes(name))
-      reading.at(name).fault(`found beside type ${type}, expected nothing`, "key");
-  if (verify.claims !== undefined && Object.keys(verify.claims).length === 0)
-    reading.at("claims").fault("found a map, expected at least one claim");
-  CHECKS[type](verify, reading);
-  return reading.faults.length > before ? null : schemeOf(type, verify);
+function readPublicKeyScheme(verify: Verify, reading: Reading): PublicKeyScheme {
+  const { type, algorithm = "sha256", encoding } = verify;
+  if (algorithm === "md5")
+    reading.at("algorithm").fault(`found "md5" beside type ${type}, expected sha1, sha256 or sha512`);
+  const encodings = encoding ? [encoding] : (["hex", "base64"] as const);
+  return { ...readLayout(verify, reading), type: type as PublicKeyScheme["type"], algorithm, encodings };
 }
 
-type Check = (verify: Verify, reading: Reading) => void;
+/** What signatures with secrets and with keys have in common. */
+type Layout = Omit<HmacScheme, "type" | "algorithm" | "encodings" | "key"> &
+  Omit<PublicKeyScheme, "type" | "algorithm" | "encodings">;
 
-const CHECKS: Record<Type, Check> = {
-  hmac: checkLayout,
-  ed25519: checkPublicKey,
-  ecdsa: checkPublicKey,
-  rsa: checkPublicKey,
-  jwt: checkJwt,
-  jws: checkJws,
-  token: checkToken,
-  basic: () => {},
-};
-
-function checkPublicKey(verify: Verify, reading: Reading): void {
-  if (verify.algorithm === "md5")
-    reading.at("algorithm").fault(`found "md5" beside type ${verify.type}, expected sha1, sha256 or sha512`);
-  checkLayout(verify, reading);
-}
-
-/** The scheme of a description without faults. */
-function schemeOf(type: Type, verify: Verify): Scheme {
-  switch (type) {
-    case "basic":
-      return { type };
-    case "token":
-      return tokenScheme(verify);
-    case "jwt":
-      return jwtScheme(verify);
-    case "jws":
-      return jwsScheme(verify);
-    default: {
-      const layout = layoutOf(verify);
-      const { algorithm = "sha256", encoding, key = "utf8" } = verify;
-      if (type === "hmac") return { ...layout, type, algorithm, encodings: [encoding ?? "hex"], key };
-      return { ...layout, type, algorithm, encodings: encoding ? [encoding] : ["hex", "base64"] };
-    }
-  }
-}
-
-function checkToken({ prefix, ...verify }: Verify, reading: Reading): void {
-  const places = PLACES_OF_TOKENS.filter((place) => verify[place] !== undefined);
-  if (places.length !== 1) {
-    const found = places.length === 0 ? "header is missing" : `found ${places.join(" and ")}`;
-    reading.fault(`${found}, expected one of ${PLACES_OF_TOKENS.join(", ")}`);
-  } else if (prefix !== undefined && verify.header === undefined) {
-    reading.at("prefix").fault("found without header, expected nothing");
-  }
-}
-
-function tokenScheme({ header, prefix, query, body }: Verify): TokenScheme {
-  if (header !== undefined) return { type: "token", header, ...(prefix !== undefined && { label: prefix }) };
-  if (query !== undefined) return { type: "token", query };
-  return body === undefined ? { type: "token", path: true } : { type: "token", json: body };
-}
-
-function checkLayout({ header, prefix, format, label, ...verify }: Verify, reading: Reading): void {
+function readLayout(verify: Verify, reading: Reading): Layout {
+  const { header, in: form, prefix, format, label, signed = "{body}", timestamp } = verify;
   const fault = (name: string, message: string) => reading.at(name).fault(message);
-  if (verify.in === undefined && header === undefined)
-    reading.fault("header is missing, expected the name of a header");
-  if (verify.in !== undefined && header !== undefined) fault("in", "found beside header, expected one of them");
+  if (form === undefined && header === undefined) reading.fault("header is missing, expected the name of a header");
+  if (form !== undefined && header !== undefined) fault("in", "found beside header, expected one of them");
   if (prefix !== undefined && format !== undefined) fault("prefix", "found beside format, expected one of them");
   if (format !== undefined && label === undefined)
     fault("format", "label is missing, expected the key or version, e.g. v1");
   if (label !== undefined && format === undefined)
     fault("label", "found without format, expected format: pairs or list");
-  checkTime(verify, format, reading);
+  checkTime(verify, reading);
+  const signature = form === undefined ? { headers: [header ?? ""] } : { form };
+  return { signature, format: format ?? "bare", signed, ...defined({ label: label ?? prefix, timestamp }) };
 }
 
-function checkTime({ signed = "{body}", timestamp }: Verify, format: Verify["format"], reading: Reading): void {
+function checkTime({ signed = "{body}", timestamp, format }: Verify, reading: Reading): void {
   const isSigned = signed.includes("{timestamp}");
   if (timestamp === undefined) {
     if (isSigned) reading.at("signed").fault("found {timestamp}, expected timestamp to say where it is");
@@ -210,64 +254,6 @@ function checkTime({ signed = "{body}", timestamp }: Verify, format: Verify["for
   }
   const place = reading.at("timestamp");
   if (!isSigned) place.fault("found a time that is not signed, expected {timestamp} in signed");
-  if ((timestamp.header === undefined) === (timestamp.pair === undefined))
-    place.fault("found both or neither, expected header or pair");
-  if (timestamp.pair !== undefined && format !== "pairs")
+  if ("pair" in timestamp && format !== "pairs")
     place.at("pair").fault("found without format: pairs, expected it or header");
 }
-
-function checkJwt({ algorithms = [] }: Verify, reading: Reading): void {
-  // A public key that is taken for a secret would let anybody sign.
-  if (new Set(algorithms.map(usesSecret)).size > 1)
-    reading.at("algorithms").fault("found both kinds, expected only those with secrets, or only those with keys");
-}
-
-function checkJws({ body, roots, algorithms = [] }: Verify, reading: Reading): void {
-  if (body === undefined) reading.fault("body is missing, expected the member with the token");
-  if (roots === undefined)
-    reading.fault("roots is missing, expected the sender's root certificates, e.g. [file:root.pem]");
-  if (algorithms.some(usesSecret))
-    reading.at("algorithms").fault("found one with a secret, expected those with keys, e.g. [ES256]");
-}
-
-function jwsScheme({ body = "", algorithms = ["ES256"], claims }: Verify): JwsScheme {
-  return { type: "jws", json: body, algorithms, ...(claims !== undefined && { claims: textsOf(claims) }) };
-}
-
-const IN_FORM = "form:";
-
-/** What signatures with secrets and with keys have in common. */
-type Layout = Omit<HmacScheme, "type" | "algorithm" | "encodings" | "key"> &
-  Omit<PublicKeyScheme, "type" | "algorithm" | "encodings">;
-
-function layoutOf(verify: Verify): Layout {
-  const { format = "bare", signed = "{body}", timestamp } = verify;
-  const label = verify.label ?? verify.prefix;
-  const unit = timestamp?.unit ?? "s";
-  const place =
-    timestamp?.header === undefined ? timestamp?.pair && { pair: timestamp.pair } : { header: timestamp.header };
-  return {
-    signature: verify.in === undefined ? { headers: [verify.header ?? ""] } : { form: verify.in.slice(IN_FORM.length) },
-    format,
-    ...(label !== undefined && { label }),
-    signed,
-    ...(place && { timestamp: { ...place, unit } }),
-  };
-}
-
-function jwtScheme(verify: Verify): JwtScheme {
-  const { header = "authorization", algorithms = ["HS256"], prefix, issuer, audience, claims, bodyClaim } = verify;
-  return {
-    type: "jwt",
-    header,
-    label: prefix ?? "Bearer ",
-    algorithms,
-    ...(issuer !== undefined && { issuer }),
-    ...(audience !== undefined && { audience: audience === "{url}" ? "url" : { text: audience } }),
-    ...(claims !== undefined && { claims: textsOf(claims) }),
-    ...(bodyClaim !== undefined && { bodyClaim }),
-  };
-}
-
-const textsOf = (claims: NonNullable<Verify["claims"]>) =>
-  Object.fromEntries(Object.entries(claims).map(([name, value]) => [name, [value].flat().map(String)]));

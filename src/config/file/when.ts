@@ -1,11 +1,12 @@
 import * as v from "valibot";
 import { ExactNumber, numberOf } from "../../lib/exact-json.ts";
 import { parseExactTime } from "../../lib/iso-time.ts";
+import { isObject } from "../../lib/json.ts";
 import { isConfidential } from "../../webhook/intake/delivered-event.ts";
 import type { Bound, RouteCondition, Test, Value } from "../../worker/conditions.ts";
 import { HEADER, listOf, textLike } from "./fields.ts";
 import type { Reading } from "./reading.ts";
-import { hintOf, isMap, shown } from "./shape.ts";
+import { becomes, hintOf, mapOf, shown } from "./shape.ts";
 
 /** The path of a member of the payload. */
 export const JsonPath = textLike(
@@ -15,10 +16,10 @@ export const JsonPath = textLike(
 
 const scalar = v.union([v.string(), v.pipe(v.number(), v.finite()), v.boolean(), v.null()], "expected a single value");
 /** A map among conditions. What it has is read by {@link readWhen}. */
-const NestedMap = v.custom<Record<string, unknown>>(isMap);
+const NestedMap = v.custom<Record<string, unknown>>(isObject);
 
-/** Conditions by paths. */
-export const WhenSchema = v.record(
+/** Conditions by paths, as they are written. */
+export const ConditionsSchema = mapOf(
   JsonPath,
   v.union(
     [scalar, listOf(v.union([scalar, NestedMap], "expected a single value"), "value"), NestedMap],
@@ -27,12 +28,17 @@ export const WhenSchema = v.record(
   "expected a map of paths and values",
 );
 
+export const WhenSchema = v.pipe(
+  ConditionsSchema,
+  becomes((entry, reading) => readWhen(entry, reading)),
+);
+
 // Each event is compared with every condition of the routes that may take it.
 const MAX_CONDITIONS = 100;
 const MAX_DEPTH = 8;
 
 /** Reads `when`, whose members are values, lists or maps. */
-export function readWhen(entry: Readonly<Record<string, unknown>>, reading: Reading): RouteCondition[] {
+function readWhen(entry: Readonly<Record<string, unknown>>, reading: Reading): RouteCondition[] {
   const limits = { conditions: MAX_CONDITIONS };
   const conditions = readConditions(entry, reading, limits, MAX_DEPTH);
   if (limits.conditions < 0) reading.fault(`found over ${MAX_CONDITIONS} tests, expected fewer`);
@@ -63,10 +69,9 @@ function readCondition(
   limits: Limits,
   depth: number,
 ): RouteCondition | null {
-  if (value === undefined) return null;
-  const hasMaps = isMap(value) || (Array.isArray(value) && value.some(isMap));
+  const hasMaps = isObject(value) || (Array.isArray(value) && value.some(isObject));
   if (hasMaps && (name === "any" || name === "all")) {
-    if (isMap(value)) return reading.fault("found a map, expected a list of maps of conditions");
+    if (isObject(value)) return reading.fault("found a map, expected a list of maps of conditions");
     const nested = (value as unknown[]).flatMap(
       (item, index) => readNested(item, reading.at(index), limits, depth) ?? [],
     );
@@ -90,7 +95,7 @@ function checkHeader(name: string, reading: Reading): void {
 }
 
 function readNested(value: unknown, reading: Reading, limits: Limits, depth: number): RouteCondition | null {
-  if (!isMap(value)) return reading.fault(`found ${shown(value, reading.path)}, expected a map of conditions`);
+  if (!isObject(value)) return reading.fault(`found ${shown(value, reading.path)}, expected a map of conditions`);
   if (depth === 0) return reading.fault(`found over ${MAX_DEPTH} levels of conditions, expected fewer`);
   if (Object.keys(value).length === 0) return reading.fault("found an empty map, expected conditions");
   for (const name of Object.keys(value)) {
@@ -103,7 +108,7 @@ function readNested(value: unknown, reading: Reading, limits: Limits, depth: num
 /** The tests of one member. A value, or a list of them, is what it must be. */
 function readTests(value: unknown, reading: Reading, limits: Limits, depth: number): Test[] {
   limits.conditions--;
-  if (!isMap(value)) return [{ op: "is", values: readValues([value].flat(), reading, Array.isArray(value)) }];
+  if (!isObject(value)) return [{ op: "is", values: readValues([value].flat(), reading, Array.isArray(value)) }];
   const operators = Object.entries(value);
   if (operators.length === 0) reading.fault(`found an empty map, ${EXPECTED_OPERATOR}`);
   return operators.flatMap(([name, operand]) => {
