@@ -64,7 +64,7 @@ export function readConfigText(text: string, file: string, environment: Environm
   const entries = readValue(given, FileSchema, reading);
   const modules = [...context.modules];
   throwFaults(file, reading, modules);
-  const warnings = context.warnings.map((warning) => lineOf(file, fileFault(document, locate(document, warning))));
+  const warnings = context.warnings.map((warning) => lineOf(file, fileFault(document, warning)));
   return { file, ...(entries as Entries), modules, secretNames: [...context.secretNames], warnings };
 }
 
@@ -86,30 +86,16 @@ export function readRetentionOf(environment: Environment): Retention {
 
 /** Throws a {@link ConfigFileError} with all faults in the order of the file, if there are any. */
 function throwFaults(file: string, { document, context, faults }: Reading, modules: readonly string[]): void {
-  const located = [
-    ...document.faults.map((fault) => ({ ...fault, key: keyText(fault.path) })),
-    ...[...context.unknownKeys, ...faults].map((fault) => locate(document, fault)),
-  ].sort((one, other) => one.offset - other.offset);
-  if (located.length === 0) return;
-  throw new ConfigFileError(
-    file,
-    located.map((fault) => fileFault(document, fault)),
-    modules,
-  );
+  const found = [...document.faults, ...context.unknownKeys, ...faults]
+    .map((fault) => fileFault(document, fault))
+    .sort((one, other) => one.line - other.line || one.column - other.column);
+  if (found.length > 0) throw new ConfigFileError(file, found, modules);
 }
 
-interface Located {
-  offset: number;
-  key: string;
-  message: string;
-}
-
-function locate(document: YamlDocument, { path, at, message }: PathFault): Located {
-  return { offset: document.offsetOf(path, at), key: keyText(path), message };
-}
-
-function fileFault(document: YamlDocument, { offset, key, message }: Located): FileFault {
-  return { ...document.positionOf(offset), key, message };
+/** A fault with its line and column. */
+function fileFault(document: YamlDocument, fault: PathFault & { offset?: number }): FileFault {
+  const { path, at, message, offset = document.offsetOf(path, at) } = fault;
+  return { ...document.positionOf(offset), key: keyText(path), message };
 }
 
 /** The text of the file; null if there is none and `CONFIG_FILE` names none. */
