@@ -4,7 +4,7 @@ import type { HandlerConfig, Route } from "../worker/route.ts";
 import type { ShadowRoute } from "../worker/shadow/shadows.ts";
 import type { ConfigFile } from "./file/config-file.ts";
 import type { RetryEntry } from "./file/retry.ts";
-import type { RouteEntry } from "./file/route.ts";
+import { EVERY_EVENT, type RouteEntry } from "./file/route.ts";
 import { signingKeyOf } from "./secrets.ts";
 import type { Settings } from "./settings.ts";
 
@@ -24,7 +24,7 @@ type RouteSettings = Pick<Settings, (typeof ROUTE_SETTING_NAMES)[number]>;
 
 /** All routes: those of the configuration file, or without any in it the route `default`, which takes every event. */
 export function routesOf(settings: RouteSettings, file: ConfigFile | null): Route[] {
-  const entries = file?.routes ?? [defaultEntry(settings)];
+  const entries = file?.routes ?? [{ ...EVERY_EVENT, name: DEFAULT_ROUTE, handler: defaultHandler(settings) }];
   return entries.map((entry) => withDefaults(entry, settings));
 }
 
@@ -35,22 +35,6 @@ export function shadowsOf(settings: RouteSettings, file: ConfigFile | null): Sha
     timeoutMs: entry.timeoutMs ?? settings.HANDLER_TIMEOUT,
     concurrency: entry.concurrency ?? settings.WORKER_CONCURRENCY,
   }));
-}
-
-function defaultEntry(settings: RouteSettings): RouteEntry {
-  return {
-    name: DEFAULT_ROUTE,
-    sources: null,
-    types: [],
-    when: [],
-    transform: null,
-    delayMs: 0,
-    orderBy: null,
-    whenStuck: "block",
-    handler: defaultHandler(settings),
-    retry: {},
-    ratePerSecond: null,
-  };
 }
 
 function defaultHandler({ FORWARD_URL: url, FORWARD_SECRET: secret }: RouteSettings): HandlerConfig {

@@ -8,13 +8,11 @@ export function parseDurationMs(text: string): number | null {
   return Number.isSafeInteger(ms) ? ms : null;
 }
 
-const TTL_UNIT_SECONDS = { s: 1, m: 60, h: 3600, d: 86_400 } as const;
-
 /** Reads `JWT_TTL`: a decimal integer and one of s, m, h, d. Returns seconds, or null for other text. */
 export function parseTtlSeconds(text: string): number | null {
   const match = /^([0-9]+)([smhd])$/.exec(text);
   if (!match) return null;
-  return Number(match[1]) * TTL_UNIT_SECONDS[match[2] as keyof typeof TTL_UNIT_SECONDS];
+  return (Number(match[1]) * UNIT_MS[match[2] as keyof typeof UNIT_MS]) / 1000;
 }
 
 const SIZE_BYTES = { "": 1, k: 1024, m: 1024 ** 2, g: 1024 ** 3 } as const;

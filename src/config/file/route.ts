@@ -1,4 +1,5 @@
 import * as v from "valibot";
+import { defined } from "../../lib/defined.ts";
 import { NAME } from "../../lib/name.ts";
 import type { Route } from "../../worker/route.ts";
 import { duration, integer, oneOf } from "../fields.ts";
@@ -28,6 +29,19 @@ export interface RouteEntry extends Omit<Route, "timeoutMs" | "retry" | "concurr
   retry: RetryEntry;
   concurrency?: number | undefined;
 }
+
+/** What a route has that says no more than its handler: it takes every event at once. */
+export const EVERY_EVENT: Omit<RouteEntry, "name" | "handler"> = {
+  sources: null,
+  types: [],
+  when: [],
+  transform: null,
+  delayMs: 0,
+  orderBy: null,
+  whenStuck: "block",
+  retry: {},
+  ratePerSecond: null,
+};
 
 const ROUTE_KEYS = {
   name: v.pipe(
@@ -79,18 +93,9 @@ export const RouteSchema = map(ROUTE_KEYS, "expected a map with name and a handl
     if (handler === undefined) return null;
     const common = { name, transform, timeoutMs, concurrency };
     if (shadow) return handler.kind === "http" ? { ...common, ...shadow, handler } : null;
-    return {
-      ...common,
-      handler,
-      sources: entry.source ?? null,
-      types: entry.types ?? [],
-      when: entry.when ?? [],
-      delayMs: entry.delay ?? 0,
-      orderBy: entry.orderBy ?? null,
-      whenStuck: entry.whenStuck ?? "block",
-      retry: entry.retry ?? {},
-      ratePerSecond: entry.rate?.perSecond ?? null,
-    };
+    const { source: sources, types, when, delay: delayMs, orderBy, whenStuck, retry, rate } = entry;
+    const given = defined({ sources, types, when, delayMs, orderBy, whenStuck, retry, ratePerSecond: rate?.perSecond });
+    return { ...EVERY_EVENT, ...common, handler, ...given };
   },
 });
 
