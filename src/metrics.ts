@@ -4,29 +4,6 @@ import type { OldestRunning } from "./events/oldest-running.ts";
 import type { Backlog, RouteRecord } from "./events/store.ts";
 import { orUnknown } from "./lib/timeout.ts";
 
-/** The server's metrics. No label contains personal data. */
-export interface Metrics {
-  deliveries: Counter<"result">;
-  refusals: Counter<"code">;
-  refusalReasons: Counter<"reason">;
-  batchEvents: Histogram;
-  commitSeconds: Histogram;
-  attempts: Counter<"outcome">;
-  attemptSeconds: Histogram;
-  processingSeconds: Histogram;
-  logins: Counter<"outcome">;
-  accessDecisions: Counter<"entry" | "decision">;
-  shadowComparisons: Counter<"route" | "outcome">;
-  passwordHashes: Counter;
-  refusedConnections: Counter<"limit">;
-  configReloadSuccessful: Gauge;
-  purgedEvents: Counter;
-  purgedIds: Counter;
-  lastPurge: Gauge;
-  /** The text of these metrics and of values that are read for each text. */
-  exposition(needs: MetricNeeds): MetricsText;
-}
-
 /** The metrics as a text. */
 interface MetricsText {
   /** Returns the current metrics. */
@@ -191,7 +168,7 @@ function labelValues({ values = {}, codes = [] }: LabelDescription): string[] {
 }
 
 /** Creates the metrics. */
-export function createMetrics(): Metrics {
+export function createMetrics() {
   const { registry, counter, namesCounter, labelledCounter, gauge, unsetGauge, labelledGauge, labelGauge, histogram } =
     openRegistry();
   const routeGauge = (name: string, help: string) => labelGauge(name, help, "route");
@@ -378,9 +355,13 @@ export function createMetrics(): Metrics {
     purgedEvents: counter("purged_events_total", "Events that retention has removed."),
     purgedIds: counter("purged_ids_total", "Event ids that retention has removed."),
     lastPurge: gauge("last_purge_timestamp_seconds", "Unix time when the last purge ended. 0 before the first."),
+    /** The text of these metrics and of values that are read for each text. */
     exposition,
   };
 }
+
+/** The server's metrics. No label contains personal data. */
+export type Metrics = ReturnType<typeof createMetrics>;
 
 /** The age of what arrived at a time, in seconds; 0 if there is none. */
 function ageOf(at: number | null, now: number): number {

@@ -3,14 +3,6 @@ import type { Log } from "../log.ts";
 import type { Notifier, Notify } from "./notifiers.ts";
 import type { AlertStore, QueuedMessage } from "./store.ts";
 
-/** Sends queued messages, each until it has arrived. */
-export interface AlertDelivery {
-  /** Sends the messages that are due. Rejects if the store does not answer. */
-  run(notifiers: readonly Notifier[]): Promise<void>;
-  /** Ends what is being sent. It is sent again later. */
-  stop(): Promise<void>;
-}
-
 interface DeliveryOptions {
   store: Pick<AlertStore, "nextMessages" | "removeMessage" | "delayMessage">;
   notify: Notify;
@@ -24,7 +16,7 @@ const MAX_DELAY_MS = 5 * 60_000;
 const GIVE_UP_AFTER_MS = 24 * 3_600_000;
 
 /** Creates the delivery. A notifier that is down keeps no other one waiting. */
-export function createAlertDelivery({ store, notify, log, now }: DeliveryOptions): AlertDelivery {
+export function createAlertDelivery({ store, notify, log, now }: DeliveryOptions) {
   const stopping = new AbortController();
   /** Names of notifiers that a message is being sent to. */
   const busy = new Map<string, Promise<void>>();
@@ -56,7 +48,8 @@ export function createAlertDelivery({ store, notify, log, now }: DeliveryOptions
   }
 
   return {
-    async run(notifiers) {
+    /** Sends the messages that are due. Rejects if the store does not answer. */
+    async run(notifiers: readonly Notifier[]): Promise<void> {
       const known = new Map(notifiers.map((notifier) => [notifier.name, notifier]));
       for (const queued of await store.nextMessages()) {
         const notifier = known.get(queued.notifier);
@@ -71,9 +64,13 @@ export function createAlertDelivery({ store, notify, log, now }: DeliveryOptions
         }
       }
     },
-    async stop() {
+    /** Ends what is being sent. It is sent again later. */
+    async stop(): Promise<void> {
       stopping.abort();
       await Promise.all(busy.values());
     },
   };
 }
+
+/** Sends queued messages, each until it has arrived. */
+export type AlertDelivery = ReturnType<typeof createAlertDelivery>;

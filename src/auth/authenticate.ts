@@ -5,23 +5,6 @@ import type { SessionStore } from "./sessions.ts";
 import { type AccessClaims, createVerifyToken, readToken } from "./token.ts";
 import { matchesUser, type User } from "./user.ts";
 
-/** The guard of protected operations, see {@link createAuthenticate}. */
-export interface Authenticate {
-  /** Authenticates a request by the values of its `Authorization` headers. */
-  byHeader(authorization: readonly string[]): Promise<AccessClaims>;
-  /**
-   * Whether one of these values of `Authorization` headers has a token of this service: of exactly its form, and signed
-   * with one of its secrets, or a token of a program, which is no session. It may have expired. Others, e.g. the tokens
-   * of a protected app, are for somebody else.
-   */
-  isOwn(authorization: readonly string[]): boolean;
-  /**
-   * Authenticates a request by its cookie. Other hosts can add cookies of the same name, so several may have come, in
-   * any order and number: those that are not genuine do not count.
-   */
-  byCookie(tokens: readonly string[]): Promise<AccessClaims>;
-}
-
 /**
  * Creates the guard of protected operations. It resolves with the token's claims if the token is genuine and its `sid`
  * is the user's active session. Otherwise it throws `missing_token`, `invalid_token` or `session_invalidated`.
@@ -31,7 +14,7 @@ export function createAuthenticate(
   sessions: SessionStore,
   secrets: readonly string[],
   now: () => number = Date.now,
-): Authenticate {
+) {
   const verify = createVerifyToken(secrets);
   // Sharing reads doubles the rate of GET /auth/me, on both stores.
   const currentSession = coalesce((userId) => sessions.current(userId));
@@ -61,23 +44,36 @@ export function createAuthenticate(
   }
 
   return {
-    isOwn: (authorization) =>
+    /**
+     * Whether one of these values of `Authorization` headers has a token of this service: of exactly its form, and
+     * signed with one of its secrets, or a token of a program, which is no session. It may have expired. Others, e.g.
+     * the tokens of a protected app, are for somebody else.
+     */
+    isOwn: (authorization: readonly string[]) =>
       tokensIn(authorization).length > 0 ||
       authorization.some((value) => {
         const token = BEARER.exec(value)?.[1];
         return token !== undefined && isOwnToken(token);
       }),
-    async byHeader(authorization) {
+    /** Authenticates a request by the values of its `Authorization` headers. */
+    async byHeader(authorization: readonly string[]): Promise<AccessClaims> {
       const claims = genuine(bearerToken(authorization));
       return live(claims === null ? [] : [claims]);
     },
-    async byCookie(tokens) {
+    /**
+     * Authenticates a request by its cookie. Other hosts can add cookies of the same name, so several may have come, in
+     * any order and number: those that are not genuine do not count.
+     */
+    async byCookie(tokens: readonly string[]): Promise<AccessClaims> {
       if (tokens.length === 0) throw missingToken();
       const candidates = tokens.map(genuine).filter((claims) => claims !== null);
       return live(candidates.sort((a, b) => (b.iat ?? 0) - (a.iat ?? 0)));
     },
   };
 }
+
+/** The guard of protected operations, see {@link createAuthenticate}. */
+export type Authenticate = ReturnType<typeof createAuthenticate>;
 
 const BEARER = /^bearer ([A-Za-z0-9._-]+)$/i;
 

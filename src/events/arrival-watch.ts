@@ -2,19 +2,6 @@ import { repeat } from "../lib/repeat.ts";
 import { cursorOf, type ListenFilter, type ListenPosition, mayHear, newestOf, positionOf } from "./listening.ts";
 import type { Arrival, EventStore } from "./store.ts";
 
-/** Tells listeners of new events. Nothing is read while nobody waits. */
-export interface ArrivalWatch {
-  /**
-   * Resolves when an event behind a cursor has come that the listener may hear. It also resolves at the time limit,
-   * when the signal is aborted, and when the watch has stopped. Returns the cursor to go on from, behind events that it
-   * does not hear.
-   */
-  wait(cursor: string, filter: ListenFilter, limitMs: number, signal: AbortSignal): Promise<string>;
-  /** Ends all waits, also later ones. */
-  stop(): void;
-  isStopped(): boolean;
-}
-
 /** Events of other processes are found by looking this often. */
 const LOOK_EVERY_MS = 1000;
 /** The shortest time between two looks after events of this process. */
@@ -31,7 +18,7 @@ interface Waiter {
 }
 
 /** Creates a watch of a store. */
-export function watchArrivals(store: Pick<EventStore, "arrivals" | "onWork">): ArrivalWatch {
+export function watchArrivals(store: Pick<EventStore, "arrivals" | "onWork">) {
   const waiters = new Set<Waiter>();
   let isStopped = false;
   /** What came behind `first`, up to `end`. */
@@ -103,7 +90,12 @@ export function watchArrivals(store: Pick<EventStore, "arrivals" | "onWork">): A
   const looks = repeat(look, { everyMs: LOOK_EVERY_MS, onError: () => {} });
 
   return {
-    wait(cursor, filter, limitMs, signal) {
+    /**
+     * Resolves when an event behind a cursor has come that the listener may hear. It also resolves at the time limit,
+     * when the signal is aborted, and when the watch has stopped. Returns the cursor to go on from, behind events that
+     * it does not hear.
+     */
+    wait(cursor: string, filter: ListenFilter, limitMs: number, signal: AbortSignal): Promise<string> {
       const position = positionOf(cursor);
       // Nobody has looked meanwhile.
       if (waiters.size === 0 && position.event > end) forget(position.event);
@@ -125,7 +117,8 @@ export function watchArrivals(store: Pick<EventStore, "arrivals" | "onWork">): A
       });
     },
     isStopped: () => isStopped,
-    stop() {
+    /** Ends all waits, also later ones. */
+    stop(): void {
       isStopped = true;
       clearTimeout(soon);
       void looks.stop();
@@ -133,3 +126,6 @@ export function watchArrivals(store: Pick<EventStore, "arrivals" | "onWork">): A
     },
   };
 }
+
+/** Tells listeners of new events. Nothing is read while nobody waits. */
+export type ArrivalWatch = ReturnType<typeof watchArrivals>;

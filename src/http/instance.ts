@@ -28,16 +28,8 @@ export type Instance = v.InferOutput<typeof Instance>;
 
 export const INSTANCE_FILE = "server.json";
 
-/** The instance file of a running server. */
-export interface InstanceFile {
-  readonly id: string;
-  /** Changes some members and writes the file. */
-  update(known: Partial<Instance>): void;
-  remove(): void;
-}
-
 /** Creates the id of this start. The file is written at the first update, when the address is known. */
-export function createInstanceFile(dataDir: string, log: Log): InstanceFile {
+export function createInstanceFile(dataDir: string, log: Log) {
   const id = randomUUID();
   let instance: Instance = {
     id,
@@ -50,13 +42,17 @@ export function createInstanceFile(dataDir: string, log: Log): InstanceFile {
   };
   return {
     id,
-    update(known) {
+    /** Changes some members and writes the file. */
+    update(known: Partial<Instance>): void {
       instance = { ...instance, ...known };
       write(join(dataDir, INSTANCE_FILE), instance, log);
     },
     remove: () => rmSync(join(dataDir, INSTANCE_FILE), { force: true }),
   };
 }
+
+/** The instance file of a running server. */
+export type InstanceFile = ReturnType<typeof createInstanceFile>;
 
 /** Writes the file. A failure is only logged, because the server works without the file. */
 function write(file: string, instance: Instance, log: Log): void {

@@ -1,22 +1,11 @@
 import type { Server } from "node:https";
 import { describeError, SettingsError } from "../errors.ts";
-import { faultOfPair, type PemPair, readPemFile } from "../lib/pem.ts";
+import { faultOfPair, readPemFile } from "../lib/pem.ts";
 import { createWatchedFiles } from "../lib/watched-files.ts";
 import type { Log } from "../log.ts";
 
 /** The oldest accepted version of TLS. A reload of the certificate must set it again. */
 export const MIN_TLS_VERSION = "TLSv1.2";
-
-/** The files of the certificate and key. They may be renewed at any time. */
-export interface TlsFiles {
-  /** Reads the pair. Throws {@link SettingsError} when it is unreadable, or the key is not the certificate's. */
-  read(): PemPair;
-  /**
-   * Reloads the pair whenever it changes, without closing connections. A bad pair is logged and the old one stays in
-   * use. Returns a function that ends the watch.
-   */
-  watch(server: Server, log: Log): () => void;
-}
 
 const RETRY_MS = 60_000;
 
@@ -24,7 +13,7 @@ const RETRY_MS = 60_000;
  * Takes the paths of a PEM certificate chain and its key. A change is noticed within a second. A pair that cannot be
  * used is tried again every minute.
  */
-export function createTlsFiles(certFile: string, keyFile: string): TlsFiles {
+export function createTlsFiles(certFile: string, keyFile: string) {
   const files = createWatchedFiles(() => [certFile, keyFile]);
   const read = () =>
     files.reading(() => {
@@ -35,8 +24,13 @@ export function createTlsFiles(certFile: string, keyFile: string): TlsFiles {
     });
 
   return {
+    /** Reads the pair. Throws {@link SettingsError} when it is unreadable, or the key is not the certificate's. */
     read,
-    watch(server, log) {
+    /**
+     * Reloads the pair whenever it changes, without closing connections. A bad pair is logged and the old one stays in
+     * use. Returns a function that ends the watch.
+     */
+    watch(server: Server, log: Log): () => void {
       let retry: NodeJS.Timeout | undefined;
       const reload = () => {
         clearTimeout(retry);
@@ -57,3 +51,6 @@ export function createTlsFiles(certFile: string, keyFile: string): TlsFiles {
     },
   };
 }
+
+/** The files of the certificate and key. They may be renewed at any time. */
+export type TlsFiles = ReturnType<typeof createTlsFiles>;

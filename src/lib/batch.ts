@@ -1,13 +1,3 @@
-/** Groups single items into shared batches. While one batch runs, the next one fills. */
-interface Batches<Item> {
-  /** Adds an item to the batch that starts next. */
-  add(item: Item): void;
-  /** Items whose batch has not started, in order of arrival. */
-  readonly waiting: readonly Item[];
-  /** Resolves when no item waits and no batch runs. */
-  flush(): Promise<void>;
-}
-
 interface BatchOptions {
   /** Batches that may run at once. */
   width?: number;
@@ -15,11 +5,14 @@ interface BatchOptions {
   enough?: number;
 }
 
-/** Creates batches. `run` gets each batch in order of arrival, and must handle its own errors. */
+/**
+ * Groups single items into shared batches. While one batch runs, the next one fills. `run` gets each batch in order of
+ * arrival, and must handle its own errors.
+ */
 export function createBatches<Item>(
   run: (items: Item[]) => Promise<void>,
   { width = 1, enough = Number.POSITIVE_INFINITY }: BatchOptions = {},
-): Batches<Item> {
+) {
   let waiting: Item[] = [];
   let running = 0;
   let scheduled = false;
@@ -51,15 +44,18 @@ export function createBatches<Item>(
   }
 
   return {
-    add(item) {
+    /** Adds an item to the batch that starts next. */
+    add(item: Item): void {
       waiting.push(item);
       startWith(enough);
       schedule();
     },
+    /** Items whose batch has not started, in order of arrival. */
     get waiting() {
       return waiting;
     },
-    flush() {
+    /** Resolves when no item waits and no batch runs. */
+    flush(): Promise<void> {
       if (running === 0 && waiting.length === 0) return Promise.resolve();
       return new Promise((resolve) => idle.push(resolve));
     },

@@ -18,12 +18,6 @@ interface ConcurrencyBounds {
   queueLimitPerSender?: number;
 }
 
-/** Runs a limited number of tasks at once, preferred ones first, in order of arrival. The queues are limited too. */
-export interface ConcurrencyLimit {
-  /** Runs the task when a place is free. Throws `login_busy` at once when its queue is full. */
-  run<T>(task: () => Promise<T>, rank?: Rank): Promise<T>;
-}
-
 const ANYBODY: Rank = { isPreferred: false, sender: "" };
 
 interface Waiting {
@@ -32,7 +26,7 @@ interface Waiting {
 }
 
 /** Creates a concurrency limit. */
-export function createConcurrencyLimit(bounds: ConcurrencyBounds): ConcurrencyLimit {
+export function createConcurrencyLimit(bounds: ConcurrencyBounds) {
   const { width, queueLimit, queueLimitPerSender = queueLimit } = bounds;
   const preferred: Waiting[] = [];
   const others: Waiting[] = [];
@@ -48,7 +42,8 @@ export function createConcurrencyLimit(bounds: ConcurrencyBounds): ConcurrencyLi
   }
 
   return {
-    async run(task, rank = ANYBODY) {
+    /** Runs the task when a place is free. Throws `login_busy` at once when its queue is full. */
+    async run<T>(task: () => Promise<T>, rank: Rank = ANYBODY): Promise<T> {
       // A task that ends passes its place on, so `running` does not change.
       if (running >= width) await wait(rank);
       else running++;
@@ -62,3 +57,6 @@ export function createConcurrencyLimit(bounds: ConcurrencyBounds): ConcurrencyLi
     },
   };
 }
+
+/** Runs a limited number of tasks at once, preferred ones first, in order of arrival. The queues are limited too. */
+export type ConcurrencyLimit = ReturnType<typeof createConcurrencyLimit>;

@@ -18,7 +18,7 @@ export function unreadablePem(setting: string, code: string): Fault {
 }
 
 /** A PEM certificate chain and its key. */
-export interface PemPair {
+interface PemPair {
   cert: Buffer;
   key: Buffer;
 }

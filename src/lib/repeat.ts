@@ -1,13 +1,5 @@
 import { describeError } from "../errors.ts";
 
-/** Something that is done every so often, one turn at a time. */
-export interface Repetition {
-  /** Resolves when the running turn has ended. */
-  ended(): Promise<void>;
-  /** Begins no other turn. Resolves when the running one has ended. */
-  stop(): Promise<void>;
-}
-
 interface RepeatOptions<Result> {
   /** The wait after a turn. A function gets what the turn returned; undefined if it failed. */
   everyMs: number | ((result: Result | undefined) => number);
@@ -18,7 +10,7 @@ interface RepeatOptions<Result> {
 }
 
 /** Does something again and again, on a clock that is never set. This does not keep the process alive. */
-export function repeat<Result>(turn: () => Result | Promise<Result>, options: RepeatOptions<Result>): Repetition {
+export function repeat<Result>(turn: () => Result | Promise<Result>, options: RepeatOptions<Result>) {
   const { everyMs, onError } = options;
   const fault = createRepeatedError();
   let timer: NodeJS.Timeout | undefined;
@@ -49,8 +41,10 @@ export function repeat<Result>(turn: () => Result | Promise<Result>, options: Re
   if (firstMs === 0) running = run();
   else schedule(firstMs);
   return {
+    /** Resolves when the running turn has ended. */
     ended: () => running,
-    async stop() {
+    /** Begins no other turn. Resolves when the running one has ended. */
+    async stop(): Promise<void> {
       isStopped = true;
       clearTimeout(timer);
       await running;
@@ -58,29 +52,29 @@ export function repeat<Result>(turn: () => Result | Promise<Result>, options: Re
   };
 }
 
+/** Something that is done every so often, one turn at a time. */
+export type Repetition = ReturnType<typeof repeat>;
+
 /**
  * Remembers the last error of a task that is repeated, so that an error is logged once for as long as it stays the
  * same.
  */
-export interface RepeatedError {
-  /** Returns the text of an error, or null if the last try failed with the same one. */
-  news(error: unknown): string | null;
-  /** The task has succeeded. */
-  clear(): void;
-}
-
-/** Creates the memory of a task. */
-export function createRepeatedError(): RepeatedError {
+export function createRepeatedError() {
   let last: string | undefined;
   return {
-    news(error) {
+    /** Returns the text of an error, or null if the last try failed with the same one. */
+    news(error: unknown): string | null {
       const text = describeError(error);
       if (text === last) return null;
       last = text;
       return text;
     },
-    clear() {
+    /** The task has succeeded. */
+    clear(): void {
       last = undefined;
     },
   };
 }
+
+/** What {@link createRepeatedError} creates. */
+export type RepeatedError = ReturnType<typeof createRepeatedError>;

@@ -23,21 +23,13 @@ export interface RedisWatcher {
 /** The commands that the adapters use. */
 type RedisCommands = Pick<Redis, "get" | "set" | "del" | "eval" | "ping" | "zrange">;
 
-/** A connection to a Redis, alone or with sentinels, or to a cluster. It reconnects after an outage. */
-export interface RedisConnection {
-  readonly keyPrefix: string;
-  /** Runs commands. Throws `store_unavailable` when they fail or exceed the timeout. */
-  ask<T>(command: (redis: RedisCommands) => Promise<T>): Promise<T>;
-  close(): void;
-}
-
 /** Whether Redis answered with an error, so that the command was certainly not executed. */
 export function isRefused(error: unknown): boolean {
   return error instanceof AppError && error.cause instanceof ReplyError;
 }
 
 /** Connects in the background. An earlier operation waits for the connection until its timeout. */
-export function connectRedis(options: RedisOptions, watcher: RedisWatcher): RedisConnection {
+export function connectRedis(options: RedisOptions, watcher: RedisWatcher) {
   const { timeoutMs } = options;
   const isCluster = options.servers.kind === "cluster";
   const { client, close } = openClient(options);
@@ -106,7 +98,8 @@ export function connectRedis(options: RedisOptions, watcher: RedisWatcher): Redi
 
   return {
     keyPrefix: options.keyPrefix,
-    async ask(command) {
+    /** Runs commands. Throws `store_unavailable` when they fail or exceed the timeout. */
+    async ask<T>(command: (redis: RedisCommands) => Promise<T>): Promise<T> {
       try {
         // Over a single connection the driver applies the timeout itself.
         if (isUp && !isCluster) return await command(client);
@@ -120,12 +113,15 @@ export function connectRedis(options: RedisOptions, watcher: RedisWatcher): Redi
         throw new AppError("store_unavailable", { retryAfterSeconds: 2, cause: error });
       }
     },
-    close() {
+    close(): void {
       isClosed = true;
       close();
     },
   };
 }
+
+/** A connection to a Redis, alone or with sentinels, or to a cluster. It reconnects after an outage. */
+export type RedisConnection = ReturnType<typeof connectRedis>;
 
 /** A promise for the next connection. No operation may be waiting when it fails, so its rejection is handled here. */
 function nextConnection(): PromiseWithResolvers<void> {

@@ -13,24 +13,11 @@ type Address = Pick<SentinelAddress, "host" | "port">;
 const ASK_EVERY_MS = 500;
 const RECONNECT_MS = 500;
 
-/** Watches sentinels for a master other than the one that the driver uses. */
-interface SentinelWatch {
-  /** Driver options for finding the master. */
-  driverOptions: Required<Pick<RedisOptions, "Connector" | "natMap">>;
-  /** Sets the function that makes the driver reconnect. */
-  onNewMaster(reconnect: () => void): void;
-  close(): void;
-}
-
 /**
  * Polls each sentinel for the master, over a connection with these options. The driver's `failoverDetector` waits for a
  * message instead. It gets none for up to a minute after a sentinel restarts, and reacts to failovers of other masters.
  */
-export function watchSentinels(
-  sentinels: Address[],
-  master: string,
-  options: Omit<RedisOptions, "replyMapping">,
-): SentinelWatch {
+export function watchSentinels(sentinels: Address[], master: string, options: Omit<RedisOptions, "replyMapping">) {
   let isClosed = false;
   let reconnect = () => {};
   /** The last answer of each sentinel as "host:port", kept when the sentinel restarts. */
@@ -85,18 +72,20 @@ export function watchSentinels(
 
   const ends = sentinels.map(watch);
   return {
+    /** Driver options for finding the master. */
     driverOptions: {
       Connector,
       // Called with every address that a sentinel gives. The master's is the last.
-      natMap(address) {
+      natMap(address: string) {
         followed = address;
         return null;
       },
     },
-    onNewMaster(listener) {
+    /** Sets the function that makes the driver reconnect. */
+    onNewMaster(listener: () => void): void {
       reconnect = listener;
     },
-    close() {
+    close(): void {
       isClosed = true;
       for (const end of ends) end();
     },

@@ -10,30 +10,23 @@ export interface Part {
   stop?(deadline: number): void | Promise<void>;
 }
 
-/** The parts of a server: started in order, stopped in the reverse order. */
-export interface Parts {
-  /**
-   * Starts a part. Several ones start, and later stop, at the same time. Throws what has failed when no start runs any
-   * more.
-   */
-  start(...parts: Part[]): Promise<void>;
-  apply(file: ConfigFile | null): void;
-  /** Stops every part whose start has begun. Throws what has failed when all have stopped. */
-  stop(deadline: number): Promise<void>;
-}
-
 /** Creates an empty list of parts. */
-export function createParts(): Parts {
+export function createParts() {
   const steps: Part[][] = [];
   return {
-    async start(...parts) {
+    /**
+     * Starts a part. Several ones start, and later stop, at the same time. Throws what has failed when no start runs
+     * any more.
+     */
+    async start(...parts: Part[]): Promise<void> {
       steps.push(parts);
       throwAll(await failures(parts.map(async (part) => part.start?.())));
     },
-    apply(file) {
+    apply(file: ConfigFile | null): void {
       for (const part of steps.flat()) part.apply?.(file);
     },
-    async stop(deadline) {
+    /** Stops every part whose start has begun. Throws what has failed when all have stopped. */
+    async stop(deadline: number): Promise<void> {
       const errors: unknown[] = [];
       for (let parts = steps.pop(); parts !== undefined; parts = steps.pop()) {
         errors.push(...(await failures(parts.map(async (part) => part.stop?.(deadline)))));
@@ -42,6 +35,9 @@ export function createParts(): Parts {
     },
   };
 }
+
+/** The parts of a server: started in order, stopped in the reverse order. */
+export type Parts = ReturnType<typeof createParts>;
 
 /** Resolves with the errors of all that fail, when all have ended. */
 async function failures(runs: Promise<void>[]): Promise<unknown[]> {

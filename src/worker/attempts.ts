@@ -21,30 +21,6 @@ export interface AttemptsOptions {
   onCapacity: () => void;
 }
 
-/** The jobs of a route that a worker holds: claimed and not yet settled, running or waiting to run. */
-interface Attempts {
-  /** Runs claimed jobs, each as soon as there is capacity. */
-  start(jobs: readonly ClaimedJob[]): void;
-  /**
-   * Makes the attempts that begin from now on with other tools. The handler before is closed when its last run has
-   * ended.
-   */
-  use(tools: AttemptTools): void;
-  /** The events of the jobs that are not settled. */
-  events(): number[];
-  /** How many jobs could start now. */
-  freeCapacity(): number;
-  /** How many jobs to claim now: the free capacity and the prefetch. */
-  claimLimit(): number;
-  /** Renews every lease. If a lease is lost, its run is interrupted. */
-  renewAll(): void;
-  /**
-   * Releases jobs that have not started, waits until the rest is settled, and closes the handler. Runs are interrupted
-   * when `deadline` resolves. A store that fails then is not asked again.
-   */
-  stop(deadline: Promise<void>): Promise<void>;
-}
-
 // A handler's end frees capacity before its job is settled, so that the settle and the next claim share a commit. While
 // the store is slow, at most this many times the concurrency is claimed.
 const MAX_UNSETTLED = 8;
@@ -54,8 +30,11 @@ interface ToolsInUse extends AttemptTools {
   runs: number;
 }
 
-/** Creates the attempts of one route. They never throw: failures are logged. */
-export function createAttempts(options: AttemptsOptions): Attempts {
+/**
+ * Creates the attempts of one route: the jobs that a worker has claimed and not yet settled, running or waiting to run.
+ * They never throw: failures are logged.
+ */
+export function createAttempts(options: AttemptsOptions) {
   const { store, owner, settler, log, now, monotonic, random, onCapacity } = options;
   const unsettled = new Set<ClaimedRun>();
   const waiting: ClaimedRun[] = [];
@@ -143,7 +122,8 @@ export function createAttempts(options: AttemptsOptions): Attempts {
   }
 
   return {
-    start(jobs) {
+    /** Runs claimed jobs, each as soon as there is capacity. */
+    start(jobs: readonly ClaimedJob[]): void {
       for (const job of jobs) {
         const one = { job, interruption: new AbortController() };
         unsettled.add(one);
@@ -151,19 +131,31 @@ export function createAttempts(options: AttemptsOptions): Attempts {
       }
       startWaiting();
     },
-    use(next) {
+    /**
+     * Makes the attempts that begin from now on with other tools. The handler before is closed when its last run has
+     * ended.
+     */
+    use(next: AttemptTools): void {
       const replaced = tools;
       tools = { ...next, runs: 0 };
       closeIfUnused(replaced);
       startWaiting();
     },
+    /** The events of the jobs that are not settled. */
     events: () => Array.from(unsettled, ({ job }) => job.event),
+    /** How many jobs could start now. */
     freeCapacity: () => capacityWith(0),
+    /** How many jobs to claim now: the free capacity and the prefetch. */
     claimLimit: () => capacityWith(prefetch.events(tools.route.concurrency)),
-    renewAll() {
+    /** Renews every lease. If a lease is lost, its run is interrupted. */
+    renewAll(): void {
       for (const one of unsettled) void renew(one);
     },
-    async stop(deadline) {
+    /**
+     * Releases jobs that have not started, waits until the rest is settled, and closes the handler. Runs are
+     * interrupted when `deadline` resolves. A store that fails then is not asked again.
+     */
+    async stop(deadline: Promise<void>): Promise<void> {
       await release(waiting.splice(0));
       let isOver = false;
       void deadline.then(() => {

@@ -3,28 +3,6 @@ import { MAX_WAIT_MS } from "../events/job.ts";
 /** A probe is the one attempt at a time that an open breaker lets through. */
 export type AttemptKind = "attempt" | "probe";
 
-/**
- * A circuit breaker: holds back attempts while their target is unavailable. Times are milliseconds of a clock that is
- * never set.
- */
-export interface Breaker {
-  isOpen(): boolean;
-  /** When it opened; null while it is closed. */
-  openSince(): number | null;
-  /** How many attempts may begin now. */
-  allowedAttempts(now: number): number;
-  /** When the next probe may begin; null while the breaker is closed or a probe is running. */
-  probeAt(): number | null;
-  /** Lets the next probe begin now. */
-  probeNow(now: number): void;
-  /** Begins an attempt. Returns null if none may begin. */
-  begin(now: number): AttemptKind | null;
-  /** Ends an attempt begun by {@link begin}. `isReached`: the target was available. */
-  end(kind: AttemptKind, isReached: boolean, now: number, answer?: TargetAnswer): void;
-  /** Ends an attempt without a result, e.g. an interrupted one. */
-  cancel(kind: AttemptKind): void;
-}
-
 /** What is known of an attempt besides its result. */
 interface TargetAnswer {
   /** The route that made it. */
@@ -38,10 +16,11 @@ const FIRST_PROBE_WAIT_MS = 1000;
 const MAX_PROBE_WAIT_MS = 30_000;
 
 /**
- * Creates the closed breaker of one target. `onChange` is called when it opens and closes, with the route whose attempt
- * did so.
+ * Creates the closed circuit breaker of one target: it holds back attempts while the target is unavailable. `onChange`
+ * is called when it opens and closes, with the route whose attempt did so. Times are milliseconds of a clock that is
+ * never set.
  */
-export function createBreaker(onChange: (isOpen: boolean, route: string) => void = () => {}): Breaker {
+export function createBreaker(onChange: (isOpen: boolean, route: string) => void = () => {}) {
   let failures = 0;
   /** Set while the breaker is open. */
   let open: { since: number; waitMs: number; probeAt: number; isProbing: boolean } | undefined;
@@ -55,22 +34,28 @@ export function createBreaker(onChange: (isOpen: boolean, route: string) => void
 
   return {
     isOpen: () => open !== undefined,
+    /** When it opened; null while it is closed. */
     openSince: () => open?.since ?? null,
-    allowedAttempts(now) {
+    /** How many attempts may begin now. */
+    allowedAttempts(now: number): number {
       if (!open) return Number.POSITIVE_INFINITY;
       return open.isProbing || now < open.probeAt ? 0 : 1;
     },
+    /** When the next probe may begin; null while the breaker is closed or a probe is running. */
     probeAt: () => (open && !open.isProbing ? open.probeAt : null),
-    probeNow(now) {
+    /** Lets the next probe begin now. */
+    probeNow(now: number): void {
       if (open) open.probeAt = Math.min(open.probeAt, now);
     },
-    begin(now) {
+    /** Begins an attempt. Returns null if none may begin. */
+    begin(now: number): AttemptKind | null {
       if (!open) return "attempt";
       if (open.isProbing || now < open.probeAt) return null;
       open.isProbing = true;
       return "probe";
     },
-    end(kind, isReached, now, { route, retryAfterMs = 0 } = { route: "" }) {
+    /** Ends an attempt begun by {@link begin}. `isReached`: the target was available. */
+    end(kind: AttemptKind, isReached: boolean, now: number, { route, retryAfterMs = 0 }: TargetAnswer) {
       if (isReached) return close(route);
       const askedUntil = now + Math.min(retryAfterMs, MAX_WAIT_MS);
       if (!open) {
@@ -84,8 +69,11 @@ export function createBreaker(onChange: (isOpen: boolean, route: string) => void
         open = { ...open, waitMs, probeAt: Math.max(now + waitMs, askedUntil), isProbing: false };
       } else open.probeAt = Math.max(open.probeAt, askedUntil);
     },
-    cancel(kind) {
+    /** Ends an attempt without a result, e.g. an interrupted one. */
+    cancel(kind: AttemptKind): void {
       if (open && kind === "probe") open.isProbing = false;
     },
   };
 }
+
+export type Breaker = ReturnType<typeof createBreaker>;

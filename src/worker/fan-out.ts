@@ -3,16 +3,6 @@ import type { EventStore, PendingEvent, Work } from "../events/store.ts";
 import { createJudging, type JudgingMark } from "./judging.ts";
 import type { RoutedJob, Routing } from "./routing.ts";
 
-/** Creates the jobs of new events, and of events that a forced replay gives to the present routes. */
-interface FanOut {
-  /** Tells of new events, or that there may be rerouted ones. Those of other processes are found by polling. */
-  notify(work: Work): void;
-  /** Whether there may be events without jobs. */
-  isDue(): boolean;
-  /** Creates the jobs of up to `limit` events, if it is due. Returns the routes that have new jobs. */
-  run(limit: number): Promise<ReadonlySet<string>>;
-}
-
 interface FanOutOptions {
   store: Pick<EventStore, "pending" | "payloads" | "addJobs" | "rerouted" | "addRerouted">;
   /** The routing of the present routes. */
@@ -35,8 +25,11 @@ interface FanOutOptions {
 // Whoever chooses the types of events cannot fill the memory.
 const MAX_UNROUTED_KINDS = 1000;
 
-/** Creates the fan-out of a worker. */
-export function createFanOut(options: FanOutOptions): FanOut {
+/**
+ * Creates the fan-out of a worker: it creates the jobs of new events, and of events that a forced replay gives to the
+ * present routes.
+ */
+export function createFanOut(options: FanOutOptions) {
   const { store, routing, routesCaptured = () => false, pollIntervalMs, now, monotonic, onUnrouted } = options;
   const { onSetAside = () => {}, mark, judgingTimeoutMs } = options;
   const judging = createJudging(mark, judgingTimeoutMs);
@@ -117,12 +110,15 @@ export function createFanOut(options: FanOutOptions): FanOut {
   const isDue = () => hasNewEvents || mayHaveRerouted || monotonic() >= pollAt;
 
   return {
-    notify(work) {
+    /** Tells of new events, or that there may be rerouted ones. Those of other processes are found by polling. */
+    notify(work: Work): void {
       if (work === "events") hasNewEvents = true;
       else mayHaveRerouted = true;
     },
+    /** Whether there may be events without jobs. */
     isDue,
-    async run(limit) {
+    /** Creates the jobs of up to `limit` events, if it is due. Returns the routes that have new jobs. */
+    async run(limit: number): Promise<ReadonlySet<string>> {
       if (!isDue()) return new Set();
       if (monotonic() >= pollAt) mayHaveRerouted = true;
       hasNewEvents = false;

@@ -36,21 +36,8 @@ interface JudgedEvent {
   payload: { payload: Uint8Array } | null;
 }
 
-/** Judges events: decides by their payloads which jobs they need. */
-interface Judging {
-  /**
-   * The results of the first of these events. There may be none: one that did not end is judged again by itself, and
-   * set aside if it does not end then either.
-   */
-  firstOf<Event extends JudgedEvent, Result>(
-    events: readonly Event[],
-    judge: (event: Event) => Result,
-    setAside: (event: Event, reason: string) => Result,
-  ): Promise<Result[]>;
-}
-
 /** Creates the judging of a worker. */
-export function createJudging(mark: JudgingMark | undefined, timeoutMs = JUDGING_TIMEOUT_MS): Judging {
+export function createJudging(mark: JudgingMark | undefined, timeoutMs = JUDGING_TIMEOUT_MS) {
   /** Those whose judging did not end once. */
   const suspects = new Set<number>();
   /** The one during whose second judging the process ended. */
@@ -66,7 +53,15 @@ export function createJudging(mark: JudgingMark | undefined, timeoutMs = JUDGING
   }
 
   return {
-    async firstOf(events, judge, setAside) {
+    /**
+     * The results of the first of these events. There may be none: one that did not end is judged again by itself, and
+     * set aside if it does not end then either.
+     */
+    async firstOf<Event extends JudgedEvent, Result>(
+      events: readonly Event[],
+      judge: (event: Event) => Result,
+      setAside: (event: Event, reason: string) => Result,
+    ): Promise<Result[]> {
       if (!events.some(({ payload }) => payload !== null)) return events.map(judge);
       await readMark();
       const chosen = upToSuspect(events, suspects);

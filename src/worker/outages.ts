@@ -15,19 +15,11 @@ interface OutagesOptions {
   now: () => number;
 }
 
-/** Notes in the store which targets are unavailable, and makes the probes that somebody asks for. */
-interface Outages {
-  start(): void;
-  /** Looks at once. */
-  wake(): void;
-  stop(): Promise<void>;
-}
-
 // The times are computed anew at each look, and may differ by rounding.
 const SAME_WITHIN_MS = 100;
 
 /** Creates the notes of a worker. While every target is available, it leaves the store alone. */
-export function createOutages(options: OutagesOptions): Outages {
+export function createOutages(options: OutagesOptions) {
   const { store, owner, read, tryNow, pollIntervalMs, log, now } = options;
   let noted: UnavailableRoute[] = [];
   let notedAt = Number.NEGATIVE_INFINITY;
@@ -65,8 +57,9 @@ export function createOutages(options: OutagesOptions): Outages {
 
   return {
     start: loop.start,
+    /** Looks at once. */
     wake: loop.wake,
-    async stop() {
+    async stop(): Promise<void> {
       await loop.stop();
       try {
         await note([]);

@@ -5,15 +5,6 @@ import type { EventStore } from "../events/store.ts";
 import { createRepeatedError } from "../lib/repeat.ts";
 import type { Log } from "../log.ts";
 
-/** Removes what retention does not keep, from `start` to `stop`. */
-interface Purger {
-  start(): void;
-  /** Uses another retention from now on, and purges at once. */
-  apply(retention: Retention): void;
-  /** Resolves when the running transaction has ended. */
-  stop(): Promise<void>;
-}
-
 /** Called after each purge with what it has removed, and the time in Unix milliseconds. */
 export type OnPurged = (purged: Purged, at: number) => void;
 
@@ -46,8 +37,8 @@ export function restMs(retention: Retention, { events, fruitlessMs }: { events: 
   return Math.min(MAX_INTERVAL_MS, Math.max(interval, REST * fruitlessMs));
 }
 
-/** Creates a purger. */
-export function createPurger(retention: Retention, options: PurgerOptions): Purger {
+/** Creates what removes the events that retention does not keep, from `start` to `stop`. */
+export function createPurger(retention: Retention, options: PurgerOptions) {
   const { store, log, isOnDuty = async () => true, onPurged, now = Date.now } = options;
   let current = retention;
   const fault = createRepeatedError();
@@ -106,15 +97,17 @@ export function createPurger(retention: Retention, options: PurgerOptions): Purg
   }
 
   return {
-    start() {
+    start(): void {
       running = run();
     },
-    apply(next) {
+    /** Uses another retention from now on, and purges at once. */
+    apply(next: Retention): void {
       current = next;
       rest.abort();
       rest = new AbortController();
     },
-    async stop() {
+    /** Resolves when the running transaction has ended. */
+    async stop(): Promise<void> {
       isStopped = true;
       rest.abort();
       await running;

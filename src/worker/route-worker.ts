@@ -20,28 +20,8 @@ interface RouteWorkerOptions extends Omit<AttemptsOptions, "store" | "onCapacity
   onExpired: OnExpired;
 }
 
-/** Claims and processes the jobs of one route, independently of other routes. It runs from `start` to `stop`. */
-export interface RouteWorker {
-  start(): void;
-  /** Makes further attempts with other tools. */
-  use(tools: AttemptTools): void;
-  /** Claims at once instead of at the next poll. */
-  wake(): void;
-  /** Claims at a time in Unix milliseconds, unless sooner. */
-  wakeAt(time: number): void;
-  renewAll(): void;
-  /** Whether its breaker is closed. */
-  isAvailable(): boolean;
-  /** Since when its target is unavailable, and when the next probe may begin. Null if the target is available. */
-  outage(): Omit<UnavailableRoute, "route"> | null;
-  /** Lets the next probe begin now. */
-  tryNow(): void;
-  /** Stops claiming and waits for running attempts. They are interrupted when `deadline` resolves. */
-  stop(deadline: Promise<void>): Promise<void>;
-}
-
 /** Creates the worker of a route. */
-export function createRouteWorker(options: RouteWorkerOptions): RouteWorker {
+export function createRouteWorker(options: RouteWorkerOptions) {
   const { name, store, pollIntervalMs, leaseMs, owner, log, share, onExpired, now, monotonic, random } = options;
   const loop = createStoreLoop({
     ...options,
@@ -96,31 +76,41 @@ export function createRouteWorker(options: RouteWorkerOptions): RouteWorker {
 
   return {
     start: loop.start,
-    use(next) {
+    /** Makes further attempts with other tools. */
+    use(next: AttemptTools): void {
       if (next.route.ratePerSecond !== tools.route.ratePerSecond)
         rate = createRateLimit(next.route.ratePerSecond, { share });
       tools = next;
       attempts.use(next);
       loop.wake();
     },
+    /** Claims at once instead of at the next poll. */
     wake: loop.wake,
+    /** Claims at a time in Unix milliseconds, unless sooner. */
     wakeAt: loop.wakeAt,
     renewAll: attempts.renewAll,
+    /** Whether its breaker is closed. */
     isAvailable: () => !tools.breaker.isOpen(),
-    outage() {
+    /** Since when its target is unavailable, and when the next probe may begin. Null if the target is available. */
+    outage(): Omit<UnavailableRoute, "route"> | null {
       const since = tools.breaker.openSince();
       if (since === null) return null;
       const probeAt = tools.breaker.probeAt();
       const toTime = (at: number) => Math.round(now() + at - monotonic());
       return { since: toTime(since), probeAt: probeAt === null ? null : toTime(probeAt) };
     },
-    tryNow() {
+    /** Lets the next probe begin now. */
+    tryNow(): void {
       tools.breaker.probeNow(monotonic());
       loop.wake();
     },
-    async stop(deadline) {
+    /** Stops claiming and waits for running attempts. They are interrupted when `deadline` resolves. */
+    async stop(deadline: Promise<void>): Promise<void> {
       await loop.stop();
       await attempts.stop(deadline);
     },
   };
 }
+
+/** Claims and processes the jobs of one route, independently of other routes. It runs from `start` to `stop`. */
+export type RouteWorker = ReturnType<typeof createRouteWorker>;

@@ -21,28 +21,20 @@ type RoutedBy = Pick<PendingEvent, "source" | "type">;
 /** Opens a payload and its headers. */
 export type OpenPayload = (payload: EventPayload) => EventContent;
 
-/** Decides which routes process an event. */
-export interface Routing {
-  /** Whether a route that may take the event looks into its payload. */
-  readsPayload(event: RoutedBy): boolean;
-  /** The jobs of an event. `payload` is null if it was not read, or cannot be. */
-  jobsOf(event: RoutedBy, payload: EventPayload | null): RoutedJob[];
-  /** The jobs of an event that could not be judged: those of routes that look into the payload are dead letters. */
-  setAside(event: RoutedBy, reason: string): RoutedJob[];
-}
-
 // Keys are in an index. Longer ones are replaced by their digest.
 const MAX_KEY_LENGTH = 256;
 
 /** Prepares the routing of some routes. */
-export function createRouting(routes: readonly Route[], openPayload: OpenPayload): Routing {
+export function createRouting(routes: readonly Route[], openPayload: OpenPayload) {
   const compiled = routes.map(compile);
   const candidates = ({ source, type }: RoutedBy) =>
     compiled.filter((route) => isOfSource(route, source) && route.takes(type));
 
   return {
-    readsPayload: (event) => candidates(event).some(looksInside),
-    jobsOf(event, payload) {
+    /** Whether a route that may take the event looks into its payload. */
+    readsPayload: (event: RoutedBy) => candidates(event).some(looksInside),
+    /** The jobs of an event. `payload` is null if it was not read, or cannot be. */
+    jobsOf(event: RoutedBy, payload: EventPayload | null): RoutedJob[] {
       const found = candidates(event);
       if (payload === null) return found.map(({ name, delayMs }) => ({ route: name, delayMs, orderingKey: null }));
       const content = openPayload(payload);
@@ -54,13 +46,17 @@ export function createRouting(routes: readonly Route[], openPayload: OpenPayload
           orderingKey: orderBy === null ? null : keyOf(content.member(orderBy)),
         }));
     },
-    setAside: (event, failure) =>
+    /** The jobs of an event that could not be judged: those of routes that look into the payload are dead letters. */
+    setAside: (event: RoutedBy, failure: string) =>
       candidates(event).map(({ name, delayMs, ...route }) => ({
         ...{ route: name, delayMs, orderingKey: null },
         ...(looksInside(route) && { failure }),
       })),
   };
 }
+
+/** Decides which routes process an event. */
+export type Routing = ReturnType<typeof createRouting>;
 
 /** Whether a route looks into payloads. */
 export const looksInside = ({ when, orderBy }: Pick<Route, "when" | "orderBy">) => when.length > 0 || orderBy !== null;

@@ -16,21 +16,11 @@ interface SettlerOptions {
   onRetry: (route: string, runAt: number) => void;
 }
 
-/** Records the results of attempts. */
-export interface Settler {
-  /** Resolves when the result of an attempt is recorded and logged. Throws only after {@link Settler.stopRetrying}. */
-  settle(job: ClaimedJob, settlement: Settlement): Promise<void>;
-  /** From now on, a settle that fails is not retried. */
-  stopRetrying(): void;
-  /** Resolves when every settle has ended. */
-  flush(): Promise<void>;
-}
-
 /** Pause before a failed store call is retried, so that a broken disk does not spin the loop. */
 export const STORE_RETRY_MS = 1000;
 
 /** Creates the settler. Settlements share transactions. A failed one is retried, or the handler would run twice. */
-export function createSettler({ store, log, onSettled, onRetry }: SettlerOptions): Settler {
+export function createSettler({ store, log, onSettled, onRetry }: SettlerOptions) {
   const settlements = createBatcher((batch: Settlement[]) => store.settle(batch));
   let isRetrying = true;
 
@@ -47,18 +37,26 @@ export function createSettler({ store, log, onSettled, onRetry }: SettlerOptions
   }
 
   return {
-    async settle(job, settlement) {
+    /**
+     * Resolves when the result of an attempt is recorded and logged. Throws only after {@link Settler.stopRetrying}.
+     */
+    async settle(job: ClaimedJob, settlement: Settlement): Promise<void> {
       const isLeased = await record(job, settlement);
       onSettled(job, settlement, isLeased);
       logSettlement(log, job, settlement, isLeased);
       if (isLeased && settlement.next.to === "queued") onRetry(job.route, settlement.next.runAt);
     },
-    stopRetrying() {
+    /** From now on, a settle that fails is not retried. */
+    stopRetrying(): void {
       isRetrying = false;
     },
+    /** Resolves when every settle has ended. */
     flush: settlements.flush,
   };
 }
+
+/** Records the results of attempts. */
+export type Settler = ReturnType<typeof createSettler>;
 
 function logSettlement(log: Log, job: ClaimedJob, settlement: Settlement, isLeased: boolean): void {
   const { next, startedAt, finishedAt, error } = settlement;

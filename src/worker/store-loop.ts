@@ -61,22 +61,11 @@ export function createStoreLoop({ step, pollIntervalMs, mustYield, onFault, now 
   };
 }
 
-/** Wakes one loop, on request or at a time. */
-interface Wakeup {
-  wake(): void;
-  /** Wakes the loop at a time in Unix milliseconds, unless it wakes sooner. */
-  wakeAt(time: number): void;
-  /**
-   * Resolves at the next wake, or at once if one came since the last wait. Wakes in one turn of the event loop count
-   * once.
-   */
-  wait(): Promise<void>;
-}
-
 // Timers may fire a millisecond early, when nothing is due yet.
 const TIMER_SLACK_MS = 2;
 
-function createWakeup(now: () => number): Wakeup {
+/** Creates what wakes one loop, on request or at a time. */
+function createWakeup(now: () => number) {
   let isAwake = false;
   let resume = () => {};
   let timer: NodeJS.Timeout | undefined;
@@ -91,13 +80,18 @@ function createWakeup(now: () => number): Wakeup {
 
   return {
     wake,
-    wakeAt(time) {
+    /** Wakes the loop at a time in Unix milliseconds, unless it wakes sooner. */
+    wakeAt(time: number): void {
       if (isAwake || time >= timerAt) return;
       clearTimeout(timer);
       timerAt = time;
       timer = setTimeout(wake, Math.max(0, time - now()) + TIMER_SLACK_MS);
     },
-    async wait() {
+    /**
+     * Resolves at the next wake, or at once if one came since the last wait. Wakes in one turn of the event loop count
+     * once.
+     */
+    async wait(): Promise<void> {
       if (!isAwake) {
         await new Promise<void>((resolve) => {
           resume = resolve;

@@ -62,22 +62,6 @@ export interface WorkerOptions {
 
 type CreateHandler = (route: Route) => Handler;
 
-/** The worker of a process. It runs from `start` to `stop`. */
-export interface Worker {
-  start(): void;
-  /** Tells the worker of new events, or of due jobs. It takes them at once instead of at the next poll. */
-  notify(work: Work): void;
-  /** Processes with these routes from now on, at first with none. Running attempts end as they began. */
-  applyRoutes(routes: readonly Route[], createHandler: CreateHandler): void;
-  /** Whether the target of a route is available, as far as its attempts have shown. */
-  isAvailable(route: string): boolean;
-  /**
-   * Stops claiming and waits for running attempts. Those still running at the deadline are interrupted and queued
-   * again.
-   */
-  stop(deadlineMs: number): Promise<void>;
-}
-
 const DEFAULT_LEASE_MS = 15_000;
 
 // Events that get their jobs in one transaction. 256 take 3 ms, during which deliveries wait. With 1000, fewer
@@ -86,7 +70,7 @@ const FAN_OUT = 256;
 const YIELDING_FAN_OUT = 32;
 
 /** Creates the worker: it creates the jobs of events, and has a worker for each route that processes them. */
-export function createWorker(options: WorkerOptions): Worker {
+export function createWorker(options: WorkerOptions) {
   const { store, openPayload, pollIntervalMs, log } = options;
   const {
     now = Date.now,
@@ -214,7 +198,7 @@ export function createWorker(options: WorkerOptions): Worker {
   });
 
   return {
-    start() {
+    start(): void {
       isStopped = false;
       renewal = setInterval(() => {
         for (const worker of [...workers.values(), ...retiring.keys()]) worker.renewAll();
@@ -224,13 +208,15 @@ export function createWorker(options: WorkerOptions): Worker {
       loop.start();
       outages.start();
     },
-    notify(work) {
+    /** Tells the worker of new events, or of due jobs. It takes them at once instead of at the next poll. */
+    notify(work: Work): void {
       if (work === "jobs") for (const worker of workers.values()) worker.wake();
       fanOut.notify(work);
       loop.wake();
       if (work === "jobs") outages.wake();
     },
-    applyRoutes(next, createHandler) {
+    /** Processes with these routes from now on, at first with none. Running attempts end as they began. */
+    applyRoutes(next: readonly Route[], createHandler: CreateHandler): void {
       routes = next;
       routing = createRouting(next, openPayload);
       const names = new Set(next.map(({ name }) => name));
@@ -248,8 +234,13 @@ export function createWorker(options: WorkerOptions): Worker {
       }
       if (!isStopped) void inspectRoutes();
     },
-    isAvailable: (route) => workers.get(route)?.isAvailable() ?? true,
-    async stop(deadlineMs) {
+    /** Whether the target of a route is available, as far as its attempts have shown. */
+    isAvailable: (route: string) => workers.get(route)?.isAvailable() ?? true,
+    /**
+     * Stops claiming and waits for running attempts. Those still running at the deadline are interrupted and queued
+     * again.
+     */
+    async stop(deadlineMs: number): Promise<void> {
       isStopped = true;
       await loop.stop();
       const timer = setTimeout(() => {
@@ -267,6 +258,9 @@ export function createWorker(options: WorkerOptions): Worker {
     },
   };
 }
+
+/** The worker of a process. It runs from `start` to `stop`. */
+export type Worker = ReturnType<typeof createWorker>;
 
 function logBreaker(log: Log, route: string, isOpen: boolean): void {
   if (isOpen)

@@ -9,7 +9,7 @@ function fail(breaker: Breaker, times: number, now = NOW): void {
   for (let n = 0; n < times; n++) {
     const kind = breaker.begin(now);
     assert.ok(kind);
-    breaker.end(kind, false, now);
+    breaker.end(kind, false, now, { route: "r" });
   }
 }
 
@@ -26,10 +26,10 @@ suite("a breaker", () => {
     const breaker = createBreaker();
     fail(breaker, 4);
     assert.equal(breaker.allowedAttempts(NOW), Number.POSITIVE_INFINITY);
-    breaker.end("attempt", true, NOW);
+    breaker.end("attempt", true, NOW, { route: "r" });
     fail(breaker, 4);
     assert.equal(breaker.begin(NOW), "attempt");
-    breaker.end("attempt", false, NOW);
+    breaker.end("attempt", false, NOW, { route: "r" });
     assert.deepEqual([breaker.allowedAttempts(NOW), breaker.begin(NOW)], [0, null]);
   });
 
@@ -38,7 +38,7 @@ suite("a breaker", () => {
     assert.equal(breaker.openSince(), NOW);
     breaker.probeNow(NOW + 10);
     assert.equal(breaker.begin(NOW + 10), "probe");
-    breaker.end("probe", false, NOW + 20);
+    breaker.end("probe", false, NOW + 20, { route: "r" });
     assert.deepEqual([breaker.openSince(), breaker.probeAt()], [NOW, NOW + 2020]);
   });
 
@@ -68,7 +68,7 @@ suite("a breaker", () => {
 
   test("closes after a successful probe and then needs five failures again", () => {
     const { breaker, changes } = opened();
-    breaker.end(breaker.begin(NOW + 1000) as AttemptKind, true, NOW + 1000);
+    breaker.end(breaker.begin(NOW + 1000) as AttemptKind, true, NOW + 1000, { route: "r" });
     assert.deepEqual([breaker.allowedAttempts(NOW + 1000), breaker.probeAt()], [Number.POSITIVE_INFINITY, null]);
     fail(breaker, 4, NOW + 1000);
     assert.equal(breaker.begin(NOW + 1000), "attempt");
@@ -77,9 +77,9 @@ suite("a breaker", () => {
 
   test("closes when an earlier attempt succeeds; a failed one does not prolong the wait", () => {
     const { breaker } = opened();
-    breaker.end("attempt", false, NOW + 500);
+    breaker.end("attempt", false, NOW + 500, { route: "r" });
     assert.equal(breaker.probeAt(), NOW + 1000);
-    breaker.end("attempt", true, NOW + 500);
+    breaker.end("attempt", true, NOW + 500, { route: "r" });
     assert.equal(breaker.begin(NOW + 500), "attempt");
   });
 

@@ -1,16 +1,6 @@
 import type { IncomingMessage } from "node:http";
 import { trimSpace } from "../../lib/header-value.ts";
 
-/** A cookie of this service. */
-export interface Cookie {
-  /** Its values in a request. Several have come from other paths or domains. */
-  read(request: IncomingMessage): string[];
-  /** The `Set-Cookie` that keeps a value for this many seconds. */
-  set(value: string, maxAgeSeconds: number): string;
-  /** The `Set-Cookie` that removes the cookie. */
-  clear(): string;
-}
-
 /** Creates the cookie that carries an access token. `cookieDomain` shares it with subdomains. */
 export function createSessionCookie(origin: string, cookieDomain: string | undefined): Cookie {
   return createCookie("authserve", origin, cookieDomain);
@@ -35,7 +25,7 @@ export function createChallengeCookie(origin: string): Cookie {
  * On HTTPS its prefix lets browsers refuse a cookie of this name from elsewhere (RFC 6265bis, 4.1.3): `__Host-` ties it
  * to the host, `__Secure-` to HTTPS only.
  */
-function createCookie(plainName: string, origin: string, domain: string | undefined): Cookie {
+function createCookie(plainName: string, origin: string, domain: string | undefined) {
   const isSecure = origin.startsWith("https:");
   const name = `${isSecure ? (domain === undefined ? "__Host-" : "__Secure-") : ""}${plainName}`;
   const attributes = [
@@ -47,11 +37,17 @@ function createCookie(plainName: string, origin: string, domain: string | undefi
   ].join("; ");
 
   return {
-    read: ({ headers: { cookie } }) => (cookie === undefined ? [] : valuesOf(cookie, name)),
-    set: (value, maxAgeSeconds) => `${name}=${value}; Max-Age=${maxAgeSeconds}; ${attributes}`,
+    /** Its values in a request. Several have come from other paths or domains. */
+    read: ({ headers: { cookie } }: IncomingMessage) => (cookie === undefined ? [] : valuesOf(cookie, name)),
+    /** The `Set-Cookie` that keeps a value for this many seconds. */
+    set: (value: string, maxAgeSeconds: number) => `${name}=${value}; Max-Age=${maxAgeSeconds}; ${attributes}`,
+    /** The `Set-Cookie` that removes the cookie. */
     clear: () => `${name}=; Max-Age=0; ${attributes}`,
   };
 }
+
+/** A cookie of this service. */
+export type Cookie = ReturnType<typeof createCookie>;
 
 /** The values of a cookie in a `Cookie` header. Node joins several headers with `; `. */
 function valuesOf(header: string, name: string): string[] {

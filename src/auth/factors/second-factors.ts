@@ -5,21 +5,11 @@ import { isTotpCode, loadTotp, totpSecretOf } from "./totp.ts";
 /** How a code proved a login. */
 type CodeMethod = Extract<LoginMethod, "totp" | "recovery_code">;
 
-/** Asks for a second factor, and checks codes. */
-export interface SecondFactors {
-  /** Whether a login needs more than the password. Throws `store_unavailable` if that cannot be known. */
-  areNeeded(): Promise<boolean>;
-  /** Uses a code up. Null if it is wrong, or was used before. */
-  useCode(code: string): Promise<CodeMethod | null>;
-  /** By how many seconds the app that showed a refused code is ahead. Null if none did within 20 minutes. */
-  aheadOf(code: string): Promise<number | null>;
-}
-
 // A code is accepted for 90 seconds. A clock that is set back must not make it good again.
 const USED_CODE_MS = 86_400_000;
 
 /** Creates the check of codes. `now` is in Unix milliseconds. */
-export function createSecondFactors(store: FactorStore, now: () => number): SecondFactors {
+export function createSecondFactors(store: FactorStore, now: () => number) {
   async function useTotp(code: string): Promise<CodeMethod | null> {
     const factors = (await store.list()).filter(({ kind }) => kind === "totp");
     if (factors.length === 0) return null;
@@ -35,14 +25,17 @@ export function createSecondFactors(store: FactorStore, now: () => number): Seco
   }
 
   return {
+    /** Whether a login needs more than the password. Throws `store_unavailable` if that cannot be known. */
     areNeeded: async () => (await store.list()).length > 0,
-    async useCode(text) {
+    /** Uses a code up. Null if it is wrong, or was used before. */
+    async useCode(text: string): Promise<CodeMethod | null> {
       const code = plainCode(text);
       if (isTotpCode(code)) return useTotp(code);
       const digest = digestOfRecoveryCode(code);
       return digest !== null && (await store.spendRecoveryCode(digest)) ? "recovery_code" : null;
     },
-    async aheadOf(text) {
+    /** By how many seconds the app that showed a refused code is ahead. Null if none did within 20 minutes. */
+    async aheadOf(text: string): Promise<number | null> {
       const code = plainCode(text);
       if (!isTotpCode(code)) return null;
       const { aheadOf } = await loadTotp();
@@ -52,6 +45,9 @@ export function createSecondFactors(store: FactorStore, now: () => number): Seco
     },
   };
 }
+
+/** Asks for a second factor, and checks codes. */
+export type SecondFactors = ReturnType<typeof createSecondFactors>;
 
 /** Uses up the code of a step. Returns false if it was used before. */
 export function spendTotp(store: Pick<FactorStore, "spend">, id: string, step: number, at: number): Promise<boolean> {

@@ -18,18 +18,6 @@ interface BegunStep {
   value: string;
 }
 
-/**
- * Steps that a browser begins and finishes. Their cookie is signed, so that whoever opens the page costs no write. Each
- * works once.
- */
-export interface Steps {
-  begin(kind: StepKind): BegunStep;
-  /** The id of the newest genuine step in these values of the cookie that can still be finished; null without one. */
-  read(kind: StepKind, values: readonly string[]): string | null;
-  /** Ends a step. Returns false if it was ended before. */
-  finish(id: string): Promise<boolean>;
-}
-
 const FORM = /^([A-Za-z0-9_-]{43})\.([0-9]{1,15})\.([A-Za-z0-9_-]{43})$/;
 
 /** Creates the steps. Another password, e-mail or secret ends them. `now` is in Unix milliseconds. */
@@ -37,7 +25,7 @@ export function createSteps(
   { secrets, email, passwordHash }: MarkCredential,
   store: Pick<FactorStore, "spend">,
   now: () => number,
-): Steps {
+) {
   const sign = (secret: string, kind: StepKind, id: string, expiresAt: number) =>
     createHmac("sha256", secret)
       .update(JSON.stringify(["login step", kind, email, passwordHash, id, expiresAt]))
@@ -54,16 +42,24 @@ export function createSteps(
   }
 
   return {
-    begin(kind) {
+    begin(kind: StepKind): BegunStep {
       const id = randomBytes(32).toString("base64url");
       const expiresAt = now() + STEP_MS;
       const signature = sign(secrets[0] as string, kind, id, expiresAt).toString("base64url");
       return { id, value: `${id}.${expiresAt}.${signature}` };
     },
-    read(kind, values) {
+    /** The id of the newest genuine step in these values of the cookie that can still be finished; null without one. */
+    read(kind: StepKind, values: readonly string[]): string | null {
       const steps = values.map((value) => genuine(kind, value)).filter((step) => step !== null);
       return steps.sort((a, b) => b.expiresAt - a.expiresAt)[0]?.id ?? null;
     },
-    finish: (id) => store.spend(`step ${id}`, now() + STEP_MS, now()),
+    /** Ends a step. Returns false if it was ended before. */
+    finish: (id: string) => store.spend(`step ${id}`, now() + STEP_MS, now()),
   };
 }
+
+/**
+ * Steps that a browser begins and finishes. Their cookie is signed, so that whoever opens the page costs no write. Each
+ * works once.
+ */
+export type Steps = ReturnType<typeof createSteps>;

@@ -5,20 +5,11 @@ import { digestOf, isWellFormed } from "./form.ts";
 import { type TokenRecord, type TokenStore, USE_EVERY_MS } from "./store.ts";
 import { createWrongTokens } from "./wrong-tokens.ts";
 
-/** Judges the tokens of programs. */
-export interface MachineTokens {
-  /**
-   * The record of a token. Throws `invalid_token` if it is unknown, expired or revoked, and `too_many_wrong_tokens`
-   * after too many of them from one address.
-   */
-  authenticate(token: string, address: string): Promise<TokenRecord>;
-}
-
 // Tokens that were right are still judged when their address has sent too many wrong ones.
 const REMEMBERED = 256;
 
 /** Creates the check of tokens of programs. It writes when each one was used, from time to time. */
-export function createMachineTokens(store: TokenStore, now: () => number): MachineTokens {
+export function createMachineTokens(store: TokenStore, now: () => number) {
   const find = coalesce(store.find);
   const wrong = createWrongTokens();
   /** Digests of tokens that were right, the oldest first. */
@@ -48,7 +39,11 @@ export function createMachineTokens(store: TokenStore, now: () => number): Machi
   }
 
   return {
-    async authenticate(token, address) {
+    /**
+     * The record of a token. Throws `invalid_token` if it is unknown, expired or revoked, and `too_many_wrong_tokens`
+     * after too many of them from one address.
+     */
+    async authenticate(token: string, address: string): Promise<TokenRecord> {
       const at = now();
       const digest = digestOf(token);
       const isKnown = known.has(digest);
@@ -66,6 +61,9 @@ export function createMachineTokens(store: TokenStore, now: () => number): Machi
     },
   };
 }
+
+/** Judges the tokens of programs. */
+export type MachineTokens = ReturnType<typeof createMachineTokens>;
 
 /** Whether a token has ended. */
 function isExpired({ expiresAt }: Pick<TokenRecord, "expiresAt">, now: number): boolean {

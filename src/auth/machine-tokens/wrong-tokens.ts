@@ -5,15 +5,8 @@ const LIMIT = 50;
 // Who has more networks than these can forget some. A token cannot be guessed anyway: this bounds the load.
 const MAX_NETWORKS = 10_000;
 
-/** Counts the wrong tokens of each address (or IPv6 /64) over a sliding window, in memory. */
-interface WrongTokens {
-  /** For how long no further wrong token is judged, in milliseconds. 0: it is. */
-  waitMs(address: string, now: number): number;
-  add(address: string, now: number): void;
-}
-
-/** Creates empty counts. */
-export function createWrongTokens(): WrongTokens {
+/** Creates counts of the wrong tokens of each address (or IPv6 /64) over a sliding window, in memory. */
+export function createWrongTokens() {
   /** The times of wrong tokens, the oldest first. The networks are in the order of their newest one. */
   const times = new Map<string, number[]>();
 
@@ -21,11 +14,12 @@ export function createWrongTokens(): WrongTokens {
     (times.get(network) ?? []).filter((at) => at > now - WINDOW_MS && at <= now);
 
   return {
-    waitMs(address, now) {
+    /** For how long no further wrong token is judged, in milliseconds. 0: it is. */
+    waitMs(address: string, now: number): number {
       const [oldest, ...others] = inWindow(networkOf(address), now);
       return oldest === undefined || others.length + 1 < LIMIT ? 0 : oldest + WINDOW_MS - now;
     },
-    add(address, now) {
+    add(address: string, now: number): void {
       const network = networkOf(address);
       const kept = [...inWindow(network, now), now].slice(-LIMIT);
       times.delete(network);

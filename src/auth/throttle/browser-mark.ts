@@ -18,17 +18,6 @@ export interface MarkCredential {
   passwordHash: string;
 }
 
-/**
- * The marks of browsers that have logged in. A mark lets its browser guess apart from all others, so that nobody uses
- * up its guesses. It gives no other right.
- */
-export interface BrowserMarks {
-  /** Creates the mark of a browser, with a new id unless the browser has one. */
-  issue(id?: string): string;
-  /** The id of the newest of these marks that is genuine, at most 30 days old, and not revoked. */
-  read(marks: readonly string[]): Promise<string | null>;
-}
-
 const FORM = /^([A-Za-z0-9_-]{22})\.([0-9]{1,15})\.([A-Za-z0-9_-]{43})$/;
 
 /** Creates the marks. `now` is in Unix milliseconds. */
@@ -36,7 +25,7 @@ export function createBrowserMarks(
   { secrets, email, passwordHash }: MarkCredential,
   store: Pick<ThrottleStore, "isKnown">,
   now: () => number,
-): BrowserMarks {
+) {
   const sign = (secret: string, text: string) =>
     createHmac("sha256", secret)
       .update(JSON.stringify(["browser mark", email, passwordHash, text]))
@@ -52,11 +41,13 @@ export function createBrowserMarks(
   }
 
   return {
-    issue(id = randomBytes(16).toString("base64url")) {
+    /** Creates the mark of a browser, with a new id unless the browser has one. */
+    issue(id: string = randomBytes(16).toString("base64url")): string {
       const text = `${id}.${now()}`;
       return `${text}.${sign(secrets[0] as string, text).toString("base64url")}`;
     },
-    async read(marks) {
+    /** The id of the newest of these marks that is genuine, at most 30 days old, and not revoked. */
+    async read(marks: readonly string[]): Promise<string | null> {
       const [newest] = marks
         .map(genuine)
         .filter((mark) => mark !== null)
@@ -66,6 +57,12 @@ export function createBrowserMarks(
     },
   };
 }
+
+/**
+ * The marks of browsers that have logged in. A mark lets its browser guess apart from all others, so that nobody uses
+ * up its guesses. It gives no other right.
+ */
+export type BrowserMarks = ReturnType<typeof createBrowserMarks>;
 
 /** Revokes all marks that were issued until now. */
 export function revokeBrowserMarks(store: Pick<ThrottleStore, "remember">, now: number): Promise<void> {

@@ -47,30 +47,6 @@ interface AttemptOptions {
 }
 
 /**
- * Limits wrong guesses. Wrong guesses of others do not lock out an address or a browser that logged in within 30 days.
- * `browser` is the id in its mark.
- */
-export interface Throttle {
-  /**
-   * Throws `too_many_attempts` if a limit is reached. It is called before the attempt queues for a password hash.
-   * Returns whether the address or the browser has logged in within 30 days.
-   */
-  check(address: string, email: string, browser?: string | null): Promise<{ isKnown: boolean }>;
-  /**
-   * Runs one attempt through `runTask`. It counts as a failure unless `verify` returns true. At a limit it throws
-   * `too_many_attempts` and does not call `verify`.
-   */
-  attempt(address: string, email: string, verify: () => Promise<boolean>, options?: AttemptOptions): Promise<boolean>;
-  /**
-   * Runs one check of a code, by a client that has the right password. Those of all unknown clients have one limit
-   * together. It counts as a failure unless `verify` returns true, and throws as `attempt` does.
-   */
-  attemptCode(address: string, verify: () => Promise<boolean>, browser?: string | null): Promise<boolean>;
-  /** The bucket that exempts an address from the limit per e-mail, once it is remembered; null if nobody has it. */
-  knownBucketOf(address: string): string | null;
-}
-
-/**
  * Creates the throttle. E-mails are in canonical form, `now` in Unix milliseconds. While attempts in progress may reach
  * the limit, further ones wait up to 5 seconds, outside of `runTask`, and then throw `login_busy`. An error of the
  * store is also thrown to the attempts queued behind it: one after the other, each would wait for the same time-out.
@@ -80,7 +56,7 @@ export function createThrottle(
   userEmail: string,
   now: () => number = Date.now,
   monotonic = () => performance.now(),
-): Throttle {
+) {
   /** The newest error of the store, and the number of errors. */
   let outages: { count: number; newest?: unknown } = { count: 0 };
 
@@ -141,27 +117,55 @@ export function createThrottle(
   }
 
   return {
-    async check(address, email, browser = null) {
+    /**
+     * Throws `too_many_attempts` if a limit is reached. It is called before the attempt queues for a password hash.
+     * Returns whether the address or the browser has logged in within 30 days.
+     */
+    async check(address: string, email: string, browser: string | null = null): Promise<{ isKnown: boolean }> {
       const { isKnown, buckets } = await limitsFor(address, email, browser);
       const waitMs = await store.retryAfterMs(buckets, now());
       if (waitMs > 0) throw throttled(waitMs);
       return { isKnown };
     },
 
-    async attempt(address, email, verify, { runTask = runNow, browser = null } = {}) {
+    /**
+     * Runs one attempt through `runTask`. It counts as a failure unless `verify` returns true. At a limit it throws
+     * `too_many_attempts` and does not call `verify`.
+     */
+    async attempt(
+      address: string,
+      email: string,
+      verify: () => Promise<boolean>,
+      { runTask = runNow, browser = null }: AttemptOptions = {},
+    ): Promise<boolean> {
       const { buckets } = await limitsFor(address, email, browser);
       return whenPossible(() => attemptQueued(buckets, verify, runTask));
     },
 
-    async attemptCode(address, verify, browser = null) {
+    /**
+     * Runs one check of a code, by a client that has the right password. Those of all unknown clients have one limit
+     * together. It counts as a failure unless `verify` returns true, and throws as `attempt` does.
+     */
+    async attemptCode(
+      address: string,
+      verify: () => Promise<boolean>,
+      browser: string | null = null,
+    ): Promise<boolean> {
       const { isKnown } = await limitsFor(address, userEmail, browser);
       if (isKnown) return verify();
       return whenPossible(() => attemptOnce([codeBucket(userEmail)], verify));
     },
 
-    knownBucketOf: (address) => (isSomebody(address) ? pairBucket(address, userEmail) : null),
+    /** The bucket that exempts an address from the limit per e-mail, once it is remembered; null if nobody has it. */
+    knownBucketOf: (address: string) => (isSomebody(address) ? pairBucket(address, userEmail) : null),
   };
 }
+
+/**
+ * Limits wrong guesses. Wrong guesses of others do not lock out an address or a browser that logged in within 30 days.
+ * `browser` is the id in its mark.
+ */
+export type Throttle = ReturnType<typeof createThrottle>;
 
 function throttled(retryAfterMs: number): AppError {
   return new AppError("too_many_attempts", { retryAfterSeconds: Math.max(1, Math.ceil(retryAfterMs / 1000)) });

@@ -11,19 +11,6 @@ export interface ModuleTools {
   environment: Record<string, string | undefined>;
 }
 
-/** The thread of a module. */
-export interface ModuleThread {
-  /**
-   * Calls the function for one event, one call at a time. Rejects with {@link FunctionError} if the function throws,
-   * and with another error if the thread cannot be used again.
-   */
-  call(job: ClaimedJob): Promise<string | undefined>;
-  /** Aborts the signal of the call. */
-  abort(): void;
-  /** Resolves when the thread has ended. */
-  terminate(): Promise<unknown>;
-}
-
 /** An error that a module's function has thrown. */
 export class FunctionError extends Error {
   override name = "FunctionError";
@@ -36,7 +23,7 @@ export function startModuleThread(
   { file, route }: { file: string; route: string },
   { log, startThread, environment }: ModuleTools,
   onExit: () => void,
-): ModuleThread {
+) {
   const { port1: port, port2 } = new MessageChannel();
   const worker = startThread({
     workerData: { file, port: port2 } satisfies ModuleThreadData,
@@ -80,20 +67,29 @@ export function startModuleThread(
   logOutput(worker, route, log);
 
   return {
-    call(job) {
+    /**
+     * Calls the function for one event, one call at a time. Rejects with {@link FunctionError} if the function throws,
+     * and with another error if the thread cannot be used again.
+     */
+    call(job: ClaimedJob): Promise<string | undefined> {
       const event = eventOf(job);
       current = Promise.withResolvers();
       const { promise } = current;
       port.postMessage({ event, idempotencyKey: idempotencyKeyOf(job) } satisfies ToModule, [event.body.buffer]);
       return promise;
     },
+    /** Aborts the signal of the call. */
     abort: () => port.postMessage("abort" satisfies ToModule),
-    terminate() {
+    /** Resolves when the thread has ended. */
+    terminate(): Promise<unknown> {
       isTerminated = true;
       return worker.terminate();
     },
   };
 }
+
+/** The thread of a module. */
+export type ModuleThread = ReturnType<typeof startModuleThread>;
 
 /** An error of a thread that cannot be used again. */
 function threadError(message: string, isOutOfDescriptors: boolean): Error {

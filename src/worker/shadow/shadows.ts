@@ -1,5 +1,5 @@
 import { describeError } from "../../errors.ts";
-import type { ClaimedJob } from "../../events/job.ts";
+import type { ClaimedJob, Settlement } from "../../events/job.ts";
 import type { Comparison, ComparisonOutcome, Difference } from "../../events/shadow.ts";
 import type { EventStore } from "../../events/store.ts";
 import { createBatcher } from "../../lib/batch.ts";
@@ -7,7 +7,6 @@ import type { Log } from "../../log.ts";
 import { prepareEvent, runEvent } from "../attempt.ts";
 import type { Handler, HttpAnswer } from "../handler.ts";
 import type { HttpTarget } from "../route.ts";
-import type { OnSettled } from "../settler.ts";
 import { differenceOf } from "./compare.ts";
 
 /** A route that gets the events that another route has sent, so that their answers can be compared. */
@@ -34,18 +33,6 @@ interface ShadowsOptions {
   onCompared: (shadow: string, outcome: ComparisonOutcome) => void;
 }
 
-/** The shadows of a process. They have no effect on events, jobs or other routes. */
-interface Shadows {
-  /** Compares with these shadows from now on, at first with none. */
-  apply(routes: readonly ShadowRoute[], createHandler: (route: ShadowRoute) => Handler): void;
-  /** Lets the handler of a route keep the answer of each attempt, if the route has a shadow. */
-  watch(route: string, handler: Handler): Handler;
-  /** Gives the event of a job that has ended to the shadows of its route, if the last attempt had an answer. */
-  onSettled: OnSettled;
-  /** Interrupts what runs, and records what was compared. */
-  stop(): Promise<void>;
-}
-
 // What waits for a shadow that is slower than its route.
 const MAX_WAITING = 100;
 const MAX_WAITING_BYTES = 8 * 1024 * 1024;
@@ -55,8 +42,11 @@ interface Task {
   expected: Promise<HttpAnswer>;
 }
 
-/** Creates the shadows of a process. They never throw: failures are counted or logged. */
-export function createShadows({ store, log, now, onCompared }: ShadowsOptions): Shadows {
+/**
+ * Creates the shadows of a process. They have no effect on events, jobs or other routes. They never throw: failures are
+ * counted or logged.
+ */
+export function createShadows({ store, log, now, onCompared }: ShadowsOptions) {
   const comparisons = createBatcher(async (batch: Comparison[]) => {
     await store.addComparisons(batch);
     return batch;
@@ -78,11 +68,13 @@ export function createShadows({ store, log, now, onCompared }: ShadowsOptions): 
   }
 
   return {
-    apply(routes, createHandler) {
+    /** Compares with these shadows from now on, at first with none. */
+    apply(routes: readonly ShadowRoute[], createHandler: (route: ShadowRoute) => Handler): void {
       for (const shadow of shadows) shadow.retire();
       shadows = routes.map((route) => createShadow(route, createHandler(route), stopping.signal, record));
     },
-    watch(route, handler) {
+    /** Lets the handler of a route keep the answer of each attempt, if the route has a shadow. */
+    watch(route: string, handler: Handler): Handler {
       if (!shadows.some(({ of }) => of === route)) return handler;
       const { prepare } = handler;
       return {
@@ -98,12 +90,14 @@ export function createShadows({ store, log, now, onCompared }: ShadowsOptions): 
           handler.run(sent, signal, waitUntil, (answer) => void answers.set(claimed.get(sent) ?? sent, answer)),
       };
     },
-    onSettled(job, { next }, isLeased) {
+    /** Gives the event of a job that has ended to the shadows of its route, if the last attempt had an answer. */
+    onSettled(job: ClaimedJob, { next }: Settlement, isLeased: boolean) {
       const expected = answers.get(job);
       if (!isLeased || next.to === "queued" || expected === undefined) return;
       for (const shadow of shadows) if (shadow.of === job.route) shadow.add({ job, expected });
     },
-    async stop() {
+    /** Interrupts what runs, and records what was compared. */
+    async stop(): Promise<void> {
       stopping.abort(new Error("the server stopped"));
       await Promise.all(shadows.map((shadow) => shadow.retire()));
       await comparisons.flush();
@@ -111,22 +105,17 @@ export function createShadows({ store, log, now, onCompared }: ShadowsOptions): 
   };
 }
 
+type RunningShadow = ReturnType<typeof createShadow>;
+
 /** The result of one comparison. */
 type Result = Pick<Comparison, "outcome" | "difference">;
-
-interface RunningShadow {
-  of: string;
-  add(task: Task): void;
-  /** Drops what waits. Resolves when what runs has ended, and its handler is closed. */
-  retire(): Promise<void>;
-}
 
 function createShadow(
   route: ShadowRoute,
   handler: Handler,
   stopped: AbortSignal,
   record: (job: ClaimedJob, route: string, result: Result) => Promise<void>,
-): RunningShadow {
+) {
   const waiting: Task[] = [];
   const running = new Set<Promise<void>>();
   let waitingBytes = 0;
@@ -150,7 +139,7 @@ function createShadow(
 
   return {
     of: route.of,
-    add(task) {
+    add(task: Task): void {
       if (isRetired) return;
       const bytes = task.job.payload.length;
       const isFull = waiting.length >= MAX_WAITING || (waiting.length > 0 && waitingBytes + bytes > MAX_WAITING_BYTES);
@@ -159,7 +148,8 @@ function createShadow(
       waitingBytes += bytes;
       if (running.size < route.concurrency) startNext();
     },
-    async retire() {
+    /** Drops what waits. Resolves when what runs has ended, and its handler is closed. */
+    async retire(): Promise<void> {
       isRetired = true;
       waiting.length = 0;
       await Promise.all(running);

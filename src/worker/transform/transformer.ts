@@ -3,23 +3,12 @@ import type { TransformOutput } from "./expression.ts";
 import type { TransformRequest } from "./messages.ts";
 import { type Asker, createTurns } from "./turns.ts";
 
-/** Evaluates expressions, each within its bounds of time and memory. */
-export interface Transformer {
-  /**
-   * Evaluates for a route. Rejects with a {@link TransformationError} if the expression fails or is too costly, or if
-   * there is no evaluator; with its reason when `signal` aborts.
-   */
-  run(request: TransformRequest, route: string, signal: AbortSignal): Promise<TransformOutput>;
-  /** Ends the evaluators. No expression is running. */
-  close(): Promise<void>;
-}
-
 const MAX_EVALUATORS = 2;
 // One without work is ended after this time.
 const IDLE_MS = 30_000;
 
 /** Creates a transformer on evaluators, which `start` starts. */
-export function createTransformer(start: () => Evaluator): Transformer {
+export function createTransformer(start: () => Evaluator) {
   const idle = new Map<Evaluator, NodeJS.Timeout>();
   const turns = createTurns<() => void>();
   const running: Asker[] = [];
@@ -60,7 +49,11 @@ export function createTransformer(start: () => Evaluator): Transformer {
   }
 
   return {
-    async run(request, route, signal) {
+    /**
+     * Evaluates for a route. Rejects with a {@link TransformationError} if the expression fails or is too costly, or if
+     * there is no evaluator; with its reason when `signal` aborts.
+     */
+    async run(request: TransformRequest, route: string, signal: AbortSignal): Promise<TransformOutput> {
       const asker = { source: request.event.source, route };
       await enter(asker);
       try {
@@ -74,7 +67,8 @@ export function createTransformer(start: () => Evaluator): Transformer {
         leave(asker);
       }
     },
-    async close() {
+    /** Ends the evaluators. No expression is running. */
+    async close(): Promise<void> {
       const evaluators = [...idle.keys()];
       for (const evaluator of evaluators) clearTimeout(idle.get(evaluator));
       idle.clear();
@@ -82,3 +76,6 @@ export function createTransformer(start: () => Evaluator): Transformer {
     },
   };
 }
+
+/** Evaluates expressions, each within its bounds of time and memory. */
+export type Transformer = ReturnType<typeof createTransformer>;

@@ -4,26 +4,22 @@ export interface Asker {
   route: string;
 }
 
-/** Decides who is next, so that no source waits for the many of another, and no route of a source for another route. */
-interface Turns<T> {
-  add(asker: Asker, item: T): void;
-  /** Takes the next one: of the source, and then of the route, that has the fewest running and waits the longest. */
-  next(running: readonly Asker[]): T | undefined;
-}
-
-/** Creates turns for nobody yet. */
-export function createTurns<T>(): Turns<T> {
+/**
+ * Decides who is next, so that no source waits for the many of another, and no route of a source for another route.
+ */
+export function createTurns<T>() {
   /** By source and by route, those first that wait the longest for their turn. */
   const waiting = new Map<string, Map<string, T[]>>();
 
   return {
-    add({ source, route }, item) {
+    add({ source, route }: Asker, item: T): void {
       const routes = waiting.get(source) ?? new Map<string, T[]>();
       const items = routes.get(route) ?? [];
       items.push(item);
       waiting.set(source, routes.set(route, items));
     },
-    next(running) {
+    /** Takes the next one: of the source, and then of the route, that has the fewest running and waits the longest. */
+    next(running: readonly Asker[]): T | undefined {
       const source = withFewest(
         waiting.keys(),
         running.map((asker) => asker.source),
