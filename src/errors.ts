@@ -228,6 +228,10 @@ export class AppError extends Error {
   }
 }
 
+/** The error for a request whose member, parameter or field at a path is not usable. */
+export const fieldError = (path: string, message: string) =>
+  new AppError("validation_failed", { errors: [{ path, message }] });
+
 /** Something that is wrong, and what to do about it. */
 export interface Fault {
   found: string;

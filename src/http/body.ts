@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import * as v from "valibot";
-import { AppError, type ErrorCode, type FieldError } from "../errors.ts";
+import { AppError, type ErrorCode, type FieldError, fieldError } from "../errors.ts";
 import { BodyBuffer } from "../lib/body-buffer.ts";
 import { type Coding, codingIn } from "../lib/content-coding.ts";
 import { isInRanges, isJson, trimSpace } from "../lib/header-value.ts";
@@ -205,7 +205,7 @@ export async function readJson<Schema extends v.ObjectSchema<v.ObjectEntries, un
   const parsed = parseStrictJson(await readRawBody(request, limitBytes));
   if (!parsed.ok) throw new AppError("malformed_json", { errors: [{ path: "", message: parsed.reason }] });
   if (typeof parsed.value !== "object" || parsed.value === null || Array.isArray(parsed.value)) {
-    throw new AppError("validation_failed", { errors: [{ path: "", message: "must be an object" }] });
+    throw fieldError("", "must be an object");
   }
   const result = v.safeParse(schema, parsed.value);
   const errors = fieldErrorsOf(schema, Object.keys(parsed.value), result.issues);
@@ -245,7 +245,7 @@ export async function refuseBody(request: IncomingMessage): Promise<void> {
   if (body.length === 0) return;
   requireJson(request);
   if (!/^[ \t\r\n]*(?:\{[ \t\r\n]*\}[ \t\r\n]*)?$/.test(body.toString("latin1"))) {
-    throw new AppError("validation_failed", { errors: [{ path: "", message: "must be empty" }] });
+    throw fieldError("", "must be empty");
   }
 }
 

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from "node:http";
 import * as v from "valibot";
-import { AppError } from "../errors.ts";
+import { AppError, fieldError } from "../errors.ts";
 import { fieldErrorsOf, readRawBody, requireMediaType } from "./body.ts";
 
 /**
@@ -32,7 +32,7 @@ export async function readForm(request: IncomingMessage, limitBytes: number): Pr
   const text = (await readRawBody(request, limitBytes)).toString("utf8");
   const fields = new Map<string, string>();
   for (const [name, value] of new URLSearchParams(text)) {
-    if (fields.has(name)) throw new AppError("validation_failed", { errors: [{ path: name, message: "is repeated" }] });
+    if (fields.has(name)) throw fieldError(name, "is repeated");
     fields.set(name, value);
   }
   return fields;

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { sourcesOf } from "../config/sources.ts";
-import { AppError, describeError } from "../errors.ts";
+import { describeError, fieldError } from "../errors.ts";
 import { type Repetition, repeat } from "../lib/repeat.ts";
 import { sendRequest } from "../lib/send-request.ts";
 import type { Stores } from "../stores.ts";
@@ -127,7 +127,7 @@ export function openCatchUps({ settings, config, stores, log }: Wiring, isOnDuty
     },
     begin(name) {
       const source = configured().find((one) => one.name === name);
-      if (source === undefined) throw new AppError("validation_failed", { errors: [NO_CATCH_UP] });
+      if (source === undefined) throw fieldError("source", "must be a source with catchUp");
       if (running.has(name)) return false;
       // Somebody asked this server, whoever has the duty.
       beginRun(source, async () => true);
@@ -142,5 +142,3 @@ export function openCatchUps({ settings, config, stores, log }: Wiring, isOnDuty
     },
   };
 }
-
-const NO_CATCH_UP = { path: "source", message: "must be a source with catchUp" };

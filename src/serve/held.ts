@@ -1,7 +1,7 @@
 import type { HeldParts } from "../admin/held.ts";
 import { routesOf } from "../config/routes.ts";
 import { sourcesOf } from "../config/sources.ts";
-import { AppError } from "../errors.ts";
+import { fieldError } from "../errors.ts";
 import { payloadJson } from "../events/json.ts";
 import { canonicalAddress } from "../http/proxies.ts";
 import { isoTime } from "../lib/iso-time.ts";
@@ -109,9 +109,9 @@ export function openHeld(
     },
     async explain({ source: name, request, at, url }) {
       const source = sourceNamed(name);
-      if (!source) throw invalid("source", "is not configured");
+      if (!source) throw fieldError("source", "is not configured");
       const raw = parseRawRequest(Buffer.from(request));
-      if (typeof raw === "string") throw invalid("request", raw);
+      if (typeof raw === "string") throw fieldError("request", raw);
       return explain(source, raw, { now: at ?? now(), address: undefined, sentTo: sentTo(raw, url) });
     },
   };
@@ -123,8 +123,6 @@ function sentTo({ target }: RawRequest, url: string | undefined): Arrival["sentT
   if (address === undefined) return undefined;
   // Not from a URL object, which would change some characters.
   const [, origin, rest = ""] = /^(https?:\/\/[^/?#]+)([^#]*)/i.exec(address) ?? [];
-  if (origin === undefined) throw invalid("url", "must be an http or https URL");
+  if (origin === undefined) throw fieldError("url", "must be an http or https URL");
   return { origin, target: rest.startsWith("/") ? rest : `/${rest}` };
 }
-
-const invalid = (path: string, message: string) => new AppError("validation_failed", { errors: [{ path, message }] });

@@ -5,7 +5,7 @@ import { readEnvironment } from "../config/env-file.ts";
 import { draftSource, isSourceName, linesOf, type NeededValue } from "../config/file/new-source.ts";
 import { appendToMap } from "../config/file/yaml-document.ts";
 import { sourcesOf } from "../config/sources.ts";
-import { AppError, describeError, systemCode } from "../errors.ts";
+import { AppError, describeError, fieldError, systemCode } from "../errors.ts";
 import { makeDir, replaceFile } from "../lib/files.ts";
 import { isObject, parseStrictJson } from "../lib/json.ts";
 import { sendRequest } from "../lib/send-request.ts";
@@ -36,14 +36,14 @@ export function openSourceSetup(wiring: Wiring, addresses: ServerAddresses): Set
 
   function sourceNamed(name: string): Source {
     const found = sourcesOf(settings, config.current).find((source) => source.name === name);
-    if (!found) throw invalid("source", "is not configured");
+    if (!found) throw fieldError("source", "is not configured");
     return found;
   }
 
   function draft(source: NewSource) {
     const provider = providerOf(source.preset);
-    if (!provider) throw invalid("preset", "is not known");
-    if (!isSourceName(source.name)) throw invalid("name", "must be 1 to 64 small letters, digits and -");
+    if (!provider) throw fieldError("preset", "is not known");
+    if (!isSourceName(source.name)) throw fieldError("name", "must be 1 to 64 small letters, digits and -");
     // The file may already name what somebody has just added to `.env`.
     const context = { file: wiring.file, environment: readEnvironment(), values: source.values };
     return { provider, ...draftSource(source, provider, context) };
@@ -66,24 +66,24 @@ export function openSourceSetup(wiring: Wiring, addresses: ServerAddresses): Set
     async secret(name) {
       const source = sourceNamed(name);
       const [newest] = source.secrets;
-      if (!newest) throw invalid("source", "has no secret");
+      if (!newest) throw fieldError("source", "has no secret");
       const record = (await stores.sources.list()).find((known) => known.source === name);
       if ((record?.received ?? 0) > 0)
-        throw invalid("source", "has received deliveries: its secret is not shown any more");
+        throw fieldError("source", "has received deliveries: its secret is not shown any more");
       log.info({ event: "secret_shown", source: name, secret: newest.name }, "the admin page showed a secret");
       return { name: newest.name, value: newest.value };
     },
     async sendSample(name) {
       const source = sourceNamed(name);
       const sender = senderOf(source);
-      if (!sender) throw invalid("source", "has public keys only: a sample can be signed with a secret alone");
+      if (!sender) throw fieldError("source", "has public keys only: a sample can be signed with a secret alone");
       const { url, sentTo } = sampleAddresses(sender, addresses.local + source.path, source.publicOrigin);
       try {
         const sample = signedSample(sender, sentTo);
         const { status, text } = await sendRequest({ url, isLocal: true, timeoutMs: TIMEOUT_MS, ...sample });
         return { status, answer: text, eventId: eventIdIn(text) };
       } catch (error) {
-        throw invalid("source", `cannot be sent to: ${describeError(error)}`);
+        throw fieldError("source", `cannot be sent to: ${describeError(error)}`);
       }
     },
     draft(source) {
@@ -98,13 +98,13 @@ export function openSourceSetup(wiring: Wiring, addresses: ServerAddresses): Set
       };
     },
     add(source) {
-      if (settings.CONFIG_WRITE !== "on") throw invalid("", "needs CONFIG_WRITE=on");
+      if (settings.CONFIG_WRITE !== "on") throw fieldError("", "needs CONFIG_WRITE=on");
       const { provider: _, needs, text, faults } = draft(source);
       const [fault] = faults;
-      if (fault !== undefined) throw invalid("", fault);
+      if (fault !== undefined) throw fieldError("", fault);
       const missing = needs.find(({ is }) => !source.values[is]);
-      if (missing) throw invalid(`values.${missing.is}`, "is missing");
-      if (text === null) throw invalid("", `${wiring.file} has its sources in braces: add the lines by hand`);
+      if (missing) throw fieldError(`values.${missing.is}`, "is missing");
+      if (text === null) throw fieldError("", `${wiring.file} has its sources in braces: add the lines by hand`);
       const backup = write(source, needs);
       log.info({ event: "config_written", file: wiring.file, backup, source: source.name }, `added ${source.name}`);
       return { file: wiring.file, backup, url: urlOf(pathOf(source)) };
@@ -123,7 +123,7 @@ export function openSourceSetup(wiring: Wiring, addresses: ServerAddresses): Set
       return replaceConfigFile(file, lines, stores.now());
     } catch (error) {
       if (error instanceof AppError) throw error;
-      throw invalid("", `${file} cannot be written (${systemCode(error)})`);
+      throw fieldError("", `${file} cannot be written (${systemCode(error)})`);
     }
   }
 }
@@ -132,9 +132,9 @@ export function openSourceSetup(wiring: Wiring, addresses: ServerAddresses): Set
 function replaceConfigFile(file: string, lines: readonly string[], now: number): string | null {
   const stats = lstatSync(file, { throwIfNoEntry: false });
   // A link, such as that of a ConfigMap, would be replaced by a file.
-  if (stats && !stats.isFile()) throw invalid("", `${file} is a link: change what it leads to`);
+  if (stats && !stats.isFile()) throw fieldError("", `${file} is a link: change what it leads to`);
   const after = appendToMap(stats ? readFileSync(file, "utf8") : "", "sources", lines);
-  if (after === null) throw invalid("", `${file} has changed meanwhile: try again`);
+  if (after === null) throw fieldError("", `${file} has changed meanwhile: try again`);
   if (!stats) {
     replaceFile(file, after, { mode: 0o600, flush: true });
     return null;
@@ -158,5 +158,3 @@ function eventIdIn(answer: string): string | null {
   const id = parsed.ok && isObject(parsed.value) ? parsed.value.eventId : null;
   return typeof id === "string" ? id : null;
 }
-
-const invalid = (path: string, message: string) => new AppError("validation_failed", { errors: [{ path, message }] });
