@@ -1,4 +1,4 @@
-import { createHmac, randomBytes, timingSafeEqual } from "node:crypto";
+import { createSignedIds } from "../signed-ids.ts";
 import { KNOWN_ADDRESS_MS, type ThrottleStore } from "./store.ts";
 
 /** How long a browser is known after a login. */
@@ -18,42 +18,21 @@ export interface MarkCredential {
   passwordHash: string;
 }
 
-const FORM = /^([A-Za-z0-9_-]{22})\.([0-9]{1,15})\.([A-Za-z0-9_-]{43})$/;
-
 /** Creates the marks. `now` is in Unix milliseconds. */
 export function createBrowserMarks(
   { secrets, email, passwordHash }: MarkCredential,
   store: Pick<ThrottleStore, "isKnown">,
   now: () => number,
 ) {
-  const sign = (secret: string, text: string) =>
-    createHmac("sha256", secret)
-      .update(JSON.stringify(["browser mark", email, passwordHash, text]))
-      .digest();
-
-  function genuine(mark: string): { id: string; issuedAt: number } | null {
-    const [, id = "", time = "", signature = ""] = FORM.exec(mark) ?? [];
-    const given = Buffer.from(signature, "base64url");
-    const issuedAt = Number(time);
-    const isCurrent = issuedAt > now() - KNOWN_BROWSER_MS && issuedAt <= now() + CLOCK_SLACK_MS;
-    if (!isCurrent || given.length !== 32) return null;
-    return secrets.some((secret) => timingSafeEqual(sign(secret, `${id}.${time}`), given)) ? { id, issuedAt } : null;
-  }
-
+  const ids = createSignedIds(secrets, 16, (id, time) => ["browser mark", email, passwordHash, `${id}.${time}`]);
   return {
     /** Creates the mark of a browser, with a new id unless the browser has one. */
-    issue(id: string = randomBytes(16).toString("base64url")): string {
-      const text = `${id}.${now()}`;
-      return `${text}.${sign(secrets[0] as string, text).toString("base64url")}`;
-    },
+    issue: (id?: string) => ids.issue(now(), id).value,
     /** The id of the newest of these marks that is genuine, at most 30 days old, and not revoked. */
     async read(marks: readonly string[]): Promise<string | null> {
-      const [newest] = marks
-        .map(genuine)
-        .filter((mark) => mark !== null)
-        .sort((a, b) => b.issuedAt - a.issuedAt);
-      if (newest === undefined || (await store.isKnown(REVOCATION, newest.issuedAt))) return null;
-      return newest.id;
+      const isCurrent = (at: number) => at > now() - KNOWN_BROWSER_MS && at <= now() + CLOCK_SLACK_MS;
+      const newest = ids.newest(marks, isCurrent);
+      return newest === null || (await store.isKnown(REVOCATION, newest.time)) ? null : newest.id;
     },
   };
 }
