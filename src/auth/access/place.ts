@@ -1,5 +1,17 @@
+import { AppError, type Fault, faultText } from "../../errors.ts";
+
+/** A proxy does not say clearly what it asks about. Its fault is for the operator. */
+export class UnclearQuestion extends AppError {
+  readonly fault: Fault;
+
+  constructor(found: string, remedy: string) {
+    super("validation_failed", { errors: [{ path: "the proxy", message: faultText({ found, remedy }) }] });
+    this.fault = { found: `a proxy ${found}`, remedy };
+  }
+}
+
 /** Where a request of a protected app goes. */
-interface RequestedPlace {
+export interface RequestedPlace {
   /** In lower case, without port and final dot. */
   host: string;
   /** As it was sent, without the query. */

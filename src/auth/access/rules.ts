@@ -1,7 +1,7 @@
 import type { BlockList } from "node:net";
-import { AppError } from "../../errors.ts";
 import { isIn } from "../../lib/address-range.ts";
 import { matchesPath, readPath } from "./path.ts";
+import { type RequestedPlace, UnclearQuestion } from "./place.ts";
 import { matchesQuery, type QueryRule } from "./query.ts";
 
 /** Who has what an entry asks for. */
@@ -24,7 +24,7 @@ export interface AccessRule {
 /** A request as the proxy names it. */
 export interface AccessRequest {
   /** Where it goes. Null if no trusted proxy names it. */
-  place: { host: string; path: string; query: string | null } | null;
+  place: RequestedPlace | null;
   /** In upper case. Null if no trusted proxy names it. */
   method: string | null;
   /** The client's canonical address. Null if it is not known. */
@@ -86,8 +86,8 @@ export function createAccess(rules: readonly AccessRule[]): JudgeAccess {
 }
 
 function unnamedMethod(): never {
-  const message = "names no method, and an entry of access compares it: send X-Original-Method, or X-Forwarded-Method";
-  throw new AppError("validation_failed", { errors: [{ path: "the proxy", message }] });
+  const found = "names no method, and an entry of access compares it";
+  throw new UnclearQuestion(found, "send X-Original-Method, or X-Forwarded-Method");
 }
 
 /** Whether a host, in lower case, is the one of an entry, or below it. */
@@ -126,8 +126,8 @@ const matchesClient = (
   (methods === null || methods.includes(method ?? unnamedMethod()));
 
 /**
- * What the first matching entry says. Without one a session or a token is needed. Throws `validation_failed` if an
- * entry compares the method, and nobody names it.
+ * What the first matching entry says. Without one a session or a token is needed. Throws
+ * {@link UnclearQuestion} if an entry compares the method, and nobody names it.
  */
 function first(
   rules: readonly NumberedRule[],

@@ -1,8 +1,8 @@
+import * as v from "valibot";
 import { makeAudited } from "../../audit/change.ts";
 import type { AuditAction } from "../../audit/store.ts";
-import type { RequestContext, RequestHandler } from "../../http/endpoint.ts";
+import type { Endpoint, RequestContext, RequestHandler } from "../../http/endpoint.ts";
 import { reply } from "../../http/endpoint.ts";
-import { readForm } from "../../http/fields.ts";
 import type { Reply } from "../../http/problem.ts";
 import { addFactor, factorName, renewRecoveryCodes, totpFactor } from "../factors/manage.ts";
 import { newPasskey, passkeysOf, registrationOptions } from "../factors/passkeys.ts";
@@ -17,15 +17,101 @@ import type { AccessClaims } from "../token.ts";
 import type { User } from "../user.ts";
 import { accountPage, recoveryCodesPage, totpPage } from "./account-pages.ts";
 import { accountTexts } from "./account-texts.ts";
-import { requireSameSite } from "./guard.ts";
+import { FORM, FORM_PROBLEMS, HTML, PAGE } from "./endpoints.ts";
 import { redirect } from "./html.ts";
 import { type Texts, textsFor } from "./texts.ts";
-import { type BrowserParts, FORM_LIMIT, type PasskeyParts, prefixOf, sessionOf } from "./visit.ts";
+import { type BrowserParts, type PasskeyParts, prefixOf, readOwnForm, sessionOf, toLogin } from "./visit.ts";
 
 /** What the pages of the account use. */
 export interface AccountParts extends BrowserParts {
   user: User;
   tokens: Pick<TokenStore, "list">;
+}
+
+/** What changes have in common. Without a session they redirect to the login page, or if it is not recent. */
+const CHANGE: Pick<Endpoint, "response" | "requestTypes" | "statuses" | "mediaTypes" | "problems"> = {
+  response: v.string(),
+  requestTypes: FORM,
+  statuses: [200, 303, 400],
+  mediaTypes: { 200: HTML, 400: HTML },
+  problems: [...FORM_PROBLEMS, "store_unavailable"],
+};
+
+const Name = v.optional(v.string());
+
+/** The pages on which the user sees the account, and changes second factors. */
+export function accountEndpoints(parts: AccountParts): Endpoint[] {
+  return [
+    {
+      method: "GET",
+      path: "/account",
+      summary: "Shows second factors, recovery codes that are left, tokens of programs and recent logins.",
+      ...PAGE,
+      handler: withSession(parts, (visit) => showAccount(parts, visit)),
+    },
+    {
+      method: "POST",
+      path: "/account/remove",
+      auditAction: "factor.remove",
+      summary: "Removes the second factor `id`. Changes under `/account` need a login of the last 5 minutes.",
+      request: v.object({ id: v.string() }),
+      ...CHANGE,
+      handler: withFreshSession(parts, (visit) => removeFactor(parts, visit)),
+    },
+    {
+      method: "POST",
+      path: "/account/recovery-codes",
+      auditAction: "factor.recovery_codes",
+      summary: "Makes new recovery codes, and shows them this once.",
+      request: v.object({}),
+      ...CHANGE,
+      handler: withFreshSession(parts, (visit) => renewCodes(parts, visit)),
+    },
+    {
+      method: "GET",
+      path: "/account/totp",
+      summary: "Shows the QR code of a new authenticator app.",
+      ...PAGE,
+      handler: withFreshSession(parts, async (visit) => showTotp(parts, visit, (await loadTotp()).newSecret())),
+    },
+    {
+      method: "POST",
+      path: "/account/totp",
+      auditAction: "factor.add",
+      summary: "Adds an authenticator app with the form fields `secret`, `code` and `name`.",
+      request: v.object({ secret: v.string(), code: v.string(), name: Name }),
+      ...CHANGE,
+      handler: withFreshSession(parts, (visit) => addTotp(parts, visit)),
+    },
+    ...(parts.passkeys === null ? [] : passkeyEndpoints(parts, parts.passkeys)),
+  ];
+}
+
+function passkeyEndpoints(parts: AccountParts, passkeys: PasskeyParts): Endpoint[] {
+  return [
+    {
+      method: "GET",
+      path: "/account/passkey",
+      summary: "Returns what a browser needs for a new passkey, and keeps its challenge in a cookie for 5 minutes.",
+      response: v.objectWithRest(
+        { challenge: v.string(), rp: v.object({ id: v.string(), name: v.string() }) },
+        v.unknown(),
+      ),
+      statuses: [200, 303],
+      problems: ["store_unavailable"],
+      handler: withFreshSession(parts, () => beginPasskey(parts, passkeys)),
+      quiet: true,
+    },
+    {
+      method: "POST",
+      path: "/account/passkey",
+      auditAction: "factor.add",
+      summary: "Adds a passkey with the form fields `answer`, what the browser has made as JSON, and `name`.",
+      request: v.object({ answer: v.string(), name: Name }),
+      ...CHANGE,
+      handler: withFreshSession(parts, (visit) => addPasskey(parts, visit, passkeys)),
+    },
+  ];
 }
 
 /** A request of somebody with a live session. */
@@ -42,12 +128,10 @@ const isFresh = ({ iat = 0 }: AccessClaims, now: number) => iat * 1000 > now - F
 
 /** Answers a request of somebody with a live session; others are sent to the login page. */
 function withSession(parts: AccountParts, handle: (visit: Visit) => Promise<Reply>): RequestHandler {
-  const { authenticate, cookie, rules, trustedProxies } = parts;
   return async (context) => {
     const { request } = context;
-    const { claims } = await sessionOf(request, cookie, authenticate);
-    const prefix = prefixOf(request, trustedProxies, rules);
-    if (claims === null) return redirect(`${prefix}/login?rd=${encodeURIComponent(`${prefix}/account`)}`);
+    const { claims } = await sessionOf(request, parts);
+    if (claims === null) return toLogin(request, parts, accountUrlOf(parts, context));
     return handle({ context, claims, texts: textsFor(request.headers["accept-language"]) });
   };
 }
@@ -60,16 +144,13 @@ function withFreshSession(parts: AccountParts, handle: (visit: Visit) => Promise
 }
 
 /** The login page, which opens although a session lives and leads back. */
-function loginUrlOf({ trustedProxies, rules }: AccountParts, { context: { request } }: Visit): string {
-  const prefix = prefixOf(request, trustedProxies, rules);
-  return `${prefix}/login?${new URLSearchParams({ again: "1", rd: `${prefix}/account` })}`;
+function loginUrlOf(parts: AccountParts, { context }: Visit): string {
+  const query = new URLSearchParams({ again: "1", rd: accountUrlOf(parts, context) });
+  return `${prefixOf(context.request, parts)}/login?${query}`;
 }
 
-/** Reads the form of a change, which no other site may send. */
-async function readChange({ context: { request } }: Visit, { rules }: AccountParts): Promise<Map<string, string>> {
-  requireSameSite(request, [], rules.origin);
-  return readForm(request, FORM_LIMIT);
-}
+const accountUrlOf = (parts: AccountParts, { request }: Pick<RequestContext, "request">) =>
+  `${prefixOf(request, parts)}/account`;
 
 /** The page of the account. `note` says why a change was refused. */
 async function showAccount(parts: AccountParts, visit: Visit, note?: string): Promise<Reply> {
@@ -100,9 +181,6 @@ async function showAccount(parts: AccountParts, visit: Visit, note?: string): Pr
   });
 }
 
-/** Answers `GET /account`. */
-export const accountHandler = (parts: AccountParts) => withSession(parts, (visit) => showAccount(parts, visit));
-
 /** Makes a change for the user of a session, and writes it to the audit. */
 const makeChange = <Result>(
   parts: AccountParts,
@@ -123,52 +201,49 @@ async function add(parts: AccountParts, visit: Visit, factor: NewFactor): Promis
     (made) => (made === null ? null : {}),
   );
   if (added === null) return showAccount(parts, visit, accountTexts(visit.texts).notAdded);
-  const { requestId, address, request } = visit.context;
+  const { requestId, address } = visit.context;
   parts.log.info({ event: "factor_added", requestId, address, factor: id, kind, name }, "a second factor was added");
   if (added.recoveryCodes !== null) return recoveryCodesPage(visit.texts, added.recoveryCodes);
-  return redirect(`${prefixOf(request, parts.trustedProxies, parts.rules)}/account`);
+  return redirect(accountUrlOf(parts, visit.context));
 }
 
-/** Answers `POST /account/remove`: removes the factor `id`. */
-export const removeFactorHandler = (parts: AccountParts) =>
-  withFreshSession(parts, async (visit) => {
-    const fields = await readChange(visit, parts);
-    const { requestId, address, request } = visit.context;
-    const known = await parts.factors.list();
-    const id = fields.get("id") ?? "";
-    const removedIds = await makeChange(
-      parts,
-      visit,
-      // What is not known may be any text.
-      { action: "factor.remove", detail: { ids: known.flatMap((factor) => (factor.id === id ? [id] : [])) } },
-      () => parts.factors.remove([id]),
-      ({ length }) => (length === 0 ? null : {}),
-    );
-    for (const removed of removedIds) {
-      const { kind, name } = known.find(({ id }) => id === removed) ?? {};
-      const line = { event: "factor_removed" as const, requestId, address, factor: removed, kind, name };
-      parts.log.info(line, "a second factor was removed");
-    }
-    return redirect(`${prefixOf(request, parts.trustedProxies, parts.rules)}/account`);
-  });
+/** Removes the factor `id` of the form. */
+async function removeFactor(parts: AccountParts, visit: Visit): Promise<Reply> {
+  const fields = await readOwnForm(visit.context.request, parts);
+  const { requestId, address } = visit.context;
+  const known = await parts.factors.list();
+  const id = fields.get("id") ?? "";
+  const removedIds = await makeChange(
+    parts,
+    visit,
+    // What is not known may be any text.
+    { action: "factor.remove", detail: { ids: known.flatMap((factor) => (factor.id === id ? [id] : [])) } },
+    () => parts.factors.remove([id]),
+    ({ length }) => (length === 0 ? null : {}),
+  );
+  for (const removed of removedIds) {
+    const { kind, name } = known.find(({ id }) => id === removed) ?? {};
+    const line = { event: "factor_removed" as const, requestId, address, factor: removed, kind, name };
+    parts.log.info(line, "a second factor was removed");
+  }
+  return redirect(accountUrlOf(parts, visit.context));
+}
 
-/** Answers `POST /account/recovery-codes`: makes new recovery codes, and shows them. */
-export const recoveryCodesHandler = (parts: AccountParts) =>
-  withFreshSession(parts, async (visit) => {
-    await readChange(visit, parts);
-    const { requestId, address, request } = visit.context;
-    if ((await parts.factors.list()).length === 0)
-      return redirect(`${prefixOf(request, parts.trustedProxies, parts.rules)}/account`);
-    const codes = await makeChange(
-      parts,
-      visit,
-      { action: "factor.recovery_codes", detail: {} },
-      () => renewRecoveryCodes(parts.factors),
-      ({ length }) => ({ codes: length }),
-    );
-    parts.log.info({ event: "recovery_codes_renewed", requestId, address }, "new recovery codes were made");
-    return recoveryCodesPage(visit.texts, codes);
-  });
+/** Makes new recovery codes, and shows them. */
+async function renewCodes(parts: AccountParts, visit: Visit): Promise<Reply> {
+  await readOwnForm(visit.context.request, parts);
+  const { requestId, address } = visit.context;
+  if ((await parts.factors.list()).length === 0) return redirect(accountUrlOf(parts, visit.context));
+  const codes = await makeChange(
+    parts,
+    visit,
+    { action: "factor.recovery_codes", detail: {} },
+    () => renewRecoveryCodes(parts.factors),
+    ({ length }) => ({ codes: length }),
+  );
+  parts.log.info({ event: "recovery_codes_renewed", requestId, address }, "new recovery codes were made");
+  return recoveryCodesPage(visit.texts, codes);
+}
 
 async function showTotp(
   { rules, user }: AccountParts,
@@ -187,56 +262,47 @@ async function showTotp(
   });
 }
 
-/** Answers `GET /account/totp` with a new secret. */
-export const newTotpHandler = (parts: AccountParts) =>
-  withFreshSession(parts, async (visit) => showTotp(parts, visit, (await loadTotp()).newSecret()));
+/** Adds an authenticator app whose code proves that it has the secret. */
+async function addTotp(parts: AccountParts, visit: Visit): Promise<Reply> {
+  const fields = await readOwnForm(visit.context.request, parts);
+  const { stepOf, newSecret } = await loadTotp();
+  const given = fields.get("secret") ?? "";
+  const secret = isTotpSecret(given) ? given : newSecret();
+  const words = accountTexts(visit.texts);
+  const name = factorName(fields.get("name") ?? "", words.totpName);
+  const code = plainCode(fields.get("code") ?? "");
+  const at = parts.now();
+  const step = stepOf(secret, code, at);
+  if (step === null) return showTotp(parts, visit, secret, { name, error: words.totpWrong });
+  const factor = totpFactor(secret, name, at);
+  // The code that was typed here proves no login.
+  await spendTotp(parts.factors, factor.id, step, at);
+  return add(parts, visit, factor);
+}
 
-/** Answers `POST /account/totp`: adds an authenticator app whose code proves that it has the secret. */
-export const totpFormHandler = (parts: AccountParts) =>
-  withFreshSession(parts, async (visit) => {
-    const fields = await readChange(visit, parts);
-    const { stepOf, newSecret } = await loadTotp();
-    const given = fields.get("secret") ?? "";
-    const secret = isTotpSecret(given) ? given : newSecret();
-    const words = accountTexts(visit.texts);
-    const name = factorName(fields.get("name") ?? "", words.totpName);
-    const code = plainCode(fields.get("code") ?? "");
-    const at = parts.now();
-    const step = stepOf(secret, code, at);
-    if (step === null) return showTotp(parts, visit, secret, { name, error: words.totpWrong });
-    const factor = totpFactor(secret, name, at);
-    // The code that was typed here proves no login.
-    await spendTotp(parts.factors, factor.id, step, at);
-    return add(parts, visit, factor);
-  });
+/** Answers with what a browser needs for a new passkey. */
+async function beginPasskey(parts: AccountParts, { site, challengeCookie }: PasskeyParts): Promise<Reply> {
+  const { id, value } = parts.steps.begin("new-passkey");
+  const { usable } = passkeysOf(await parts.factors.list(), site);
+  const options = await registrationOptions(site, id, parts.user, usable);
+  return { ...reply(200, options), headers: { "Set-Cookie": challengeCookie.set(value, STEP_MS / 1000) } };
+}
 
-/** Answers `GET /account/passkey` with what a browser needs for a new passkey. */
-export const newPasskeyHandler = (parts: AccountParts, passkeys: PasskeyParts) =>
-  withFreshSession(parts, async () => {
-    const { site, challengeCookie } = passkeys;
-    const { id, value } = parts.steps.begin("new-passkey");
-    const { usable } = passkeysOf(await parts.factors.list(), site);
-    const options = await registrationOptions(site, id, parts.user, usable);
-    return { ...reply(200, options), headers: { "Set-Cookie": challengeCookie.set(value, STEP_MS / 1000) } };
-  });
-
-/** Answers `POST /account/passkey`: adds the passkey that a browser has made. */
-export const passkeyAddHandler = (parts: AccountParts, passkeys: PasskeyParts) =>
-  withFreshSession(parts, async (visit) => {
-    const { site, challengeCookie } = passkeys;
-    const fields = await readChange(visit, parts);
-    const { request, requestId, address } = visit.context;
-    const words = accountTexts(visit.texts);
-    const challenge = parts.steps.read("new-passkey", challengeCookie.read(request));
-    const made =
-      challenge === null || !(await parts.steps.finish(challenge))
-        ? { fault: "this browser has no challenge, or it has expired or was used" }
-        : await newPasskey(fields.get("answer") ?? "", site, challenge, parts.user.id);
-    if ("fault" in made) {
-      const line = { event: "passkey_refused" as const, requestId, address, reason: made.fault };
-      parts.log.warn(line, `a new passkey was refused: ${made.fault}`);
-      return showAccount(parts, visit, words.passkeyFailed);
-    }
-    const name = factorName(fields.get("name") ?? "", words.passkeyName);
-    return add(parts, visit, { ...made, kind: "passkey", name, createdAt: parts.now() });
-  });
+/** Adds the passkey that a browser has made. */
+async function addPasskey(parts: AccountParts, visit: Visit, { site, challengeCookie }: PasskeyParts): Promise<Reply> {
+  const fields = await readOwnForm(visit.context.request, parts);
+  const { request, requestId, address } = visit.context;
+  const words = accountTexts(visit.texts);
+  const challenge = parts.steps.read("new-passkey", challengeCookie.read(request));
+  const made =
+    challenge === null || !(await parts.steps.finish(challenge))
+      ? { fault: "this browser has no challenge, or it has expired or was used" }
+      : await newPasskey(fields.get("answer") ?? "", site, challenge, parts.user.id);
+  if ("fault" in made) {
+    const line = { event: "passkey_refused" as const, requestId, address, reason: made.fault };
+    parts.log.warn(line, `a new passkey was refused: ${made.fault}`);
+    return showAccount(parts, visit, words.passkeyFailed);
+  }
+  const name = factorName(fields.get("name") ?? "", words.passkeyName);
+  return add(parts, visit, { ...made, kind: "passkey", name, createdAt: parts.now() });
+}

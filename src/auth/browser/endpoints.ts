@@ -13,7 +13,7 @@ import { isFromOtherScheme, keepsCookie, reachedOrigin, requireSameSite } from "
 import { redirect } from "./html.ts";
 import { endedText, framedPage, homePage, loginPage, logoutPage, refusedTargetPage } from "./pages.ts";
 import { PASSKEY_REFUSED, passkeyFormHandler, passkeyOptionsHandler, readPasskeyScript } from "./passkey-step.ts";
-import { isOfDomain, type RedirectRules, type Target } from "./redirect-target.ts";
+import { isOfDomain, type RedirectRules, type Target, withRd } from "./redirect-target.ts";
 import { createRenew, isRenewalDue } from "./renewal.ts";
 import { beginCodeStep, codeFormHandler, codePageHandler } from "./second-step.ts";
 import { type Texts, textsFor } from "./texts.ts";
@@ -42,10 +42,12 @@ const LoginFields = v.object({ ...LoginBody.entries, ...RedirectQuery.entries })
 /** The fields of the second step. */
 const CodeFields = v.object({ code: v.string(), ...RedirectQuery.entries });
 
-const HTML = "text/html";
-const FORM = ["application/x-www-form-urlencoded"];
+/** The media types of pages and of their forms. */
+export const HTML = "text/html";
+export const FORM = ["application/x-www-form-urlencoded"];
 
-const FORM_PROBLEMS: ErrorCode[] = [
+/** The errors of forms. */
+export const FORM_PROBLEMS: ErrorCode[] = [
   "cross_site_request",
   "validation_failed",
   "payload_too_large",
@@ -53,7 +55,7 @@ const FORM_PROBLEMS: ErrorCode[] = [
 ];
 
 /** What the endpoints of pages have in common. */
-const PAGE: Pick<Endpoint, "response" | "statuses" | "mediaTypes" | "problems"> = {
+export const PAGE: Pick<Endpoint, "response" | "statuses" | "mediaTypes" | "problems"> = {
   response: v.string(),
   statuses: [200, 303],
   mediaTypes: { 200: HTML },
@@ -152,13 +154,7 @@ export function pageEndpoints(parts: EndSessionParts): Endpoint[] {
       requestTypes: FORM,
       response: v.string(),
       statuses: [303],
-      problems: [
-        "cross_site_request",
-        "validation_failed",
-        "payload_too_large",
-        "unsupported_media_type",
-        "store_unavailable",
-      ],
+      problems: [...FORM_PROBLEMS, "store_unavailable"],
       handler: logoutFormHandler(parts),
     },
     {
@@ -216,7 +212,7 @@ function passkeyEndpoints(parts: BrowserParts, passkeys: PasskeyParts): Endpoint
 
 /** Answers `GET /login` with the login page, or with a redirect to `rd` while a session lives. */
 function loginPageHandler(parts: BrowserParts): RequestHandler {
-  const { authenticate, cookie, rules, log, trustedProxies, isToKnownHost } = parts;
+  const { rules, trustedProxies, isToKnownHost } = parts;
   const leadOn = createLeadOn(parts);
   return async (context) => {
     const { request } = context;
@@ -227,8 +223,8 @@ function loginPageHandler(parts: BrowserParts): RequestHandler {
     const mayMove = !query.has(MOVED) && isNavigation(request);
     // Under a name that is not known, only this page answers.
     if (mayMove && !isToKnownHost(request)) return redirect(ownLoginUrl(rules, rd, true));
-    const target = targetOf(rd, context, { rules, log });
-    const { claims, ended } = await sessionOf(request, cookie, authenticate);
+    const target = targetOf(rd, context, parts);
+    const { claims, ended } = await sessionOf(request, parts);
     const isAgain = query.has(AGAIN);
     const isRefused = query.has(PASSKEY_REFUSED);
     // Some proxies send every page here that `/auth/verify` sends to the renewal.
@@ -283,11 +279,11 @@ function ownLoginUrl({ origin, base }: RedirectRules, rd: string | null, isMoved
  * Returns null if the session has ended.
  */
 function createLeadOn(parts: BrowserParts) {
-  const { sessions, lifetimes, trustedProxies, rules, now } = parts;
+  const { sessions, lifetimes, now } = parts;
   const renew = createRenew(parts);
   return async (claims: AccessClaims, target: Target, request: IncomingMessage): Promise<Reply | null> => {
     const texts = textsFor(request.headers["accept-language"]);
-    const prefix = prefixOf(request, trustedProxies, rules);
+    const prefix = prefixOf(request, parts);
     const at = now() / 1000;
     if (!(await isRenewalDue(claims, lifetimes, sessions, at, "page"))) return leadTo(target, texts, prefix);
     const renewed = await renew(claims, at, "page");
@@ -305,7 +301,7 @@ function leadTo({ url, refused }: Target, texts: Texts, prefix: string, headers:
  * refused login is answered with the page and the reason.
  */
 function loginFormHandler(parts: BrowserParts): RequestHandler {
-  const { login, rules, trustedProxies } = parts;
+  const { login, rules } = parts;
   return async (context) => {
     const { request, requestId, address } = context;
     const from = request.headers.origin;
@@ -336,8 +332,7 @@ function loginFormHandler(parts: BrowserParts): RequestHandler {
       return loggedIn(accessToken, target, requester, parts);
     } catch (error) {
       if (!(error instanceof AppError)) throw error;
-      if (error.code === "second_factor_required")
-        return beginCodeStep(parts, prefixOf(request, trustedProxies, rules), target);
+      if (error.code === "second_factor_required") return beginCodeStep(request, parts, target);
       const { status, text, headers } = refusalOf(error, texts);
       return loginPage(status, { ...page, error: text }, headers);
     }
@@ -346,18 +341,19 @@ function loginFormHandler(parts: BrowserParts): RequestHandler {
 
 /** Answers `GET /logout`, the link of an app, with a page that has the button to log out. */
 function logoutPageHandler(parts: BrowserParts): RequestHandler {
-  const { authenticate, cookie, rules } = parts;
+  const { rules } = parts;
   return async (context) => {
     const { request } = context;
     const texts = textsFor(request.headers["accept-language"]);
     const rd = queryOf(request).get("rd");
     if (isFramed(request)) {
-      const url = `${rules.origin}${rules.base}/logout${rd === null ? "" : `?rd=${encodeURIComponent(rd)}`}`;
+      const url = withRd(`${rules.origin}${rules.base}/logout`, rd);
       return framedPage(texts, url, texts.logOut, framersOf(rules));
     }
-    const { claims } = await sessionOf(request, cookie, authenticate);
+    const { claims } = await sessionOf(request, parts);
     const target = afterLogout(rd, context, parts);
-    return claims ? logoutPage(texts, claims.email, target) : redirect(target ?? toLogin(request, parts));
+    if (claims) return logoutPage(texts, claims.email, target);
+    return target === null ? toLogin(request, parts) : redirect(target);
   };
 }
 
@@ -372,7 +368,7 @@ function afterLogout(rd: string | null, context: RequestContext, parts: BrowserP
  * page. Forms of apps within the domain of the cookie may send it.
  */
 function logoutFormHandler(parts: BrowserParts): RequestHandler {
-  const { authenticate, sessions, cookie, rules, log } = parts;
+  const { sessions, cookie, rules, log } = parts;
   return async (context) => {
     const { request, requestId, address } = context;
     const from = request.headers.origin;
@@ -380,10 +376,10 @@ function logoutFormHandler(parts: BrowserParts): RequestHandler {
     const isOfApp = sender !== null && sender.origin === from && isOfDomain(sender, rules);
     requireSameSite(request, isOfApp ? [sender.origin] : [], rules.origin);
     const fields = await readForm(request, FORM_LIMIT);
-    const { claims } = await sessionOf(request, cookie, authenticate);
+    const { claims } = await sessionOf(request, parts);
     if (claims && (await sessions.removeIf(claims.sub, claims.sid)))
       log.info({ event: "session_ended", requestId, address, userId: claims.sub }, "logged out");
-    const target = afterLogout(fields.get("rd") ?? null, context, parts) ?? toLogin(request, parts);
+    const target = afterLogout(fields.get("rd") ?? null, context, parts) ?? `${prefixOf(request, parts)}/login`;
     return redirect(target, { "Set-Cookie": cookie.clear() });
   };
 }
@@ -393,30 +389,23 @@ function logoutFormHandler(parts: BrowserParts): RequestHandler {
  * leads to the login page.
  */
 function renewSessionHandler(parts: BrowserParts): RequestHandler {
-  const { authenticate, cookie } = parts;
   const leadOn = createLeadOn(parts);
   return async (context) => {
     const { request } = context;
     const rd = queryOf(request).get("rd");
-    const { claims } = await sessionOf(request, cookie, authenticate);
+    const { claims } = await sessionOf(request, parts);
     const led = claims === null ? null : await leadOn(claims, targetOf(rd, context, parts), request);
-    return led ?? redirect(`${toLogin(request, parts)}${rd === null ? "" : `?rd=${encodeURIComponent(rd)}`}`);
+    return led ?? toLogin(request, parts, rd);
   };
 }
 
 /** Answers `GET /` with the page of the session, or with a redirect to the login page. */
-function homeHandler({
-  authenticate,
-  sessions,
-  cookie,
-  rules,
-  trustedProxies,
-  hasAdmin,
-}: BrowserParts): RequestHandler {
+function homeHandler(parts: BrowserParts): RequestHandler {
+  const { sessions, hasAdmin } = parts;
   return async ({ request }) => {
     const texts = textsFor(request.headers["accept-language"]);
-    const { claims } = await sessionOf(request, cookie, authenticate);
-    if (!claims) return redirect(toLogin(request, { trustedProxies, rules }));
+    const { claims } = await sessionOf(request, parts);
+    if (!claims) return toLogin(request, parts);
     const record = await sessions.find(claims.sub);
     const loggedInFrom = record?.sid === claims.sid ? record.origin : null;
     const since = claims.iat === undefined ? null : claims.iat * 1000;

@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders, IncomingMessage } from "node:http";
 import type { BlockList } from "node:net";
-import { AppError } from "../../errors.ts";
 import { believed, forwardedOrigin, HOST, isTrusted, peerAddress } from "../../http/proxies.ts";
+import { UnclearQuestion } from "../access/place.ts";
 
 /** The request that a proxy asks about. */
 export interface OriginalRequest {
@@ -31,7 +31,7 @@ interface Named {
  * Reads the original request from the headers of a trusted proxy: `X-Original-URL` and `X-Original-Method` (nginx), or
  * `X-Forwarded-Proto`, `-Host`, `-Uri` and `-Method` (Caddy, Traefik, HAProxy). A proxy sets those of its family, and
  * may pass on the others as the client wrote them. So without `PROXY` only what does not differ is believed. Throws
- * `validation_failed` if it differs.
+ * {@link UnclearQuestion} if it differs.
  */
 export function originalRequest(
   request: IncomingMessage,
@@ -82,8 +82,8 @@ const normal = (url: string) => (URL.canParse(url) ? new URL(url).href : url);
 
 function requireEqual(what: "URL" | "Method", original: string, forwarded: string): void {
   if (original === forwarded) return;
-  const message = `sends X-Original-${what} and X-Forwarded-${what === "URL" ? "Uri" : what}, which differ: let the proxy remove those that it does not set, or set PROXY`;
-  throw new AppError("validation_failed", { errors: [{ path: "the proxy", message }] });
+  const found = `sends X-Original-${what} and X-Forwarded-${what === "URL" ? "Uri" : what}, which differ`;
+  throw new UnclearQuestion(found, "let the proxy remove those that it does not set, or set PROXY");
 }
 
 function forwardedUrl(headers: IncomingHttpHeaders): string | undefined {

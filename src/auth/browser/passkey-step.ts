@@ -1,11 +1,17 @@
 import { AppError } from "../../errors.ts";
 import { type RequestHandler, reply } from "../../http/endpoint.ts";
-import { readForm } from "../../http/fields.ts";
 import { loginOptions, passkeysOf } from "../factors/passkeys.ts";
 import { STEP_MS } from "../factors/steps.ts";
-import { requireSameSite } from "./guard.ts";
 import { redirect } from "./html.ts";
-import { type BrowserParts, FORM_LIMIT, loggedIn, type PasskeyParts, requesterOf, targetOf, toLogin } from "./visit.ts";
+import {
+  type BrowserParts,
+  loggedIn,
+  type PasskeyParts,
+  prefixOf,
+  readOwnForm,
+  requesterOf,
+  targetOf,
+} from "./visit.ts";
 
 /** Marks the address of the login page after a passkey was refused. */
 export const PASSKEY_REFUSED = "passkey-refused";
@@ -39,23 +45,21 @@ export function passkeyOptionsHandler({ steps }: BrowserParts, passkeys: Passkey
 
 /** Answers `POST /login/passkey`: logs in with what the browser has signed. */
 export function passkeyFormHandler(parts: BrowserParts, passkeys: PasskeyParts): RequestHandler {
-  const { steps, rules, trustedProxies } = parts;
   return async (context) => {
     const { request } = context;
-    requireSameSite(request, [], rules.origin);
-    const fields = await readForm(request, FORM_LIMIT);
     const { login, challengeCookie } = passkeys;
+    const fields = await readOwnForm(request, parts);
     const { url: target } = targetOf(fields.get("rd") ?? null, context, parts);
     const forget = challengeCookie.clear();
     try {
-      const challenge = steps.read("passkey", challengeCookie.read(request));
+      const challenge = parts.steps.read("passkey", challengeCookie.read(request));
       const requester = await requesterOf(context, parts);
       const { accessToken } = await login(fields.get("answer") ?? "", challenge, requester);
       return loggedIn(accessToken, target, requester, parts, [forget]);
     } catch (error) {
       if (!(error instanceof AppError) || error.code === "store_unavailable") throw error;
       const query = new URLSearchParams({ rd: target, [PASSKEY_REFUSED]: "1" });
-      return redirect(`${toLogin(request, { trustedProxies, rules })}?${query}`, { "Set-Cookie": forget });
+      return redirect(`${prefixOf(request, parts)}/login?${query}`, { "Set-Cookie": forget });
     }
   };
 }

@@ -56,6 +56,9 @@ export function shortTarget(url: string): string {
   return isShort(page) ? page : page.replace(/^([a-z]+:\/\/[^/]*).*$/is, "$1/");
 }
 
+/** The address of a page of this service that leads on to `rd`. Null: to nowhere. */
+export const withRd = (page: string, rd: string | null) => page + (rd === null ? "" : `?rd=${encodeURIComponent(rd)}`);
+
 /** Whether an address is short enough for an `rd`. */
 export const isShort = (url: string) => url.length <= MAX_LENGTH;
 

@@ -1,14 +1,14 @@
 import type { IncomingMessage } from "node:http";
 import type { BlockList } from "node:net";
 import * as v from "valibot";
-import { AppError, type ErrorCode, type Fault } from "../../errors.ts";
+import { AppError, type ErrorCode, type Fault, faultText } from "../../errors.ts";
 import type { Endpoint, RequestContext, RequestHandler } from "../../http/endpoint.ts";
 import { isNavigation } from "../../http/headers.ts";
 import { problem, type Reply } from "../../http/problem.ts";
 import { believed, isFromUnknownClient, isTrusted, peerAddress, NOBODY as UNKNOWN_CLIENT } from "../../http/proxies.ts";
 import type { Log } from "../../log.ts";
 import type { AccessOutcome } from "../access/denials.ts";
-import { placeOf } from "../access/place.ts";
+import { placeOf, UnclearQuestion } from "../access/place.ts";
 import type { AccessRequest, JudgeAccess, Judgement } from "../access/rules.ts";
 import { type Authenticate, missingToken } from "../authenticate.ts";
 import { insufficientScope, type MachineTokens } from "../machine-tokens/machine-tokens.ts";
@@ -17,8 +17,7 @@ import type { TokenRecord } from "../machine-tokens/store.ts";
 import type { User } from "../user.ts";
 import { appToken, authenticateRequest, forwardedToken, machineTokenOf, TOKEN_HEADER } from "./guard.ts";
 import { type OriginalRequest, originalRequest, type ProxyFamily, questionedRequest } from "./original-request.ts";
-import { createTellQuestionFault, type TellQuestionFault } from "./question-faults.ts";
-import { isShort, shortTarget } from "./redirect-target.ts";
+import { isShort, shortTarget, withRd } from "./redirect-target.ts";
 import { createRenew, isRenewalDue, type RenewalParts } from "./renewal.ts";
 
 /** What forward-auth uses. `now` is in Unix milliseconds. */
@@ -70,47 +69,76 @@ const PROBLEM_STATUSES = { too_many_wrong_tokens: 401 } as const;
 
 /** What proxies ask before they let a request pass to an app. */
 export function verifyEndpoints(parts: VerifyParts): Endpoint[] {
-  const tellFault = createTellQuestionFault(parts.log, parts.onQuestionFault);
+  const tellFault = createTellQuestionFault(parts);
+  const endpoint = (
+    path: string,
+    summary: string,
+    statuses: readonly number[],
+    ...how: [style: RedirectStyle, endpointPath?: string]
+  ): Endpoint => ({
+    method: "*",
+    path,
+    audience: "proxies",
+    summary,
+    response: v.string(),
+    statuses,
+    problems: PROBLEMS,
+    problemStatuses: PROBLEM_STATUSES,
+    handler: verifyHandler({ ...parts, tellFault }, ...how),
+    quiet: true,
+  });
   return [
-    {
-      method: "*",
-      path: "/auth/verify",
-      audience: "proxies",
-      summary:
-        "Tells a proxy whether a request may pass: 200 with `Remote-User` and `Remote-Email`, and with the name of a program's token in `Remote-Token`; else 401. `Remote-Credential` is `token` if `Authorization` has a program's token, also a wrong one, which the proxy then removes. For a browser that opens a page, the 401 has the `Location` of the login page.",
-      response: v.string(),
-      statuses: [200, 401],
-      problems: PROBLEMS,
-      problemStatuses: PROBLEM_STATUSES,
-      handler: verifyHandler({ ...parts, tellFault }, "unauthorized"),
-      quiet: true,
-    },
-    {
-      method: "*",
-      path: "/auth/verify/redirect",
-      audience: "proxies",
-      summary: "Like `/auth/verify`, but redirects a browser that opens a page, with 302 or 303 instead of 401.",
-      response: v.string(),
-      statuses: [200, 302, 303],
-      problems: PROBLEMS,
-      problemStatuses: PROBLEM_STATUSES,
-      handler: verifyHandler({ ...parts, tellFault }, "redirect"),
-      quiet: true,
-    },
-    {
-      method: "*",
-      path: "/auth/verify/redirect/**",
-      audience: "proxies",
-      summary:
-        "Like `/auth/verify/redirect`, for Envoy, which sends the method, the `Host` and the path of the request, with `/auth/verify/redirect` before it. Other headers do not name the request here.",
-      response: v.string(),
-      statuses: [200, 302, 303],
-      problems: PROBLEMS,
-      problemStatuses: PROBLEM_STATUSES,
-      handler: verifyHandler({ ...parts, tellFault }, "redirect", "/auth/verify/redirect"),
-      quiet: true,
-    },
+    endpoint(
+      "/auth/verify",
+      "Tells a proxy whether a request may pass: 200 with `Remote-User` and `Remote-Email`, and with the name of a program's token in `Remote-Token`; else 401. `Remote-Credential` is `token` if `Authorization` has a program's token, also a wrong one, which the proxy then removes. For a browser that opens a page, the 401 has the `Location` of the login page.",
+      [200, 401],
+      "unauthorized",
+    ),
+    endpoint(
+      "/auth/verify/redirect",
+      "Like `/auth/verify`, but redirects a browser that opens a page, with 302 or 303 instead of 401.",
+      [200, 302, 303],
+      "redirect",
+    ),
+    endpoint(
+      "/auth/verify/redirect/**",
+      "Like `/auth/verify/redirect`, for Envoy, which sends the method, the `Host` and the path of the request, with `/auth/verify/redirect` before it. Other headers do not name the request here.",
+      [200, 302, 303],
+      "redirect",
+      "/auth/verify/redirect",
+    ),
   ];
+}
+
+type QuestionFault = "original_request_unclear" | "original_url_own" | "original_url_unknown";
+
+const URL_UNKNOWN = {
+  event: "original_url_unknown",
+  found: "a login cannot lead back to the page that a proxy asks about, which it does not name",
+  remedy: "set TRUSTED_PROXIES, and let the proxy send X-Original-URL, or X-Forwarded-Proto, -Host and -Uri",
+} as const;
+
+const URL_OWN = {
+  event: "original_url_own",
+  found: "a proxy asks about authserve itself",
+  remedy: "let it ask its address and port, not PUBLIC_URL, and let PUBLIC_URL pass without a login",
+} as const;
+
+/** Tells a kind of fault in what proxies ask. */
+type TellQuestionFault = (
+  fault: Fault & { event: QuestionFault },
+  by: Pick<RequestContext, "requestId" | "address">,
+) => void;
+
+/** Creates what tells faults in the log and to `onQuestionFault`, once of each kind. */
+function createTellQuestionFault({ log, onQuestionFault }: VerifyParts): TellQuestionFault {
+  const told = new Set<QuestionFault>();
+  return ({ event, ...fault }, { requestId, address }) => {
+    if (told.has(event)) return;
+    told.add(event);
+    log.warn({ event, requestId, address }, faultText(fault));
+    onQuestionFault(fault);
+  };
 }
 
 /**
@@ -128,7 +156,7 @@ function verifyHandler(
   const { tellFault, now } = parts;
 
   function sendTo(path: "/login" | "/login/renew", { url, method }: OriginalRequest): Reply {
-    const location = `${publicUrl}${path}${url === null ? "" : `?rd=${encodeURIComponent(shortTarget(url))}`}`;
+    const location = withRd(publicUrl + path, url && shortTarget(url));
     const isRead = method === "GET" || method === "HEAD";
     const status = style === "unauthorized" ? 401 : isRead ? 302 : 303;
     const headers = { ...NOBODY, Location: location, "Content-Type": "text/plain" };
@@ -138,36 +166,17 @@ function verifyHandler(
   const renew = createRenew(parts);
 
   /** Tells why a login cannot lead back to a page. */
-  function reportUrl({ requestId, address }: RequestContext, url: string | null): void {
-    const by = { requestId, address };
-    if (url === null)
-      tellFault(
-        { event: "original_url_unknown", ...by },
-        {
-          found: "a login cannot lead back to the page that a proxy asks about, which it does not name",
-          remedy: "set TRUSTED_PROXIES, and let the proxy send X-Original-URL, or X-Forwarded-Proto, -Host and -Uri",
-        },
-      );
-    else if (url.startsWith(`${publicUrl}/`))
-      tellFault(
-        { event: "original_url_own", ...by },
-        {
-          found: "a proxy asks about authserve itself",
-          remedy: "let it ask its address and port, not PUBLIC_URL, and let PUBLIC_URL pass without a login",
-        },
-      );
+  function reportUrl(context: RequestContext, url: string | null): void {
+    if (url === null) tellFault(URL_UNKNOWN, context);
+    else if (url.startsWith(`${publicUrl}/`)) tellFault(URL_OWN, context);
   }
 
   /** Reads what the proxy asks about. */
-  function readRequest<T>({ requestId, address }: RequestContext, read: () => T): T {
+  function readRequest<T>(context: RequestContext, read: () => T): T {
     try {
       return read();
     } catch (error) {
-      const [fault] = error instanceof AppError ? (error.errors ?? []) : [];
-      if (fault !== undefined) {
-        const [found, remedy = ""] = fault.message.split(/: (.*)/s, 2);
-        tellFault({ event: "original_request_unclear", requestId, address }, { found: `a proxy ${found}`, remedy });
-      }
+      if (error instanceof UnclearQuestion) tellFault({ event: "original_request_unclear", ...error.fault }, context);
       throw error;
     }
   }

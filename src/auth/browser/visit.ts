@@ -3,6 +3,7 @@ import type { BlockList } from "node:net";
 import type { WriteAudit } from "../../audit/store.ts";
 import { AppError } from "../../errors.ts";
 import type { RequestContext } from "../../http/endpoint.ts";
+import { readForm } from "../../http/fields.ts";
 import type { IsToKnownHost } from "../../http/known-hosts.ts";
 import type { Reply } from "../../http/problem.ts";
 import { removedPrefix } from "../../http/proxies.ts";
@@ -19,9 +20,9 @@ import type { SessionStore } from "../sessions.ts";
 import { type BrowserMarks, KNOWN_BROWSER_MS } from "../throttle/browser-mark.ts";
 import type { AccessClaims } from "../token.ts";
 import type { Cookie } from "./cookie.ts";
-import { authenticateCookie } from "./guard.ts";
+import { authenticateCookie, requireSameSite } from "./guard.ts";
 import { type Html, redirect } from "./html.ts";
-import { type RedirectRules, redirectTarget, refusalText, type Target } from "./redirect-target.ts";
+import { type RedirectRules, redirectTarget, refusalText, type Target, withRd } from "./redirect-target.ts";
 import type { Lifetimes } from "./renewal.ts";
 import type { Texts } from "./texts.ts";
 
@@ -66,20 +67,24 @@ export interface PasskeyParts {
 export const FORM_LIMIT = 16 * 1024;
 
 /** The path before those of this service, as browsers see it. */
-export const prefixOf = (request: IncomingMessage, trustedProxies: BlockList | undefined, { base }: RedirectRules) =>
-  base || removedPrefix(request, trustedProxies);
+export const prefixOf = (request: IncomingMessage, { trustedProxies, rules }: BrowserParts) =>
+  rules.base || removedPrefix(request, trustedProxies);
 
-/** The address of the login page, as browsers see it. */
-export const toLogin = (
-  request: IncomingMessage,
-  { trustedProxies, rules }: Pick<BrowserParts, "trustedProxies" | "rules">,
-) => `${prefixOf(request, trustedProxies, rules)}/login`;
+/** Leads to the login page, and from there to `rd`. */
+export const toLogin = (request: IncomingMessage, parts: BrowserParts, rd: string | null = null) =>
+  redirect(withRd(`${prefixOf(request, parts)}/login`, rd));
+
+/** Reads a form that no other site may send. */
+export function readOwnForm(request: IncomingMessage, { rules }: BrowserParts): Promise<Map<string, string>> {
+  requireSameSite(request, [], rules.origin);
+  return readForm(request, FORM_LIMIT);
+}
 
 /** Where a login leads to. What is refused is logged. */
 export function targetOf(
   rd: string | null,
   { requestId, address }: Pick<RequestContext, "requestId" | "address">,
-  { rules, log }: Pick<BrowserParts, "rules" | "log">,
+  { rules, log }: BrowserParts,
 ): Target {
   const target = redirectTarget(rd, rules);
   if (target.refused)
@@ -97,8 +102,7 @@ interface BrowserSession {
 /** Reads the session of the cookie. Throws `store_unavailable`. */
 export async function sessionOf(
   request: IncomingMessage,
-  cookie: Cookie,
-  authenticate: Authenticate,
+  { cookie, authenticate }: BrowserParts,
 ): Promise<BrowserSession> {
   try {
     return { claims: await authenticateCookie(request, cookie, authenticate) };
@@ -111,7 +115,7 @@ export async function sessionOf(
 /** Who logs in with a form. */
 export async function requesterOf(
   { request, requestId, address }: RequestContext,
-  { marks, markCookie }: Pick<BrowserParts, "marks" | "markCookie">,
+  { marks, markCookie }: BrowserParts,
 ): Promise<Requester> {
   const browser = await marks.read(markCookie.read(request));
   return { address, requestId, userAgent: request.headers["user-agent"], way: "form", browser };
