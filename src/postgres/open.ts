@@ -1,5 +1,5 @@
-import { setTimeout as delay } from "node:timers/promises";
 import { AppError, describeError, NoSchemaError, OperatorError } from "../errors.ts";
+import { retry } from "../lib/retry.ts";
 import type { Log } from "../log.ts";
 import { faultBeside } from "../nodes/store.ts";
 import { createPayloadCodec, type EncryptionKey } from "../storage/payload-codec.ts";
@@ -95,17 +95,13 @@ async function open(
 }
 
 /** Runs the first statement, again and again while the database is away. The log has said that it is. */
-async function whenThere(ask: () => Promise<void>, waitMs: number): Promise<void> {
+function whenThere(ask: () => Promise<void>, waitMs: number): Promise<void> {
   const endsAt = performance.now() + waitMs;
-  for (;;) {
-    try {
-      return await ask();
-    } catch (error) {
-      const isAway = error instanceof AppError && isOutage(error) && !WRONG_NAME.test(sqlState(error) ?? "");
-      if (!isAway || performance.now() + RETRY_MS > endsAt) throw error;
-      await delay(RETRY_MS);
-    }
-  }
+  return retry(ask, (error) => {
+    const isAway = error instanceof AppError && isOutage(error) && !WRONG_NAME.test(sqlState(error) ?? "");
+    if (!isAway || performance.now() + RETRY_MS > endsAt) throw error;
+    return RETRY_MS;
+  });
 }
 
 /** The oldest supported version, as PostgreSQL numbers them. */

@@ -1,6 +1,6 @@
-import { setTimeout as delay } from "node:timers/promises";
 import { Cluster, Redis, ReplyError } from "ioredis";
 import { AppError } from "../errors.ts";
+import { retry } from "../lib/retry.ts";
 import { openClient, RETRY_MAX_MS, type RedisOptions } from "./client.ts";
 import { isRefusedForNow } from "./cluster.ts";
 
@@ -131,17 +131,16 @@ function nextConnection(): PromiseWithResolvers<void> {
 }
 
 /** Runs a command, and retries it while a cluster refuses it for the moment. */
-async function retryWhileRefused<T>(command: () => Promise<T>, isLate: () => boolean): Promise<T> {
-  for (;;) {
+function retryWhileRefused<T>(command: () => Promise<T>, isLate: () => boolean): Promise<T> {
+  const run = async () => {
     // A command that was answered with 503 must not be executed later.
     if (isLate()) throw new Error("too late");
-    try {
-      return await command();
-    } catch (error) {
-      if (!isRefusedForNow(error)) throw error;
-    }
-    await delay(REFUSED_RETRY_MS);
-  }
+    return command();
+  };
+  return retry(run, (error) => {
+    if (!isRefusedForNow(error)) throw error;
+    return REFUSED_RETRY_MS;
+  });
 }
 
 async function withDeadline<T>(timeoutMs: number, run: (isLate: () => boolean) => Promise<T>): Promise<T> {

@@ -1,8 +1,8 @@
-import { setTimeout as delay } from "node:timers/promises";
 import { describeError } from "../errors.ts";
 import type { ClaimedJob, Settlement } from "../events/job.ts";
 import type { DeadLetteredJob, EventStore } from "../events/store.ts";
 import { createBatcher } from "../lib/batch.ts";
+import { retry } from "../lib/retry.ts";
 import type { Log } from "../log.ts";
 
 /** Called after each recorded attempt. If `isLeased` is false, the lease was lost and the result was discarded. */
@@ -24,17 +24,15 @@ export function createSettler({ store, log, onSettled, onRetry }: SettlerOptions
   const settlements = createBatcher((batch: Settlement[]) => store.settle(batch));
   let isRetrying = true;
 
-  async function record(job: ClaimedJob, settlement: Settlement): Promise<boolean> {
-    for (let tries = 1; ; tries++) {
-      try {
-        return await settlements.add(settlement);
-      } catch (error) {
+  const record = (job: ClaimedJob, settlement: Settlement) =>
+    retry(
+      () => settlements.add(settlement),
+      (error, tries) => {
         if (!isRetrying) throw error;
         if (tries === 1) logFailure(log, job, error, "an attempt could not be recorded; retrying");
-        await delay(STORE_RETRY_MS);
-      }
-    }
-  }
+        return STORE_RETRY_MS;
+      },
+    );
 
   return {
     /**

@@ -9,6 +9,7 @@ import {
   type ListenFilter,
 } from "../../events/listening.ts";
 import { isoTime } from "../../lib/iso-time.ts";
+import { retry } from "../../lib/retry.ts";
 import { NoAnswerError, RemoteProblem, type RemoteServer } from "../remote.ts";
 
 /** What a feed has read. */
@@ -136,17 +137,18 @@ export async function patiently<T>(
   signal: AbortSignal,
   onTrouble: OnTrouble,
 ): Promise<T | null> {
-  for (let waitMs = FIRST_WAIT_MS; ; waitMs = Math.min(2 * waitMs, LONGEST_WAIT_MS)) {
-    try {
-      const found = await read();
-      onTrouble(null);
-      return found;
-    } catch (error) {
-      if (signal.aborted) return null;
-      if (!isPassing(error)) throw error;
-      onTrouble(describeError(error instanceof AppError ? (error.cause ?? error) : error));
-      await delay(waitMs, undefined, { signal }).catch(() => {});
-    }
+  function waitMs(error: unknown, tries: number): number {
+    if (signal.aborted || !isPassing(error)) throw error;
+    onTrouble(describeError(error instanceof AppError ? (error.cause ?? error) : error));
+    return Math.min(FIRST_WAIT_MS * 2 ** (tries - 1), LONGEST_WAIT_MS);
+  }
+  try {
+    const found = await retry(read, waitMs, signal);
+    onTrouble(null);
+    return found;
+  } catch (error) {
+    if (signal.aborted) return null;
+    throw error;
   }
 }
 

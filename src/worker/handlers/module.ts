@@ -2,10 +2,9 @@ import { once } from "node:events";
 import { setTimeout as delay } from "node:timers/promises";
 import type { ClaimedJob } from "../../events/job.ts";
 import type { Answered, Handler } from "../handler.ts";
+import { createIdleThreads } from "../idle-threads.ts";
 import { FunctionError, type ModuleThread, type ModuleTools, startModuleThread } from "./module-client.ts";
 
-// A thread without work is ended after this time.
-const IDLE_MS = 30_000;
 // After its signal has aborted, a function may clean up for this long. Then its thread is ended.
 const ABORT_GRACE_MS = 500;
 
@@ -16,48 +15,25 @@ const ABORT_GRACE_MS = 500;
 export function createModuleHandler(
   module: { file: string; route: string },
   tools: ModuleTools,
-  { idleMs = IDLE_MS } = {},
+  { idleMs }: { idleMs?: number } = {},
 ): Handler {
-  /** The threads without work, with the timers that end them. The newest is used first. */
-  const idle = new Map<ModuleThread, NodeJS.Timeout>();
-
-  function start(): ModuleThread {
-    const thread = startModuleThread(module, tools, () => forget(thread));
+  const threads = createIdleThreads(() => {
+    const thread: ModuleThread = startModuleThread(module, tools, () => threads.forget(thread));
     return thread;
-  }
-
-  function take(): ModuleThread {
-    const thread = [...idle.keys()].at(-1) ?? start();
-    forget(thread);
-    return thread;
-  }
-
-  function keep(thread: ModuleThread): void {
-    const end = () => {
-      // At once: until it has ended, a call could take it.
-      forget(thread);
-      void thread.terminate();
-    };
-    idle.set(thread, setTimeout(end, idleMs).unref());
-  }
-
-  function forget(thread: ModuleThread): void {
-    clearTimeout(idle.get(thread));
-    idle.delete(thread);
-  }
+  }, idleMs);
 
   async function run(job: ClaimedJob, signal: AbortSignal): Promise<Answered> {
-    const thread = take();
+    const thread = threads.take();
     signal.addEventListener("abort", thread.abort);
     try {
       const call = thread.call(job);
       const aborted = once(signal, "abort").then(() => delay(ABORT_GRACE_MS));
       await Promise.race([call, aborted]);
       signal.throwIfAborted();
-      keep(thread);
+      threads.keep(thread);
       return { response: await call };
     } catch (error) {
-      if (error instanceof FunctionError && !signal.aborted) keep(thread);
+      if (error instanceof FunctionError && !signal.aborted) threads.keep(thread);
       else await thread.terminate();
       throw error;
     } finally {
@@ -69,10 +45,6 @@ export function createModuleHandler(
     run,
     target: null,
     endsWithSignal: true,
-    async close() {
-      const threads = [...idle.keys()];
-      for (const thread of threads) forget(thread);
-      await Promise.all(threads.map((thread) => thread.terminate()));
-    },
+    close: threads.close,
   };
 }

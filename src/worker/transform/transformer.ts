@@ -1,15 +1,14 @@
+import { createIdleThreads } from "../idle-threads.ts";
 import { type Evaluator, failed } from "./evaluator.ts";
 import type { TransformOutput } from "./expression.ts";
 import type { TransformRequest } from "./messages.ts";
 import { type Asker, createTurns } from "./turns.ts";
 
 const MAX_EVALUATORS = 2;
-// One without work is ended after this time.
-const IDLE_MS = 30_000;
 
 /** Creates a transformer on evaluators, which `start` starts. */
 export function createTransformer(start: () => Evaluator) {
-  const idle = new Map<Evaluator, NodeJS.Timeout>();
+  const evaluators = createIdleThreads(start);
   const turns = createTurns<() => void>();
   const running: Asker[] = [];
 
@@ -33,21 +32,6 @@ export function createTransformer(start: () => Evaluator) {
     startNext();
   }
 
-  function take(): Evaluator {
-    const evaluator = [...idle.keys()].at(-1) ?? start();
-    clearTimeout(idle.get(evaluator));
-    idle.delete(evaluator);
-    return evaluator;
-  }
-
-  function keep(evaluator: Evaluator): void {
-    const end = () => {
-      idle.delete(evaluator);
-      void evaluator.terminate();
-    };
-    idle.set(evaluator, setTimeout(end, IDLE_MS).unref());
-  }
-
   return {
     /**
      * Evaluates for a route. Rejects with a {@link TransformationError} if the expression fails or is too costly, or if
@@ -58,9 +42,9 @@ export function createTransformer(start: () => Evaluator) {
       await enter(asker);
       try {
         signal.throwIfAborted();
-        const evaluator = take();
+        const evaluator = evaluators.take();
         const answer = await evaluator.call(request, signal);
-        keep(evaluator);
+        evaluators.keep(evaluator);
         if ("error" in answer) throw failed(answer.error);
         return answer;
       } finally {
@@ -68,12 +52,7 @@ export function createTransformer(start: () => Evaluator) {
       }
     },
     /** Ends the evaluators. No expression is running. */
-    async close(): Promise<void> {
-      const evaluators = [...idle.keys()];
-      for (const evaluator of evaluators) clearTimeout(idle.get(evaluator));
-      idle.clear();
-      await Promise.all(evaluators.map((evaluator) => evaluator.terminate()));
-    },
+    close: evaluators.close,
   };
 }
 
