@@ -1,8 +1,6 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from "prom-client";
 import type { ErrorCode } from "./errors.ts";
-import type { OldestRunning } from "./events/oldest-running.ts";
 import type { Backlog, RouteRecord } from "./events/store.ts";
-import { orUnknown } from "./lib/timeout.ts";
 
 /** The metrics as a text. */
 interface MetricsText {
@@ -20,17 +18,7 @@ type PauseReason = keyof (typeof LABELS)["intake_paused"]["values"];
 
 /** Values that are read at each request for the metrics. */
 interface MetricNeeds {
-  events: {
-    backlog(): Promise<
-      Pick<
-        Backlog,
-        "queued" | "processed" | "failed" | "discarded" | "unrouted" | "unreadable" | "oldestQueuedAt" | "ids" | "bytes"
-      >
-    >;
-    /** The routes that have jobs. */
-    routes(now: number): Promise<Pick<RouteRecord, "route" | "queued" | "failed" | "pausedAt">[]>;
-  };
-  oldestRunning: OldestRunning;
+  readWatched(): Promise<Watched>;
   /** Whether the target of a route is available. */
   isAvailable(route: string): boolean;
   /** The number of deliveries that wait for a commit. */
@@ -47,25 +35,36 @@ interface MetricNeeds {
     /** Below this free space deliveries are refused. Null if it is unknown. */
     readonly minFreeBytes: number | null;
   };
-  /** The configured sources. Times are Unix milliseconds. */
-  sources(): Promise<
-    { name: string; expectEveryMs: number | null; lastReceivedAt: number | null; oldSecret: string | null }[]
-  >;
-  /** The times of the last day in which deliveries of sources were missed that their providers may not repeat. */
-  missed(): Promise<{ source: string; from: number; to: number }[]>;
-  /** The subscriptions that end, and whether each is at risk. */
-  subscriptions(): Promise<{ source: string; isAtRisk: boolean }[]>;
   /** The parts of `/readyz`, each with why it is not ready, or null if it is. */
   readiness(): Promise<{ name: string; error: string | null }[]>;
   /** Why the last commit of deliveries failed; null if it did not. */
   appendError(): string | null;
-  /** When the certificate ends, in Unix milliseconds. Null without one. */
-  certificateEndsAt(): number | null | "unknown";
-  /** The logins of the last day from networks that were new, the newest first. Times are Unix milliseconds. */
-  newLogins(): Promise<{ at: number }[]>;
-  /** The tokens of programs, each with its expiry in Unix milliseconds, or null. */
-  tokens(): Promise<{ name: string; expiresAt: number | null }[]>;
   now(): number;
+}
+
+/** What is read of the stores, and of the certificate. Null is unknown. Times are Unix milliseconds. */
+interface Watched {
+  backlog:
+    | (Backlog & {
+        /** When the oldest event was received that a server could process now. */
+        oldestRunning: number | null | "unknown";
+      })
+    | null;
+  /** The routes that have jobs. */
+  routes: Pick<RouteRecord, "route" | "queued" | "failed">[] | null;
+  /** The configured sources. */
+  sources:
+    | { name: string; expectEveryMs: number | null; lastReceivedAt: number | null; oldSecret: string | null }[]
+    | null;
+  /** The times of the last day in which deliveries of sources were missed that their providers may not repeat. */
+  missed: { source: string; from: number; to: number }[] | null;
+  /** The subscriptions that end. */
+  subscriptions: { source: string; isAtRisk: boolean }[] | null;
+  /** Null without a certificate. */
+  certificateEndsAt: number | null | "unknown";
+  /** The logins of the last day from networks that were new, the newest first. */
+  newLogins: { at: number }[] | null;
+  tokens: { name: string; expiresAt: number | null }[] | null;
 }
 
 // A commit waits for one fsync: 0.1 ms on a fast disk, seconds on a stalling one.
@@ -247,28 +246,12 @@ export function createMetrics() {
   configReloadSuccessful.set(1);
 
   function exposition(needs: MetricNeeds): MetricsText {
-    // While the store does not answer, the other metrics still tell of it.
-    const readBacklog = orUnknown(() => needs.events.backlog());
-    const readRoutes = orUnknown(() => needs.events.routes(needs.now()));
-    const readSources = orUnknown(() => needs.sources());
-    const readTokens = orUnknown(() => needs.tokens());
-    const readNewLogins = orUnknown(() => needs.newLogins());
-    const readMissed = orUnknown(() => needs.missed());
-    const readSubscriptions = orUnknown(() => needs.subscriptions());
     queueLimit.set(needs.queueLimit);
     return {
       // biome-ignore lint/complexity/noExcessiveCognitiveComplexity: a list of gauges, each with what it is if unknown
       async render() {
-        const [backlog, routes, watched, tokens, newLogins, missed, subscriptions, parts] = await Promise.all([
-          readBacklog(),
-          readRoutes(),
-          readSources(),
-          readTokens(),
-          readNewLogins(),
-          readMissed(),
-          readSubscriptions(),
-          needs.readiness(),
-        ]);
+        const [watched, parts] = await Promise.all([needs.readWatched(), needs.readiness()]);
+        const { backlog, routes, sources, tokens, newLogins, missed, subscriptions, certificateEndsAt } = watched;
         for (const { name: part, error } of parts) ready.set({ part }, error === null ? 1 : 0);
         failedWrite.set(needs.appendError() === null ? 0 : 1);
         waiting.set(needs.intake.waiting);
@@ -277,7 +260,7 @@ export function createMetrics() {
         freeDisk.set(needs.admission.freeBytes ?? Number.NaN);
         minFreeDisk.set(needs.admission.minFreeBytes ?? Number.NaN);
         for (const one of [lastReceived, expectedEvery, oldSecretInUse]) one.reset();
-        for (const { name: source, expectEveryMs, lastReceivedAt, oldSecret } of watched ?? []) {
+        for (const { name: source, expectEveryMs, lastReceivedAt, oldSecret } of sources ?? []) {
           if (lastReceivedAt !== null) lastReceived.set({ source }, lastReceivedAt / 1000);
           if (expectEveryMs !== null) expectedEvery.set({ source }, expectEveryMs / 1000);
           oldSecretInUse.set({ source }, oldSecret === null ? 0 : 1);
@@ -291,7 +274,6 @@ export function createMetrics() {
         for (const one of [missedFor, subscriptionAtRisk]) one.reset();
         for (const { source, seconds } of longestMissed(missed ?? [])) missedFor.set({ source }, seconds);
         for (const { source, isAtRisk } of subscriptions ?? []) subscriptionAtRisk.set({ source }, isAtRisk ? 1 : 0);
-        const certificateEndsAt = needs.certificateEndsAt();
         if (typeof certificateEndsAt === "number") certificateEnd.set(certificateEndsAt / 1000);
         queued.set(backlog?.queued ?? Number.NaN);
         dead.set(backlog?.failed ?? Number.NaN);
@@ -307,7 +289,7 @@ export function createMetrics() {
           routeAvailable.set({ route }, needs.isAvailable(route) ? 1 : 0);
         }
         logBytes.set(needs.logBytes());
-        const running = backlog ? await needs.oldestRunning(backlog, routes ?? null) : "unknown";
+        const running = backlog === null ? "unknown" : backlog.oldestRunning;
         oldestRunning.set(running === "unknown" ? Number.NaN : ageOf(running, needs.now()));
         oldest.set(backlog ? ageOf(backlog.oldestQueuedAt, needs.now()) : Number.NaN);
         return { text: await registry.metrics(), contentType: registry.contentType };

@@ -24,6 +24,7 @@ import { createParts, type Part, type Parts } from "./serve/parts.ts";
 import { openReadiness } from "./serve/readiness.ts";
 import { openSharing } from "./serve/sharing.ts";
 import { openSubscriptions } from "./serve/subscriptions.ts";
+import { createWatched } from "./serve/watched.ts";
 import { openPurger, openWorker } from "./serve/worker.ts";
 import { openServerStores } from "./stores.ts";
 import type { Intake } from "./webhook/intake/intake.ts";
@@ -99,12 +100,12 @@ async function start(configuration: Configuration, log: Log, parts: Parts): Prom
   const { isAvailable } = worker;
   const arrivals = watchArrivals(stores.events);
   await parts.start({ stop: arrivals.stop });
+  const readWatched = createWatched(wiring);
   const listener = openListener(wiring);
   await parts.start(listener);
   // Nothing may wait between the two starts: a request would find no endpoints.
-  await parts.start(
-    openEndpoints(wiring, { listener, logins, admission, deliveries, readiness, arrivals, isAvailable, catchUps }),
-  );
+  const needs = { listener, logins, admission, deliveries, readiness, arrivals, isAvailable, catchUps, readWatched };
+  await parts.start(openEndpoints(wiring, needs));
 
   const url = listener.url();
   const localUrl = listener.url("127.0.0.1");
@@ -116,6 +117,7 @@ async function start(configuration: Configuration, log: Log, parts: Parts): Prom
     admission,
     deliveries,
     readiness,
+    readWatched,
     isOnDuty: () => sharing.isOnDuty("alerts"),
     url: publicUrl,
     page: pageUrlOf(settings, publicUrl),

@@ -27,33 +27,19 @@ interface Metric {
 }
 
 async function exposition(): Promise<string> {
-  const backlog = async () => ({
-    queued: 0,
-    failed: 0,
-    discarded: 0,
-    unrouted: 0,
-    processed: 0,
-    ids: 0,
-    bytes: 0,
-    unreadable: 0,
-    oldestQueuedAt: null,
-  });
-  const events = { backlog, routes: async () => [] };
-  const admission = { paused: { disk_low: false, queue_old: false }, freeBytes: 0, minFreeBytes: 0 };
-  const none = async () => [];
-  const alerts = {
-    sources: none,
-    tokens: none,
-    newLogins: none,
-    missed: none,
-    subscriptions: none,
-    certificateEndsAt: () => null,
+  const lists = { routes: [], sources: [], tokens: [], newLogins: [], missed: [], subscriptions: [] };
+  const needs = {
+    readWatched: async () => ({ backlog: null, certificateEndsAt: null, ...lists }),
+    admission: { paused: { disk_low: false, queue_old: false }, freeBytes: 0, minFreeBytes: 0 },
+    intake: { waiting: 0 },
+    queueLimit: 0,
+    isAvailable: () => true,
+    readiness: async () => [],
+    appendError: () => null,
+    logBytes: () => 0,
+    now: () => 0,
   };
-  const oldestRunning = async () => null;
-  const health = { oldestRunning, isAvailable: () => true, readiness: async () => [], appendError: () => null };
-  const intake = { intake: { waiting: 0 }, queueLimit: 0, logBytes: () => 0 };
-  const sources = { events, admission, ...alerts, ...health, ...intake, now: () => 0 };
-  return (await createMetrics().exposition(sources).render()).text;
+  return (await createMetrics().exposition(needs).render()).text;
 }
 
 function readExposition(text: string): Metric[] {

@@ -7,7 +7,7 @@ const PAGES = 4;
 const END = 999_999_999_999_999;
 
 /** When the oldest event was received that a server could process now. Null: there is none. */
-export type OldestRunning = (
+type OldestRunning = (
   backlog: Pick<Backlog, "oldestQueuedAt">,
   routes: readonly Pick<RouteRecord, "route" | "queued" | "pausedAt">[] | null,
 ) => Promise<number | null | "unknown">;

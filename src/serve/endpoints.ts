@@ -1,25 +1,19 @@
-import { isSubscriptionAtRisk } from "../alerts/missed.ts";
-import { DEFAULT_RULES } from "../alerts/rules.ts";
 import { type AppParts, listEndpoints } from "../app.ts";
 import { createDenials } from "../auth/access/denials.ts";
 import { createAccess } from "../auth/access/rules.ts";
 import { createAuthenticate } from "../auth/authenticate.ts";
 import { createRequestGuard, createScopeGuard, machineTokenOf } from "../auth/browser/guard.ts";
 import { createMachineTokens, insufficientScope } from "../auth/machine-tokens/machine-tokens.ts";
-import { DEFAULT_ALERTS } from "../config/file/alerts.ts";
 import type { ConfigFile } from "../config/file/config-file.ts";
 import { sourcesOf } from "../config/sources.ts";
 import type { ArrivalWatch } from "../events/arrival-watch.ts";
-import { createOldestRunning } from "../events/oldest-running.ts";
 import { createHostCheck, knownHosts } from "../http/known-hosts.ts";
 import { hostOf, publicUrlOf } from "../http/listen.ts";
 import type { MetricsParts, Readiness } from "../http/operations.ts";
 import { countAccess } from "../instrument.ts";
-import { DAY_MS } from "../lib/durations.ts";
 import type { Admission } from "../webhook/intake/admission.ts";
 import { openAccessLog } from "./access-log.ts";
 import { openAdmin, openPage } from "./admin.ts";
-import { readCertificateEnd, readWatchedSources } from "./alerts.ts";
 import { createAudit } from "./audit.ts";
 import { openBrowser } from "./browser.ts";
 import type { CatchUps } from "./catch-up.ts";
@@ -27,8 +21,8 @@ import type { Wiring } from "./configuration.ts";
 import type { Deliveries } from "./deliveries.ts";
 import type { Listener } from "./listener.ts";
 import type { Logins } from "./login.ts";
-import { readMissed, readSubscriptions } from "./missed.ts";
 import type { Part } from "./parts.ts";
+import type { Watched } from "./watched.ts";
 
 interface EndpointNeeds {
   listener: Listener;
@@ -39,13 +33,14 @@ interface EndpointNeeds {
   arrivals: ArrivalWatch;
   isAvailable: (route: string) => boolean;
   catchUps: CatchUps;
+  readWatched: () => Promise<Watched>;
 }
 
 /** Creates all endpoints of a server that listens, and serves them from its start. */
 export function openEndpoints(wiring: Wiring, needs: EndpointNeeds): Part {
   const { settings, config, stores, metrics, instance, log } = wiring;
-  const { listener, logins, admission, deliveries, readiness, arrivals, isAvailable, catchUps } = needs;
-  const { events, sessions, throttle, tokens, factors, logBytes, now } = stores;
+  const { listener, logins, admission, deliveries, readiness, arrivals, isAvailable, catchUps, readWatched } = needs;
+  const { sessions, throttle, tokens, factors, logBytes, now } = stores;
   const { TRUSTED_PROXIES: trustedProxies, CORS_ALLOWED_ORIGINS: corsOrigins } = settings;
   const user = { id: settings.DEMO_USER_ID, email: settings.DEMO_EMAIL };
   const secrets = [settings.JWT_SECRET, settings.JWT_SECRET_PREVIOUS].filter((secret) => secret !== undefined);
@@ -60,21 +55,9 @@ export function openEndpoints(wiring: Wiring, needs: EndpointNeeds): Part {
   const checkHost = createHostCheck(hostRules);
   const isToKnownHost = knownHosts(hostRules);
   const browser = openBrowser(settings, listener.url(), {
-    ...{
-      logins,
-      authenticate,
-      sessions,
-      secrets,
-      throttle,
-      factors,
-      tokens,
-      isToKnownHost,
-      machineTokens,
-      log,
-      now,
-      audit: createAudit(wiring),
-      onQuestionFault: (questionFault) => instance.update({ questionFault }),
-    },
+    ...{ logins, authenticate, sessions, secrets, throttle, factors, tokens, isToKnownHost, machineTokens, log, now },
+    audit: createAudit(wiring),
+    onQuestionFault: (questionFault) => instance.update({ questionFault }),
   });
   const guard = createRequestGuard(authenticate, browser, corsOrigins);
   const authorize = createScopeGuard(guard, machineTokens);
@@ -109,25 +92,14 @@ export function openEndpoints(wiring: Wiring, needs: EndpointNeeds): Part {
     return token !== null;
   };
   const metricsText = metrics.exposition({
-    events,
-    oldestRunning: createOldestRunning(events),
+    readWatched,
     isAvailable,
     intake: deliveries.intake,
     queueLimit: settings.WEBHOOK_QUEUE_LIMIT,
     logBytes,
     admission,
-    sources: () => readWatchedSources(wiring),
-    missed: () => readMissed(stores, sourcesOf(settings, config.current)),
-    async subscriptions() {
-      const { withinMs } = (config.current?.alerts ?? DEFAULT_ALERTS).rules.subscription ?? DEFAULT_RULES.subscription;
-      const watched = await readSubscriptions(stores.subscriptions, sourcesOf(settings, config.current));
-      return watched.map((one) => ({ source: one.source, isAtRisk: isSubscriptionAtRisk(one, withinMs, now()) }));
-    },
     readiness,
     appendError: deliveries.appendError,
-    tokens: () => tokens.list(),
-    newLogins: () => factors.loginsFromNewNetworks(now() - DAY_MS),
-    certificateEndsAt: () => readCertificateEnd(settings),
     now,
   });
   const apply = (file: ConfigFile | null) =>
