@@ -3,6 +3,8 @@ import {
   type Bucket,
   KNOWN_ADDRESS_MS,
   longestWait,
+  MAX_ATTEMPT_ID,
+  MAX_SKEW_MS,
   STALE_ATTEMPT_MS,
   type ThrottleStore,
   type Totals,
@@ -108,12 +110,6 @@ const CLEAR_ALL = `
 WITH cleared AS (DELETE FROM authserve.login_places RETURNING bucket)
 SELECT count(*) FILTER (WHERE ${OF_PAIRS}) AS cleared FROM cleared`;
 
-const MAX_ID = 2 ** 48 - 1;
-
-// Clocks of servers may differ. Failures are removed this long after they have left the window. So a server whose clock
-// is ahead does not remove those that still count for others.
-const MAX_SKEW_MS = 15 * 60_000;
-
 /** An attempt that has ended, but could not be written. Its places would become failures. */
 interface Unsettled {
   id: number;
@@ -182,7 +178,7 @@ export function createPostgresThrottleStore(postgres: Postgres, server: string =
     },
     async reserve(buckets, now) {
       await before();
-      const id = randomInt(MAX_ID);
+      const id = randomInt(MAX_ATTEMPT_ID);
       try {
         const outcome = await postgres.transaction((queries) =>
           reserve(queries, buckets, now, { id, server, cleanedTo }),

@@ -3,6 +3,8 @@ import {
   type Bucket,
   isPairBucket,
   KNOWN_ADDRESS_MS,
+  MAX_ATTEMPT_ID,
+  MAX_SKEW_MS,
   STALE_ATTEMPT_MS,
   type ThrottleStore,
   WINDOW_MS,
@@ -10,11 +12,8 @@ import {
 import { once } from "../lib/once.ts";
 import { isRefused, type RedisConnection } from "./connection.ts";
 
-// Clocks of servers that share a Redis may differ. A server removes its own places when they leave its window, and
-// those of others this much later.
-const MAX_SKEW_MS = 15 * 60 * 1000;
-
 // A bucket is a sorted set by time. "u:<server>:<id>" is an attempt in flight, "f:<server>:<id>" is a failure.
+// A server removes its own places when they leave its window, and those of others MAX_SKEW_MS later.
 // Every script gets ARGV[1] now, ARGV[2] the window and ARGV[3] the age of a stale attempt, all in milliseconds.
 
 /**
@@ -132,8 +131,6 @@ const KEYS_PER_SCRIPT = 500;
 
 type Reply = ["reserved" | "wait" | "throttled", number];
 
-const MAX_ID = 2 ** 48 - 1;
-
 interface Unsettled {
   /** {@link FAIL} or {@link RELEASE}. */
   script: string;
@@ -229,7 +226,7 @@ export function createRedisThrottleStore(redis: RedisConnection, server: string 
     async reserve(buckets, now) {
       await releaseEarlier();
       void retryUnsettled(now);
-      const id = randomInt(MAX_ID);
+      const id = randomInt(MAX_ATTEMPT_ID);
       const [outcome, retryAfterMs] = (await onBuckets(RESERVE, id, buckets, now).catch((error) => {
         if (!isRefused(error)) unsettled.push({ script: RELEASE, id, buckets, at: now });
         throw error;

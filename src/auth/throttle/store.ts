@@ -6,6 +6,15 @@ export const WINDOW_MS = 5 * 60_000;
  */
 export const STALE_ATTEMPT_MS = 60_000;
 
+/**
+ * Clocks of servers that share a store may differ. A failure is removed this long after it has left the window. So a
+ * server whose clock is ahead removes none that still count for others.
+ */
+export const MAX_SKEW_MS = 15 * 60_000;
+
+/** Ids of attempts in a store that servers share are random, and at most this. */
+export const MAX_ATTEMPT_ID = 2 ** 48 - 1;
+
 /** How long an address is known after a login. */
 export const KNOWN_ADDRESS_MS = 30 * 86_400_000;
 
