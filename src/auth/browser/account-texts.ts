@@ -1,63 +1,20 @@
 import type { FactorRecord, LoginMethod } from "../factors/store.ts";
 import type { Texts } from "./texts.ts";
 
-/** The words of the page of the account in one language. */
-export interface AccountTexts {
-  title: string;
-  factors: string;
-  /** Without a second factor. */
-  noFactors: string;
-  kinds: Record<FactorRecord["kind"], string>;
-  addedAt: string;
-  usedAt: string;
-  neverUsed: string;
-  /** Of a passkey of another RP ID. */
-  unusable: (rpId: string) => string;
-  remove: string;
-  name: string;
-  /** The name of a new passkey, unless the user gives one. */
-  passkeyName: string;
-  addPasskey: string;
-  noPasskeys: string;
-  passkeyCancelled: string;
-  passkeyKnown: string;
-  passkeyFailed: string;
-  addTotp: string;
-  totpName: string;
-  totpHint: string;
-  totpSecret: string;
-  totpWrong: string;
-  code: string;
-  add: string;
-  notAdded: string;
-  codesLeft: (count: number) => string;
-  renewCodes: string;
-  codesTitle: string;
-  codesHint: string;
-  done: string;
-  tokens: string;
-  noTokens: string;
-  expires: (time: string) => string;
-  neverExpires: string;
-  logins: string;
-  methods: Record<LoginMethod, string>;
-  program: string;
-  thisSession: string;
-  changesNeedLogin: string;
-  logInAgain: string;
-}
-
-const ES: AccountTexts = {
+const ES = {
   title: "Tu cuenta",
   factors: "Segundos factores",
+  /** Without a second factor. */
   noFactors: "Ahora basta la contraseña. Añade una llave de acceso o una aplicación, y hará falta algo más.",
-  kinds: { passkey: "Llave de acceso", totp: "Aplicación de códigos" },
+  kinds: { passkey: "Llave de acceso", totp: "Aplicación de códigos" } satisfies Record<FactorRecord["kind"], string>,
   addedAt: "Añadida",
   usedAt: "Usada",
   neverUsed: "nunca",
-  unusable: (rpId) => `No funciona en esta dirección: se hizo para ${rpId}.`,
+  /** Of a passkey of another RP ID. */
+  unusable: (rpId: string) => `No funciona en esta dirección: se hizo para ${rpId}.`,
   remove: "Quitar",
   name: "Nombre",
+  /** The name of a new passkey, unless the user gives one. */
   passkeyName: "Llave de acceso",
   addPasskey: "Añadir una llave de acceso",
   noPasskeys: "Aquí no hay llaves de acceso: los navegadores las permiten con HTTPS y un nombre, o en localhost.",
@@ -72,7 +29,7 @@ const ES: AccountTexts = {
   code: "Código",
   add: "Añadir",
   notAdded: "No se ha añadido: ya está en la lista, o hay demasiados.",
-  codesLeft: (count) => `Quedan ${count} códigos de recuperación.`,
+  codesLeft: (count: number) => `Quedan ${count} códigos de recuperación.`,
   renewCodes: "Hacer códigos nuevos",
   codesTitle: "Códigos de recuperación",
   codesHint:
@@ -80,7 +37,7 @@ const ES: AccountTexts = {
   done: "Los he guardado",
   tokens: "Tokens de programas",
   noTokens: "No hay ninguno.",
-  expires: (time) => `Caduca: ${time}`,
+  expires: (time: string) => `Caduca: ${time}`,
   neverExpires: "No caduca",
   logins: "Últimos inicios de sesión",
   methods: {
@@ -88,12 +45,15 @@ const ES: AccountTexts = {
     totp: "contraseña y código",
     recovery_code: "contraseña y código de recuperación",
     passkey: "llave de acceso",
-  },
+  } satisfies Record<LoginMethod, string>,
   program: "un programa",
   thisSession: "esta sesión",
   changesNeedLogin: "Para cambiar algo hace falta un inicio de sesión de los últimos 5 minutos.",
   logInAgain: "Iniciar sesión otra vez",
 };
+
+/** The words of the page of the account in one language. */
+export type AccountTexts = typeof ES;
 
 const EN: AccountTexts = {
   title: "Your account",

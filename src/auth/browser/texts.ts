@@ -1,110 +1,60 @@
 import { type Html, html } from "./html.ts";
 
-/** The words of the pages in one language. */
-export interface Texts {
-  lang: string;
-  locale: string;
-  login: string;
-  /** Before the host of another site that the login leads to. */
-  continueTo: string;
-  email: string;
-  password: string;
-  logIn: string;
-  /** What a login does to other devices. */
-  oneSession: string;
-  loggedIn: string;
-  since: string;
-  browser: string;
-  network: string;
-  validUntil: string;
-  /** What a login elsewhere does to this session. */
-  endsElsewhere: string;
-  /** The link to the admin page. */
-  toAdminPage: string;
-  /** The link to the page of the account. */
-  toAccount: string;
-  logOut: string;
-  /** Why a login was refused. `invalid_credentials` has the words of the API in every language. */
-  errors: {
-    invalid_credentials: string | Html;
-    invalid_code: string;
-    validation_failed: string;
-    too_many_attempts: (seconds: number) => string;
-    unavailable: string;
-    /** Under an address where the browser would not keep the cookie. */
-    elsewhere: (url: string) => Html;
-  };
-  /** The page of the second step. */
-  code: {
-    title: string;
-    label: string;
-    hint: string;
-    /** The link that begins the login anew. */
-    startAgain: string;
-  };
-  passkey: {
-    logIn: string;
-    cancelled: string;
-    failed: string;
-    /** After a login that was refused. */
-    refused: string;
-  };
-  /** Above the login page that opens although a session lives. */
-  logInAgain: string;
-  /** The page of the link of an alert. */
-  endSession: { title: string; hint: string; button: string; ended: string };
-  superseded: (browser: string | null, network: string, time: string) => string;
-  ended: string;
-  /** Why the login leads to the start page. The origin is that of the page that was asked for, if it is known. */
-  refusedTarget: (origin: string | null) => string;
-  toStartPage: string;
-  /** A link out of a frame. */
-  openInWindow: string;
-}
-
-const ES: Texts = {
+const ES = {
   lang: "es",
   locale: "es-ES",
   login: "Iniciar sesión",
+  /** Before the host of another site that the login leads to. */
   continueTo: "Para continuar en",
   email: "Correo electrónico",
   password: "Contraseña",
   logIn: "Entrar",
+  /** What a login does to other devices. */
   oneSession: "Al entrar se cierra tu sesión en cualquier otro dispositivo.",
   loggedIn: "Sesión iniciada",
   since: "Desde",
   browser: "Navegador",
   network: "Red",
   validUntil: "Válida hasta",
+  /** What a login elsewhere does to this session. */
   endsElsewhere: "Si inicias sesión en otro lugar, esta sesión se cierra.",
+  /** The link to the admin page. */
   toAdminPage: "Ver los eventos",
+  /** The link to the page of the account. */
   toAccount: "Tu cuenta y segundos factores",
   logOut: "Cerrar sesión",
+  /** Why a login was refused. `invalid_credentials` has the words of the API in every language. */
   errors: {
-    invalid_credentials: "Credenciales inválidas",
+    invalid_credentials: "Credenciales inválidas" as string | Html,
     invalid_code: "El código no es correcto, o ya se ha usado. Espera al siguiente.",
     validation_failed: "Escribe una dirección de correo válida y una contraseña de al menos 6 caracteres.",
-    too_many_attempts: (seconds) =>
+    too_many_attempts: (seconds: number) =>
       `Demasiados intentos fallidos. Espera ${counted(seconds, "segundo")} y prueba otra vez.`,
     unavailable: "Ahora no es posible iniciar sesión. Prueba otra vez en unos segundos.",
-    elsewhere: (url) =>
+    /** Under an address where the browser would not keep the cookie. */
+    elsewhere: (url: string) =>
       html`En esta dirección el navegador no guardaría la sesión. Inicia sesión en <a href="${url}">${new URL(url).origin}</a>.`,
   },
+  /** The page of the second step. */
   code: {
     title: "Segundo paso",
     label: "Código",
     hint: "El código de 6 cifras de tu aplicación, o uno de tus códigos de recuperación. Cada uno vale una vez.",
+    /** The link that begins the login anew. */
     startAgain: "Empezar de nuevo",
   },
   passkey: {
     logIn: "Entrar con una llave de acceso",
     cancelled: "No se ha usado ninguna llave de acceso. Prueba otra vez, o entra con la contraseña.",
     failed: "Ahora no es posible usar una llave de acceso. Entra con la contraseña.",
+    /** After a login that was refused. */
     refused:
       "La llave de acceso no se ha aceptado.\nPrueba otra vez, o entra con la contraseña. Si la has movido a otro gestor, quítala de tu cuenta y añádela de nuevo.",
   },
+  /** Above the login page that opens although a session lives. */
   logInAgain:
     "Inicia sesión otra vez.\nPara cambiar los segundos factores hace falta un inicio de los últimos 5 minutos.",
+  /** The page of the link of an alert. */
   endSession: {
     title: "¿Has sido tú?",
     hint: "Alguien ha iniciado sesión desde una red nueva. Si no has sido tú, cierra esa sesión.",
@@ -112,16 +62,21 @@ const ES: Texts = {
     ended:
       "Esa sesión está cerrada. Cambia ahora la contraseña con authserve passwd: quien la sabe puede volver a entrar.",
   },
-  superseded: (browser, network, time) =>
+  superseded: (browser: string | null, network: string, time: string) =>
     `Sesión invalidada. Inicia sesión de nuevo.\nOtro inicio de sesión la sustituyó: ${browser ?? "un programa"}, desde la red ${network}, ${time}.\nSi no has sido tú, cambia la contraseña.`,
   ended: "Sesión invalidada. Inicia sesión de nuevo.",
-  refusedTarget: (origin) =>
+  /** Why the login leads to the start page. The origin is that of the page that was asked for, if it is known. */
+  refusedTarget: (origin: string | null) =>
     origin === null
       ? "No se puede volver a la página que pediste: su dirección no es válida.\nEn su lugar se abre la página de inicio. El registro del servidor dice por qué."
       : `No se puede volver a ${origin}: esa dirección no está permitida.\nEn su lugar se abre la página de inicio. Si la aplicación es tuya, añade su dirección a REDIRECT_ORIGINS.`,
   toStartPage: "Ir a la página de inicio",
+  /** A link out of a frame. */
   openInWindow: "Abrir en toda la ventana",
 };
+
+/** The words of the pages in one language. */
+export type Texts = typeof ES;
 
 const EN: Texts = {
   lang: "en",
