@@ -1,7 +1,7 @@
 import * as v from "valibot";
 import type { ErrorCode } from "../errors.ts";
 import { readJson, refuseBody } from "../http/body.ts";
-import { type Endpoint, reply } from "../http/endpoint.ts";
+import { type Endpoint, type RequestHandler, reply } from "../http/endpoint.ts";
 import type { Log } from "../log.ts";
 import { sessionInvalidated } from "./authenticate.ts";
 import type { AuthenticateRequest } from "./browser/guard.ts";
@@ -75,6 +75,13 @@ const GUARDED: ErrorCode[] = [
 
 /** The login and the session of its token, for programs. */
 export function authEndpoints({ login, authenticate, sessions, log }: AuthParts): Endpoint[] {
+  const loginWith =
+    (Body: typeof LoginBody | typeof CodeLoginBody): RequestHandler =>
+    async ({ request, requestId, address }) => {
+      const credentials = await readJson(request, Body, LOGIN_BODY_LIMIT);
+      const userAgent = request.headers["user-agent"];
+      return reply(200, await login(credentials, { address, requestId, userAgent, way: "api" }));
+    };
   return [
     {
       method: "POST",
@@ -83,11 +90,7 @@ export function authEndpoints({ login, authenticate, sessions, log }: AuthParts)
       request: LoginBody,
       response: v.object({ accessToken: v.string() }),
       problems: [...LOGIN_PROBLEMS, "second_factor_required"],
-      async handler({ request, requestId, address }) {
-        const credentials = await readJson(request, LoginBody, LOGIN_BODY_LIMIT);
-        const userAgent = request.headers["user-agent"];
-        return reply(200, await login(credentials, { address, requestId, userAgent, way: "api" }));
-      },
+      handler: loginWith(LoginBody),
     },
     {
       method: "POST",
@@ -96,11 +99,7 @@ export function authEndpoints({ login, authenticate, sessions, log }: AuthParts)
       request: CodeLoginBody,
       response: v.object({ accessToken: v.string() }),
       problems: [...LOGIN_PROBLEMS, "invalid_code"],
-      async handler({ request, requestId, address }) {
-        const credentials = await readJson(request, CodeLoginBody, LOGIN_BODY_LIMIT);
-        const userAgent = request.headers["user-agent"];
-        return reply(200, await login(credentials, { address, requestId, userAgent, way: "api" }));
-      },
+      handler: loginWith(CodeLoginBody),
     },
     {
       method: "POST",

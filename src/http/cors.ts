@@ -3,31 +3,13 @@ import * as v from "valibot";
 import { AppError } from "../errors.ts";
 import { type Endpoint, type RequestHandler, reply } from "./endpoint.ts";
 
-/** The headers that let a page of an allowed origin read a response, also one to a request with the cookie. */
-type CorsHeaders = (request: IncomingMessage) => Record<string, string>;
-
-const EXPOSED = "Retry-After, WWW-Authenticate, X-Request-ID";
-
-/** Creates the CORS headers for these origins. Others get none, so that browsers keep responses from their pages. */
-function createCorsHeaders(origins: readonly string[]): CorsHeaders {
-  if (origins.length === 0) return () => ({});
-  return ({ headers: { origin } }) => {
-    if (origin === undefined || !origins.includes(origin)) return { Vary: "Origin" };
-    return {
-      "Access-Control-Allow-Origin": origin,
-      "Access-Control-Allow-Credentials": "true",
-      "Access-Control-Expose-Headers": EXPOSED,
-      Vary: "Origin",
-    };
-  };
-}
-
-/** Lets pages of these origins call endpoints. */
+/**
+ * Lets pages of these origins call endpoints. Others get no headers, so that browsers keep responses from their pages.
+ */
 export function withCors(endpoints: readonly Endpoint[], origins: readonly string[]): Endpoint[] {
   if (origins.length === 0) return [...endpoints];
-  const headersFor = createCorsHeaders(origins);
   return endpoints.flatMap((endpoint) => [
-    { ...endpoint, headersFor },
+    { ...endpoint, headersFor: headersFor(origins) },
     {
       method: "OPTIONS",
       path: endpoint.path,
@@ -35,10 +17,23 @@ export function withCors(endpoints: readonly Endpoint[], origins: readonly strin
       response: v.string(),
       handler: preflightHandler(origins, endpoint.method),
       quiet: true,
-      headersFor,
+      headersFor: headersFor(origins),
     },
   ]);
 }
+
+/** The headers that let a page of an allowed origin read a response, also one to a request with the cookie. */
+const headersFor =
+  (origins: readonly string[]) =>
+  ({ headers: { origin } }: IncomingMessage): Record<string, string> => {
+    if (origin === undefined || !origins.includes(origin)) return { Vary: "Origin" };
+    return {
+      "Access-Control-Allow-Origin": origin,
+      "Access-Control-Allow-Credentials": "true",
+      "Access-Control-Expose-Headers": "Retry-After, WWW-Authenticate, X-Request-ID",
+      Vary: "Origin",
+    };
+  };
 
 /** Answers the preflight request of an allowed origin for a path with this method (Fetch, CORS protocol). */
 function preflightHandler(origins: readonly string[], method: string): RequestHandler {

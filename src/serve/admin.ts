@@ -31,7 +31,7 @@ import { openNotify } from "./alerts.ts";
 import { createAudit } from "./audit.ts";
 import type { Wiring } from "./configuration.ts";
 import { openHeld } from "./held.ts";
-import { openOutageReports } from "./outage-reports.ts";
+import { openOutageReports } from "./outages.ts";
 import { openSourceSetup, type ServerAddresses } from "./source-setup.ts";
 
 interface AdminNeeds extends Pick<AdminParts, "authorize"> {
