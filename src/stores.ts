@@ -131,7 +131,6 @@ async function openMainStores(
       minFreeBytes: settings.MIN_FREE_DISK,
       keys: keysOf(settings),
       startThread: (options) => startThread("storage", options),
-      startReadThread: (options) => startThread("reading", options),
       log,
     });
     const { id, checks, logBytes, newestEventAt, ...stores } = sqlite;

@@ -11,7 +11,6 @@ const SRC = join(import.meta.dirname, "..");
 /** The entry file of each thread, below `src`. */
 export const THREADS = {
   storage: "sqlite/thread.ts",
-  reading: "sqlite/read-thread.ts",
   module: "worker/handlers/module-thread.ts",
   transform: "worker/transform/thread.ts",
 };

@@ -12,10 +12,9 @@ import { watchLogSize } from "./log-size.ts";
 import { readNewest } from "./maintenance/inspect.ts";
 import { recoverRestore } from "./maintenance/restore.ts";
 import { openFilesOf } from "./open-files.ts";
-import { createReadThread } from "./read-thread-client.ts";
 import { giveBackIfFull } from "./reserve.ts";
 import { localStores, type SqliteStores, storesOnThreads } from "./stores.ts";
-import { type StartThread, startStorageThread, type ThreadClient } from "./thread-client.ts";
+import { createReadThread, type StartThread, startStorageThread, type ThreadClient } from "./thread-client.ts";
 import { monitorWrites } from "./writes.ts";
 
 interface ServerOptions {
@@ -24,9 +23,7 @@ interface ServerOptions {
   minFreeBytes: number | undefined;
   /** `ENCRYPTION_KEYS`: the first one encrypts. */
   keys?: readonly EncryptionKey[];
-  /** Start the threads with the entries `sqlite/thread.ts` and `sqlite/read-thread.ts`. */
   startThread: StartThread;
-  startReadThread: StartThread;
   log: Log;
 }
 
@@ -46,7 +43,7 @@ interface SqliteServerStores extends SqliteStores {
  * Throws {@link OperatorError} with nothing left open.
  */
 export async function openForServer(options: ServerOptions): Promise<SqliteServerStores> {
-  const { dataDir, minFreeBytes, keys = [], startThread, startReadThread, log } = options;
+  const { dataDir, minFreeBytes, keys = [], startThread, log } = options;
   giveBackIfFull(dataDir);
   const closings: (() => unknown)[] = [];
   /** Closes what is open, the last first. */
@@ -66,7 +63,7 @@ export async function openForServer(options: ServerOptions): Promise<SqliteServe
     const thread = await startStorageThread(startThread, { dataDir, files, minFreeBytes, keys }, log);
     closings.push(thread.close);
     await releaseStaleLeases(thread, log);
-    const readThread = createReadThread(startReadThread, { file: reader.name, keys });
+    const readThread = createReadThread(startThread, { file: reader.name, keys });
     closings.push(readThread.close);
     const logSize = watchLogSize(reader.name, log);
     closings.push(logSize.stop);

@@ -17,11 +17,10 @@ import { sqliteEvents } from "./events.ts";
 import { sqliteHeld } from "./held.ts";
 import { withAttemptsInFlight } from "./login-attempts.ts";
 import { onSqlite } from "./queries.ts";
-import type { ReadThread } from "./read-thread-client.ts";
 import { createSqliteSessionStore } from "./sessions.ts";
 import { sqliteSources } from "./source-counts.ts";
 import type { StorageServices } from "./thread.ts";
-import type { ThreadClient } from "./thread-client.ts";
+import type { ReadThread, ThreadClient } from "./thread-client.ts";
 import { createSqliteThrottleStore, sqliteFailures } from "./throttle.ts";
 import { PARTS } from "./trial.ts";
 

@@ -4,9 +4,9 @@ import { describeError, OperatorError } from "../errors.ts";
 import { callThread, type RpcClient } from "../lib/thread-rpc.ts";
 import type { Log } from "../log.ts";
 import { DATABASE_FILE } from "./database.ts";
-import type { StorageServices, StorageThreadData } from "./thread.ts";
+import type { ReadServices, ReadThreadData, StorageServices, StorageThreadData } from "./thread.ts";
 
-/** Starts the thread with the entry `sqlite/thread.ts`. The packaging decides how. */
+/** Starts a thread with the entry `sqlite/thread.ts`. The packaging decides how. */
 export type StartThread = (options: WorkerOptions) => Worker;
 
 /** Calls the current storage thread. */
@@ -28,7 +28,7 @@ const END_RETRY_MS = 100;
  */
 export async function startStorageThread(
   startThread: StartThread,
-  data: StorageThreadData,
+  data: Omit<StorageThreadData, "role">,
   log: Log,
 ): Promise<ThreadClient> {
   let closing = false;
@@ -36,7 +36,7 @@ export async function startStorageThread(
   let thread = start();
 
   function start() {
-    const worker = startThread({ workerData: data });
+    const worker = startThread({ workerData: { role: "storage", ...data } satisfies StorageThreadData });
     const client = callThread<StorageServices>(worker, "the storage thread");
     const ready = client.call("thread", "ready", []);
     ready.then(
@@ -87,6 +87,35 @@ export async function startStorageThread(
       closing = true;
       // The thread cannot end while another program locks the database.
       while (!(await tryToEnd()));
+    },
+  };
+}
+
+/** Calls the reading thread. */
+export interface ReadThread extends RpcClient<ReadServices> {
+  /** Ends it, with the reads that run. */
+  close(): Promise<void>;
+}
+
+/** Starts the reading thread at the first call, because most servers never list events. */
+export function createReadThread(startThread: StartThread, data: Omit<ReadThreadData, "role">): ReadThread {
+  let running: { client: RpcClient<ReadServices>; end(): Promise<unknown> } | undefined;
+
+  function start(): RpcClient<ReadServices> {
+    const worker = startThread({ workerData: { role: "reading", ...data } satisfies ReadThreadData });
+    const client = callThread<ReadServices>(worker, "the reading thread");
+    running = { client, end: () => worker.terminate() };
+    // The next call starts another one.
+    void client.died.then(() => {
+      running = undefined;
+    });
+    return client;
+  }
+
+  return {
+    call: (...args) => (running?.client ?? start()).call(...args),
+    async close() {
+      await running?.end();
     },
   };
 }

@@ -1,31 +1,44 @@
 import { parentPort, workerData } from "node:worker_threads";
 import { AppError, describeError } from "../errors.ts";
+import type { StatRequest } from "../events/stats.ts";
 import { repeat } from "../lib/repeat.ts";
 import { type RunCall, serveCalls } from "../lib/thread-rpc.ts";
 import { createPayloadCodec, type EncryptionKey } from "../storage/payload-codec.ts";
 import { ofSmallStores, type SmallStores } from "../storage/small-stores.ts";
-import type { SyncPort } from "./async-store.ts";
-import { type PackedEvents, unpackEvents } from "./codec.ts";
+import { type SyncPort, translatingErrors } from "./async-store.ts";
+import { type PackedEvents, packPoints, unpackEvents } from "./codec.ts";
 import { type Database, openDatabase, openReader } from "./database.ts";
+import { eventArrivals } from "./event-arrivals.ts";
+import { eventReads } from "./event-reads.ts";
 import { sqliteEvents } from "./events.ts";
 import { sqliteHeld } from "./held.ts";
 import { assertInPlace, isLogGone, type OpenFiles, watchLogLength } from "./open-files.ts";
+import { openJobReads } from "./open-job-pages.ts";
 import { onSqlite } from "./queries.ts";
 import { reserveBeside } from "./reserve.ts";
 import { sqliteSessions } from "./sessions.ts";
 import { sqliteSources } from "./source-counts.ts";
+import { statReads } from "./stats.ts";
 import { sqliteFailures } from "./throttle.ts";
 import { tryServer } from "./trial.ts";
 import { monitorWrites } from "./writes.ts";
 
-/** What the storage thread is started with. */
+/** What the storage thread is started with: it writes. */
 export interface StorageThreadData {
+  role: "storage";
   dataDir: string;
   /** The files of the database that the server has opened. */
   files: OpenFiles;
   /** `MIN_FREE_DISK`; undefined for the default. */
   minFreeBytes: number | undefined;
   keys?: readonly EncryptionKey[];
+}
+
+/** What the reading thread is started with. */
+export interface ReadThreadData {
+  role: "reading";
+  file: string;
+  keys: readonly EncryptionKey[];
 }
 
 const IDLE_MS = 30_000;
@@ -39,6 +52,9 @@ const smallStores = (database: Database) =>
 
 /** What the storage thread serves. */
 export type StorageServices = ReturnType<typeof openServices>["services"];
+
+/** What the reading thread serves. */
+export type ReadServices = ReturnType<typeof openReads>;
 
 /**
  * Opens the only writing connection. `ended` is called once it is closed. Returns the stores on it, and what runs a
@@ -137,12 +153,30 @@ function openServices({ dataDir, files, minFreeBytes, keys = [] }: StorageThread
   return { services, runCall };
 }
 
-/** Runs in the storage thread, and answers calls to the stores. */
-function run(): void {
+/** Opens a connection for lists and searches: they take long, and deliveries must not wait for them. */
+function openReads({ file, keys }: ReadThreadData) {
+  const reader = openReader(file);
+  const { list, get } = eventReads(reader, createPayloadCodec(keys));
+  const { stats } = statReads(reader);
+  const packedStats = (request: StatRequest) => {
+    const { points, sums } = stats(request);
+    return { points: packPoints(points), sums };
+  };
+  return {
+    events: translatingErrors({ list, get, ...openJobReads(reader), ...eventArrivals(reader), stats: packedStats }),
+  };
+}
+
+/** Runs in a thread, and answers calls to the stores. */
+function run(data: StorageThreadData | ReadThreadData): void {
   const port = parentPort;
-  if (!port) throw new Error("this file runs only as the storage thread");
-  const { services, runCall } = openServices(workerData as StorageThreadData, () => port.close());
+  if (!port) throw new Error("this file runs only as a thread");
+  if (data.role === "reading") {
+    serveCalls(openReads(data), port, (call) => call());
+    return;
+  }
+  const { services, runCall } = openServices(data, () => port.close());
   serveCalls(services, port, runCall);
 }
 
-run();
+run(workerData);

@@ -16,13 +16,13 @@ test("a start that fails after the storage thread runs ends the thread, and free
     dataDir,
     minFreeBytes: undefined,
     startThread(options) {
+      assert.equal(options.workerData.role, "storage", "nothing is read");
       thread = startThread("storage", { ...options, execArgv: [] });
       exit = once(thread, "exit");
       // The leases of an earlier process then cannot be ended, and the log fails too.
       thread.once("message", () => database.exec("DROP TABLE jobs"));
       return thread;
     },
-    startReadThread: () => assert.fail("nothing is read"),
     log: { ...recordingLog().log, error: () => assert.fail("the log is full") },
   });
   await assert.rejects(opening, /the log is full/);

@@ -32,10 +32,9 @@ async function openIn(dataDir: string) {
     // Without the loader of the tests a thread starts in half the time.
     startThread: (options) => {
       const thread = startThread("storage", { ...options, execArgv: [] });
-      threads.push(thread);
+      if (options.workerData.role === "storage") threads.push(thread);
       return thread;
     },
-    startReadThread: (options) => startThread("reading", { ...options, execArgv: [] }),
     log,
   });
   return { ...stores, threads, deaths: () => lines.filter(({ event }) => event === "storage_thread_died") };
@@ -73,7 +72,12 @@ test("calls after the storage thread has closed are store_unavailable", async (t
 
 test("the storage thread answers the call that ends it", async (t) => {
   const { database, dataDir } = tempDatabase(t);
-  const workerData: StorageThreadData = { dataDir, files: openFilesOf(database), minFreeBytes: undefined };
+  const workerData: StorageThreadData = {
+    role: "storage",
+    dataDir,
+    files: openFilesOf(database),
+    minFreeBytes: undefined,
+  };
   const thread = callThread<StorageServices>(startThread("storage", { workerData }), "the storage thread");
   await thread.call("thread", "close", []);
   await thread.died;
