@@ -1,11 +1,7 @@
 import { hostname } from "node:os";
 import { resolve } from "node:path";
 import packageJson from "../package.json" with { type: "json" };
-import type { AlertStore } from "./alerts/store.ts";
-import type { AuditStore } from "./audit/store.ts";
 import { revokeOnCredentialChange } from "./auth/credential-change.ts";
-import type { FactorStore } from "./auth/factors/store.ts";
-import type { TokenStore } from "./auth/machine-tokens/store.ts";
 import type { LoginNotes, SessionStore } from "./auth/sessions.ts";
 import type { ThrottleStore } from "./auth/throttle/store.ts";
 import { readEncryptionKeys } from "./config/encryption-keys.ts";
@@ -32,30 +28,17 @@ import type { RedisConnection, RedisFacts } from "./redis/connection.ts";
 import { openForCommand, openForServer } from "./sqlite/open.ts";
 import type { StoreChecks } from "./storage/faults.ts";
 import { encryptionKey } from "./storage/payload-codec.ts";
-import type { CatchUpStore } from "./webhook/catch-up/store.ts";
-import type { HeldStore } from "./webhook/held/held-store.ts";
-import type { SourceStore } from "./webhook/intake/source-store.ts";
+import type { SmallStores } from "./storage/small-stores.ts";
 import { withBoundTimes } from "./webhook/intake/source-times.ts";
-import type { OutageStore } from "./webhook/outages/store.ts";
-import type { SubscriptionStore } from "./webhook/subscriptions/store.ts";
 
 /**
  * The stores: in PostgreSQL if the settings name one, else in SQLite. With Redis, sessions and the throttle are there.
  */
-export interface Stores {
+export interface Stores extends SmallStores {
   events: EventStore;
   sessions: SessionStore;
   throttle: ThrottleStore;
-  sources: SourceStore;
-  alerts: AlertStore;
-  held: HeldStore;
-  tokens: TokenStore;
   encryption: EncryptionStore;
-  audit: AuditStore;
-  outages: OutageStore;
-  catchUps: CatchUpStore;
-  subscriptions: SubscriptionStore;
-  factors: FactorStore;
   /** What servers that share the database know of each other. Null with SQLite, which has one server. */
   shared: SharedStores | null;
   /** The clock of the stores, in Unix milliseconds. */

@@ -3,7 +3,8 @@ import { join } from "node:path";
 import type { NewEvent } from "../../src/events/store.ts";
 import { openDatabase } from "../../src/sqlite/database.ts";
 import { sqliteEvents } from "../../src/sqlite/events.ts";
-import { sqliteSources } from "../../src/sqlite/source-counts.ts";
+import { syncSmallStores } from "../../src/sqlite/small-stores.ts";
+import { PLAIN_CODEC } from "../../src/storage/payload-codec.ts";
 import { workingDir } from "../../test/helpers/working-dir.ts";
 
 const MINUTE_MS = 60_000;
@@ -45,7 +46,7 @@ export function makeShop(now: number): string {
   writeFileSync(join(dir, "authserve.yaml"), FILE);
   const database = openDatabase(join(dir, "data"));
   const events = sqliteEvents(database);
-  const sources = sqliteSources(database);
+  const sources = syncSmallStores(database, PLAIN_CODEC).sources;
   const random = randomNumbers(7);
   for (let minute = MINUTES; minute > 0; minute--) {
     const at = now - minute * MINUTE_MS;

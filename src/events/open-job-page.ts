@@ -53,14 +53,19 @@ export function chooseJobs<Row extends { event: number; route: string; lastError
   return { events, next: end < last ? `${end}-${last}` : null };
 }
 
+/** Whether a filter compares more of a job than its own row has. */
+export const comparesOrigins = ({ source, type, since, until }: JobFilter) =>
+  [source, type, since, until].some((member) => member !== undefined);
+
 function matches<Row extends { route: string; lastError: string | null }>(
   row: Row,
   originOf: (row: Row) => JobOrigin | undefined,
-  { route, error, source, type, since, until }: JobFilter,
+  filter: JobFilter,
 ): boolean {
+  const { route, error, source, type, since, until } = filter;
   if (route !== undefined && route !== row.route) return false;
   if (error !== undefined && !matchesError(row.lastError, error)) return false;
-  if ([source, type, since, until].every((member) => member === undefined)) return true;
+  if (!comparesOrigins(filter)) return true;
   const origin = originOf(row);
   if (!origin) return false;
   if ((source ?? origin.source) !== origin.source || (type ?? origin.type) !== origin.type) return false;

@@ -50,7 +50,7 @@ export interface DifferenceRow extends Omit<KeptDifference, keyof Difference> {
 }
 
 /** A kept difference by its outcome. */
-export interface KeptOutcome {
+interface KeptOutcome {
   event: number;
   route: string;
   outcome: ComparisonOutcome;

@@ -28,7 +28,7 @@ export interface Queries {
 export const WHOLE_TABLE_MS = 60 * 60_000;
 
 /** How a transaction differs from others. */
-interface TransactionOptions {
+export interface TransactionOptions {
   /** Its time limit, instead of that of the pool, which then bounds only the connecting. */
   timeoutMs: number;
 }

@@ -1,6 +1,7 @@
 import { MAX_PAYLOAD_BYTES } from "../events/limits.ts";
 import type { EventStore, HistoryEvent } from "../events/store.ts";
 import { orNull, type PayloadCodec, ROW } from "../storage/payload-codec.ts";
+import { type SentRow, sentBy } from "../storage/sent-bodies.ts";
 import type { Postgres } from "./connection.ts";
 import { integers } from "./values.ts";
 
@@ -31,13 +32,7 @@ const JOBS = `
 SELECT event, route, attempts, content_type AS "contentType", body AS payload
 FROM authserve.jobs LEFT JOIN authserve.sent_bodies USING (event, route) WHERE event = ANY($1::bigint[]) ORDER BY event, route`;
 
-interface JobRow {
-  event: number;
-  route: string;
-  attempts: number;
-  contentType: string | null;
-  payload: Uint8Array | null;
-}
+type JobRow = SentRow & { event: number };
 
 /** Reads stored events with what was sent, one after another. */
 export function eventHistory(postgres: Postgres, codec: PayloadCodec): Pick<EventStore, "history"> {
@@ -57,11 +52,5 @@ export function eventHistory(postgres: Postgres, codec: PayloadCodec): Pick<Even
 function opened(codec: PayloadCodec, event: Omit<HistoryEvent, "jobs">, jobs: readonly JobRow[]): HistoryEvent {
   const content = { text: event.headers, bytes: event.payload };
   const { text: headers, bytes: payload } = codec.open(ROW.contents(event.source, event.eventId), content);
-  return { ...event, headers, payload, jobs: jobs.map((job) => sentBy(codec, job)) };
-}
-
-function sentBy(codec: PayloadCodec, { event, route, attempts, contentType: text, payload: bytes }: JobRow) {
-  if (bytes === null || text === null) return { route, attempts, body: null };
-  const body = codec.open(ROW.sentBody(event, route), { text, bytes });
-  return { route, attempts, body: { payload: body.bytes, contentType: body.text } };
+  return { ...event, headers, payload, jobs: jobs.map((job) => sentBy(codec, event.id, job)) };
 }

@@ -1,38 +1,15 @@
-import {
-  type ConflictRow,
-  type DetailAttempt,
-  type DetailJob,
-  type DetailRow,
-  detailOf,
-  type EventRow,
-  type RepeatRow,
-} from "../events/detail.ts";
-import { LAST_CHARACTER, MAX_CONFLICT_BYTES, MAX_SHOWN_REPEATS } from "../events/limits.ts";
+import type { EventRow, ListedJobRow } from "../events/detail.ts";
 import { matchesError } from "../events/matches-error.ts";
 import { isSearched, JOBS_WINDOW, type Listed, searchWindows, WINDOW } from "../events/search-window.ts";
-import type { EventDetail, EventFilter, EventPage, EventStore } from "../events/store.ts";
+import type { EventFilter, EventPage, EventStore } from "../events/store.ts";
 import { type ListedEvent, listPage } from "../events/summary.ts";
-import { openedHeaders, openedResponse } from "../storage/opened-details.ts";
 import { orNull, type PayloadCodec, ROW, type RowContent, SEALED } from "../storage/payload-codec.ts";
 import type { Postgres, Queries } from "./connection.ts";
-import { EVENT, LISTED, listStatements } from "./lists-sql.ts";
+import { LISTED, listStatements } from "./lists-sql.ts";
+import { SETTINGS } from "./queries.ts";
 import { integers } from "./values.ts";
 
 type Of<Row> = Row & { event: number };
-
-/** The events with an id, of one source, or of every source when it is null: event id, source. */
-const GET = `
-SELECT ${EVENT}, address, secret, headers, content_type AS "contentType", payload, erased_at AS "erasedAt",
-  erasures.reason AS "eraseReason", encode(payload_sha256, 'hex') AS "payloadSha256",
-  EXISTS (SELECT 1 FROM authserve.reroutes WHERE reroutes.event = events.id) AS "isRerouted"
-FROM authserve.events JOIN authserve.contents ON contents.event = events.id
-  LEFT JOIN authserve.erasures ON erasures.event = events.id
-WHERE event_id = $1 AND ($2::text IS NULL OR source = $2) ORDER BY source`;
-
-/** The events whose ids are from one text up to another, of one source, or of every one when it is null, and limit. */
-const STARTING_WITH = `
-SELECT event_id AS "eventId", source FROM authserve.events JOIN authserve.contents ON contents.event = events.id
-WHERE event_id >= $1 AND event_id <= $2 AND ($3::text IS NULL OR source = $3) ORDER BY event_id LIMIT $4`;
 
 const NEWEST = `SELECT received_at AS "receivedAt" FROM authserve.events ORDER BY id DESC LIMIT 1`;
 
@@ -43,60 +20,21 @@ export async function readNewest(queries: Queries): Promise<number | null> {
 }
 
 const JOBS = `
-SELECT job.event, job.route, job.status, job.attempts - job.probes AS attempts, job.probes,
-  job.attempts - job.attempts_before_replay AS "attemptsOfBudget", job.ordering_key AS "orderingKey", job.due_at AS "dueAt",
-  job.lease_owner IS NOT NULL AS leased, job.ended_at AS "endedAt", job.last_error AS "lastError",
-  failed_at AS "failedAt", dead_letters.reason AS "failReason", discarded_at AS "discardedAt",
-  discards.reason AS "discardReason", paused_at AS "pausedAt", until_at AS "pausedUntil",
-  earlier.source AS "earlierSource", earlier.event_id AS "earlierEventId", first.status AS "earlierStatus"
-FROM authserve.jobs AS job LEFT JOIN authserve.dead_letters USING (event, route)
-  LEFT JOIN authserve.discards USING (event, route) LEFT JOIN authserve.paused_routes USING (route)
-  LEFT JOIN LATERAL (
-    SELECT event, status FROM authserve.jobs AS other
-    WHERE job.status = 'queued' AND job.due_at IS NULL AND other.route = job.route
-      AND other.ordering_key = job.ordering_key AND other.in_line
-    ORDER BY event LIMIT 1) AS first ON true
-  LEFT JOIN authserve.events AS earlier ON earlier.id = first.event
-WHERE job.event = ANY($1::bigint[]) ORDER BY job.event, job.route`;
+SELECT event, route, status, attempts - probes AS attempts, ordering_key AS "orderingKey", due_at AS "dueAt",
+  lease_owner IS NOT NULL AS leased, ended_at AS "endedAt", last_error AS "lastError"
+FROM authserve.jobs WHERE event = ANY($1::bigint[]) ORDER BY event, route`;
 
 const UNROUTED = `SELECT event FROM authserve.unrouted WHERE event = ANY($1::bigint[])`;
 
-const HISTORY = `
-SELECT event, route, attempt, started_at AS "startedAt", finished_at AS "finishedAt", outcome, error, response, response_status AS "responseStatus", is_probe AS "isProbe"
-FROM authserve.attempts WHERE event = ANY($1::bigint[]) ORDER BY event, route, attempt`;
-
-/** The conflicts of events, oldest first. Payloads beyond a number of bytes are null: events, bytes. */
-const CONFLICTS = `
-SELECT event, encode(payload_sha256, 'hex') AS "payloadSha256", deliveries, first_at AS "firstAt", last_at AS "lastAt", address, headers,
-  CASE WHEN sum(length(payload)) OVER (PARTITION BY event ORDER BY first_at, payload_sha256) <= $2 THEN payload END AS payload
-FROM authserve.conflicts WHERE event = ANY($1::bigint[]) ORDER BY event, first_at, payload_sha256 LIMIT ${MAX_SHOWN_REPEATS}`;
-
-const REPEATS = `
-SELECT event, number, event_id AS "eventId", type, deliveries, first_at AS "firstAt", last_at AS "lastAt", address, headers,
-  replayed_as AS "replayedAs"
-FROM authserve.repeats WHERE event = ANY($1::bigint[]) ORDER BY event, number LIMIT ${MAX_SHOWN_REPEATS}`;
-
-/** Reads of stored events. Each reads one snapshot. */
-export function eventReads(postgres: Postgres, codec: PayloadCodec): Pick<EventStore, "list" | "get" | "startingWith"> {
+/** Lists stored events. Each page is of one snapshot. */
+export function eventReads(postgres: Postgres, codec: PayloadCodec): Pick<EventStore, "list"> {
   const list = (filter: EventFilter) =>
     snapshot(postgres, async (queries) => listIn(queries, codec, filter, (await readListed(queries, filter)).oldest));
   const listWindow = (filter: EventFilter) => snapshot(postgres, (queries) => listIn(queries, codec, filter));
   return {
     list: (filter) => (isSearched(filter) ? searchEvents(postgres, filter, listWindow) : list(filter)),
-    startingWith: (prefix, source, limit) =>
-      postgres.rows(STARTING_WITH, [prefix, prefix + LAST_CHARACTER, source ?? null, limit]),
-    get: (eventId, source) => snapshot(postgres, (queries) => getIn(queries, codec, eventId, source)),
   };
 }
-
-/**
- * The settings of a read. Without statistics the planner expects few rows: it would sort all of them instead of reading
- * an index in order.
- */
-export const SETTINGS = [
-  "SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY",
-  "SET LOCAL enable_bitmapscan = off",
-];
 
 function snapshot<T>(postgres: Postgres, read: (queries: Queries) => Promise<T>): Promise<T> {
   return postgres.transaction((queries) => {
@@ -161,11 +99,14 @@ async function readRows(queries: Queries, filter: EventFilter): Promise<ListedEv
 }
 
 /** Reads the jobs of events; null before fan-out. */
-async function readJobs(queries: Queries, events: readonly EventRow[]): Promise<(event: number) => DetailJob[] | null> {
+async function readJobs(
+  queries: Queries,
+  events: readonly EventRow[],
+): Promise<(event: number) => ListedJobRow[] | null> {
   if (events.length === 0) return () => null;
   const ids = integers(events.map(({ id }) => id));
   const [jobs, pending] = await Promise.all([
-    queries.rows<Of<DetailJob>>(JOBS, [ids]),
+    queries.rows<Of<ListedJobRow>>(JOBS, [ids]),
     queries.rows<{ event: number }>(UNROUTED, [ids]),
   ]);
   const jobsOf = byEvent(jobs);
@@ -177,53 +118,6 @@ async function readJobs(queries: Queries, events: readonly EventRow[]): Promise<
 function byEvent<Row extends object>(rows: readonly Of<Row>[]): (event: number) => Row[] {
   const groups = Map.groupBy(rows, ({ event }) => event);
   return (event) => (groups.get(event) ?? []).map(({ event: _, ...row }) => row as unknown as Row);
-}
-
-async function getIn(
-  queries: Queries,
-  codec: PayloadCodec,
-  eventId: string,
-  source: string | undefined,
-): Promise<EventDetail[]> {
-  const rows = (await queries.rows<DetailRow>(GET, [eventId, source ?? null])).map((row) => {
-    const content = { text: row.headers, bytes: row.payload };
-    const { text, bytes } = codec.open(ROW.contents(row.source, row.eventId), content);
-    return { ...row, headers: text, payload: bytes };
-  });
-  const jobsOf = await readJobs(queries, rows);
-  const ids = integers(rows.map(({ id }) => id));
-  const [history, conflicts, repeats] = await Promise.all([
-    queries.rows<Of<DetailAttempt>>(HISTORY, [ids]),
-    queries.rows<Of<ConflictRow & { headers: string }>>(CONFLICTS, [ids, MAX_CONFLICT_BYTES + MAX_ADDED_BYTES]),
-    queries.rows<Of<RepeatRow>>(REPEATS, [ids]),
-  ]);
-  const [historyOf, conflictsOf, repeatsOf] = [byEvent(history), byEvent(conflicts), byEvent(repeats)];
-  return rows.map((row) =>
-    detailOf(row, {
-      jobs: jobsOf(row.id),
-      history: historyOf(row.id).map((ended) => ({ ...ended, response: openedResponse(codec, row.id, ended) })),
-      conflicts: openedConflicts(codec, row.id, conflictsOf(row.id)),
-      repeats: repeatsOf(row.id).map((repeat) => ({ ...repeat, headers: openedHeaders(codec, row.id, repeat) })),
-    }),
-  );
-}
-
-/** What encryption may add to the payloads of conflicts: their headers, and a few bytes. */
-const MAX_ADDED_BYTES = 1024 * 1024;
-
-/** Oldest first. Payloads beyond the size limit are null. */
-function openedConflicts(
-  codec: PayloadCodec,
-  event: number,
-  rows: readonly (ConflictRow & { headers: string })[],
-): ConflictRow[] {
-  let read = 0;
-  return rows.map(({ headers: text, payload: bytes, ...conflict }) => {
-    const name = ROW.conflict(event, conflict.payloadSha256);
-    const payload = bytes && (orNull(() => codec.open(name, { text, bytes }))?.bytes ?? null);
-    read += payload?.length ?? 0;
-    return { ...conflict, payload: read > MAX_CONFLICT_BYTES ? null : payload };
-  });
 }
 
 // One statement must end within the time limit of the connection, also on a slow disk.

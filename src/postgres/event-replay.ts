@@ -1,15 +1,15 @@
 import { DIGEST_PREFIX } from "../events/event.ts";
 import { isDiscardable, isReplayable, isStillFound } from "../events/open-job-page.ts";
 import type { CountedPage, EventName, EventStore, JobFilter, PageRequest } from "../events/store.ts";
+import { findOpenJobs } from "../storage/open-jobs.ts";
 import { type PayloadCodec, ROW } from "../storage/payload-codec.ts";
 import type { Postgres, Queries } from "./connection.ts";
 import type { EventTally } from "./event-tally.ts";
 import { type Changes, changeJobs } from "./job-changes.ts";
 import type { JobRow } from "./job-rows.ts";
 import { addKept, type KeptEvent } from "./kept-events.ts";
-import { listOpenJobs, openJobPages } from "./open-job-pages.ts";
+import { runQuery } from "./queries.ts";
 import { replayRepeat } from "./repeats.ts";
-import { FORGET_SENT_BODY } from "./sent-bodies.ts";
 
 const FIND = `SELECT id FROM authserve.events WHERE event_id = $1 AND source = $2`;
 
@@ -26,12 +26,15 @@ interface ConflictRow extends Omit<KeptEvent, "name" | "content" | "now"> {
   payload: Uint8Array;
 }
 
+/** Forgets the body of a job: event, route. */
+const FORGET_SENT_BODY = "DELETE FROM authserve.sent_bodies WHERE event = $1 AND route = $2";
+
 /** Changes one job of those that an operation chooses. */
 type ChangeJob = (changes: Changes, job: JobRow, queries: Queries) => void;
 
 type ReplayPort = Pick<
   EventStore,
-  "replay" | "replayAll" | "replayConflict" | "replayRepeat" | "discard" | "discardAll" | "count" | "jobs"
+  "replay" | "replayAll" | "replayConflict" | "replayRepeat" | "discard" | "discardAll"
 >;
 
 /** Queues failed jobs again, or discards jobs: those of one event, or page by page those that match a filter. */
@@ -70,11 +73,6 @@ export function eventReplay(postgres: Postgres, tally: EventTally, codec: Payloa
       tally.note();
       return newId;
     },
-    async count(filter, page) {
-      const { events, next } = await openJobPages(postgres, filter, page);
-      return { count: events.size, next };
-    },
-    jobs: (filter, page) => listOpenJobs(postgres, filter, page),
   };
 }
 
@@ -124,7 +122,7 @@ function jobChanges(postgres: Postgres, tally: EventTally) {
       isChosen: (job: JobRow) => boolean,
       change: ChangeJob,
     ): Promise<CountedPage> {
-      const { events, next } = await openJobPages(postgres, filter, page);
+      const { events, next } = await runQuery(postgres, findOpenJobs(filter, page));
       if (events.size === 0) return { count: 0, next };
       const count = await changeJobs(postgres, tally, { events: [...events.keys()], now }, (changes, queries) => {
         let changed = 0;

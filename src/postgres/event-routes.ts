@@ -1,9 +1,7 @@
 import type { EventStore, RouteRecord } from "../events/store.ts";
 import { NOTED_FOR_MS } from "../events/unavailable.ts";
-import { type RouteNotes, routeNotes } from "../storage/route-notes.ts";
 import type { Postgres } from "./connection.ts";
 import { unblock } from "./ordering.ts";
-import { onPostgres } from "./queries.ts";
 
 /** The routes that have jobs or are paused: now. */
 const ROUTES = `
@@ -26,12 +24,11 @@ WITH first AS MATERIALIZED (
 UPDATE authserve.jobs AS job SET due_at = $2 FROM first
 WHERE job.event = first.event AND job.route = $1 AND due_at > $2 AND lease_owner IS NULL`;
 
-type RoutesPort = RouteNotes & Pick<EventStore, "routes" | "tryRoute" | "unblockRoute">;
+type RoutesPort = Pick<EventStore, "routes" | "tryRoute" | "unblockRoute">;
 
-/** The state of routes: their jobs and pauses, targets, and dead letters that keep other jobs waiting. */
+/** The state of routes: their jobs, probes of their targets, and dead letters that keep other jobs waiting. */
 export function eventRoutes(postgres: Postgres): RoutesPort {
   return {
-    ...onPostgres<RouteNotes>(postgres, routeNotes),
     routes: (now) => postgres.rows<RouteRecord>(ROUTES, [now]),
     tryRoute: (route, now) =>
       postgres.transaction(async (queries) => {

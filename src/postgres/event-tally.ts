@@ -12,7 +12,7 @@ SELECT * FROM unnest($1::text[], $2::bigint[], $3::bigint[], $4::bigint[], $5::b
 
 /** Writes the moves of a transaction. */
 export function writeMoves(queries: Queries, { differences, stats }: Moves): void {
-  addStats(queries, stats.rows());
+  for (const { text, values } of addStats(stats.rows())) void queries.run(text, values);
   const rows = [...differences].filter(([, numbers]) => MEMBERS.some((name) => numbers[name] !== 0));
   if (rows.length === 0) return;
   const columns = MEMBERS.map((name) => integers(rows.map(([, numbers]) => numbers[name])));

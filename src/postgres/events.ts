@@ -1,5 +1,6 @@
 import type { EventStore } from "../events/store.ts";
 import { withWakeUps } from "../events/wake-ups.ts";
+import { eventParts } from "../storage/event-parts.ts";
 import { type PayloadCodec, PLAIN_CODEC } from "../storage/payload-codec.ts";
 import { type Postgres, sqlState } from "./connection.ts";
 import { eventAppend } from "./event-append.ts";
@@ -14,8 +15,7 @@ import { eventReroute } from "./event-reroute.ts";
 import { eventRetention } from "./event-retention.ts";
 import { eventRoutes } from "./event-routes.ts";
 import { eventTally } from "./event-tally.ts";
-import { sentBodies } from "./sent-bodies.ts";
-import { shadowComparisons } from "./shadows.ts";
+import { onPostgres } from "./queries.ts";
 import { FULL } from "./sql-states.ts";
 import { statReads } from "./stats.ts";
 
@@ -56,14 +56,13 @@ export function createPostgresEventStore(
     ...eventClaims(postgres, tally, codec),
     ...eventArrivals(postgres),
     ...eventHistory(postgres, codec),
-    ...sentBodies(postgres, codec),
+    ...onPostgres(postgres, eventParts(codec)),
     ...eventReplay(postgres, tally, codec),
     ...eventErasure(postgres, tally, codec),
     ...eventReroute(postgres, tally),
     ...eventRetention(postgres, tally),
     ...eventRoutes(postgres),
     ...eventReads(postgres, codec),
-    ...shadowComparisons(postgres, codec),
     ...statReads(postgres),
     backlog: tally.backlog,
     async check() {

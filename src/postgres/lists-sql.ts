@@ -2,7 +2,7 @@ import type { EventFilter } from "../events/store.ts";
 import { SEALED } from "../storage/payload-codec.ts";
 
 /** The columns of an event in a list. */
-export const EVENT = `events.id, events.source, events.event_id AS "eventId", events.type, events.received_at AS "receivedAt"`;
+const EVENT = `events.id, events.source, events.event_id AS "eventId", events.type, events.received_at AS "receivedAt"`;
 
 interface Statement {
   text: string;

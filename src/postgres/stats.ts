@@ -8,6 +8,7 @@ import {
 } from "../events/stats.ts";
 import type { EventStore } from "../events/store.ts";
 import { HOUR_MS, MINUTE_MS } from "../lib/durations.ts";
+import { changed, type Query } from "../storage/query.ts";
 import type { Postgres, Queries } from "./connection.ts";
 import { columnsOf, integers, texts } from "./values.ts";
 
@@ -66,10 +67,9 @@ const remove = (table: string) => `DELETE FROM authserve.${table} WHERE at < $1`
 
 const ROW = { at: integers, outcome: texts, slot: integers, source: texts, route: texts, count: integers };
 
-/** Adds counts in a transaction, which fails if that fails. */
-export function addStats(queries: Queries, rows: readonly StatRow[]): void {
-  if (rows.length === 0) return;
-  void queries.run(ADD, columnsOf(rows, ROW));
+/** Adds counts. */
+export function* addStats(rows: readonly StatRow[]): Query<void> {
+  if (rows.length > 0) yield* changed(ADD, ...columnsOf(rows, ROW));
 }
 
 /** Removes counts that are too old, also of a server that has been idle since it added them. */

@@ -6,17 +6,14 @@ import type { Leases, NodeStore } from "../nodes/store.ts";
 import { checksOf, type StoreChecks } from "../storage/faults.ts";
 import { type PayloadCodec, PLAIN_CODEC } from "../storage/payload-codec.ts";
 import { ofSmallStores, type SmallStores } from "../storage/small-stores.ts";
-import type { HeldStore } from "../webhook/held/held-store.ts";
-import type { SourceStore } from "../webhook/intake/source-store.ts";
 import type { DatabaseClock } from "./clock.ts";
 import type { Postgres } from "./connection.ts";
 import { createPostgresEncryption } from "./encryption.ts";
 import { createPostgresEventStore } from "./events.ts";
-import { createPostgresHeldStore } from "./held.ts";
 import { createPostgresLeases, createPostgresNodeStore } from "./nodes.ts";
 import { onPostgres } from "./queries.ts";
 import { createPostgresSessionStore } from "./sessions.ts";
-import { createPostgresSourceStore } from "./source-counts.ts";
+import { addStats } from "./stats.ts";
 import { createPostgresThrottleStore } from "./throttle.ts";
 import { createTrial, PARTS } from "./trial.ts";
 
@@ -25,8 +22,6 @@ export interface PostgresStores extends SmallStores {
   events: EventStore;
   sessions: SessionStore;
   throttle: ThrottleStore;
-  sources: SourceStore;
-  held: HeldStore;
   encryption: EncryptionStore;
   nodes: NodeStore;
   leases: Leases;
@@ -35,6 +30,10 @@ export interface PostgresStores extends SmallStores {
   now(): number;
   close(): Promise<void>;
 }
+
+/** The stores on a connection that are written once for both databases. */
+export const smallStoresOn = (postgres: Postgres, codec: PayloadCodec = PLAIN_CODEC): SmallStores =>
+  ofSmallStores({ codec, addStats }, (store) => onPostgres(postgres, store));
 
 /** The stores on a connection, which `close` closes. `server` names a server that runs as one process at a time. */
 export function storesOn(
@@ -53,9 +52,7 @@ export function storesOn(
     events: { ...createPostgresEventStore(postgres, trial.appendFailed, codec), close },
     sessions: createPostgresSessionStore(postgres),
     throttle: createPostgresThrottleStore(postgres, server),
-    sources: createPostgresSourceStore(postgres),
-    ...(ofSmallStores((store) => onPostgres(postgres, store)) as unknown as SmallStores),
-    held: createPostgresHeldStore(postgres, codec),
+    ...smallStoresOn(postgres, codec),
     encryption: createPostgresEncryption(postgres, codec),
     nodes: createPostgresNodeStore(postgres),
     leases: createPostgresLeases(postgres),

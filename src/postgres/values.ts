@@ -75,6 +75,12 @@ export function bytes(values: readonly (Uint8Array | null)[]): Buffer {
   );
 }
 
+const ENCODERS = { text: texts, bigint: integers, boolean: booleans, bytea: bytes };
+
+/** An array of elements of a type, by its name in SQL. */
+export const arrayOf = (type: string, values: readonly unknown[]): Buffer =>
+  ENCODERS[type as keyof typeof ENCODERS](values as never);
+
 /** How some members of rows are encoded, in the order of the columns. */
 type Encoders<Row> = { [Name in keyof Row]?: (values: readonly Row[Name][]) => Buffer };
 

@@ -1,6 +1,7 @@
 import { MAX_PAYLOAD_BYTES } from "../events/limits.ts";
-import type { EventStore, HistoryEvent, HistoryRequest, SentBody } from "../events/store.ts";
-import { orNull, type PayloadCodec, ROW } from "../storage/payload-codec.ts";
+import type { EventStore, HistoryEvent, HistoryRequest } from "../events/store.ts";
+import { orNull, type PayloadCodec } from "../storage/payload-codec.ts";
+import { type SentRow, sentBy } from "../storage/sent-bodies.ts";
 import type { SyncPort } from "./async-store.ts";
 import type { Database } from "./database.ts";
 import { eventReader } from "./stored-event.ts";
@@ -22,27 +23,12 @@ const JOBS = `
 SELECT jobs.route, attempts, content_type AS contentType, body AS payload
 FROM jobs LEFT JOIN sent_bodies ON sent_bodies.event = jobs.event AND sent_bodies.route = jobs.route WHERE jobs.event = ?`;
 
-interface JobRow {
-  route: string;
-  attempts: number;
-  contentType: string | null;
-  payload: Uint8Array | null;
-}
-
 /** Reads stored events with what was sent, one after another. */
 export function eventHistory(database: Database, codec: PayloadCodec): SyncPort<Pick<EventStore, "history">> {
   const next = database.prepare<unknown[], { id: number; size: number }>(NEXT);
   const named = database.prepare<unknown[], { id: number; size: number }>(NAMED);
-  const jobs = database.prepare<[number], JobRow>(JOBS);
+  const jobs = database.prepare<[number], SentRow>(JOBS);
   const readEvent = eventReader(database, codec);
-
-  const sentFor =
-    (event: number) =>
-    ({ route, attempts, contentType: text, payload: bytes }: JobRow) => {
-      if (bytes === null || text === null) return { route, attempts, body: null };
-      const body = codec.open(ROW.sentBody(event, route), { text, bytes });
-      return { route, attempts, body: { payload: body.bytes, contentType: body.text } satisfies SentBody };
-    };
 
   const read = ({ name, ...request }: HistoryRequest): HistoryEvent[] => {
     const rows = name ? named.all({ ...name, ...request }) : next.all(request);
@@ -52,7 +38,7 @@ export function eventHistory(database: Database, codec: PayloadCodec): SyncPort<
       bytes += size;
       if (events.length > 0 && bytes > MAX_PAYLOAD_BYTES) break;
       const { event } = readEvent(id);
-      const sent = orNull(() => jobs.all(id).map(sentFor(id)));
+      const sent = orNull(() => jobs.all(id).map((job) => sentBy(codec, id, job)));
       if (event && sent) events.push({ ...event, id, jobs: sent });
     }
     return events;

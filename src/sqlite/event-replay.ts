@@ -8,7 +8,6 @@ import type { SyncPort } from "./async-store.ts";
 import { atomic, type Database } from "./database.ts";
 import { freeNumbers } from "./free-numbers.ts";
 import { type ChangeJob, jobChanges, jobDiscard, jobRequeue } from "./job-changes.ts";
-import { FORGET_SENT_BODY } from "./sent-bodies.ts";
 
 /** What is kept beside an event, of which another one is made. */
 interface KeptRow {
@@ -54,8 +53,7 @@ export function eventReplay(database: Database, codec: PayloadCodec): SyncPort<R
   const requeue = jobRequeue(database);
   const replayable = jobChanges(database, isReplayable);
   const discardable = jobChanges(database, isDiscardable);
-
-  const forgetBody = database.prepare(FORGET_SENT_BODY);
+  const forgetBody = database.prepare("DELETE FROM sent_bodies WHERE event = ? AND route = ?");
 
   /** Adds an event with what is kept beside another one. Returns false if the id is taken. */
   function add({ source, eventId }: EventName, kept: KeptRow, content: RowContent, now: number): boolean {

@@ -1,14 +1,12 @@
 import type { EventStore, RouteRecord } from "../events/store.ts";
 import { NOTED_FOR_MS } from "../events/unavailable.ts";
-import { type RouteNotes, routeNotes } from "../storage/route-notes.ts";
 import type { SyncPort } from "./async-store.ts";
 import { atomic, type Database } from "./database.ts";
 import { promotion } from "./ordering.ts";
-import { onSqlite } from "./queries.ts";
 
-type RoutesPort = RouteNotes & Pick<EventStore, "routes" | "tryRoute" | "unblockRoute">;
+type RoutesPort = Pick<EventStore, "routes" | "tryRoute" | "unblockRoute">;
 
-/** The state of routes: their jobs and pauses, targets, and dead letters that keep other jobs waiting. */
+/** The state of routes: their jobs, probes of their targets, and dead letters that keep other jobs waiting. */
 export function eventRoutes(database: Database): SyncPort<RoutesPort> {
   const routes = database.prepare<[number], RouteRecord>(`
     SELECT route, coalesce(queued, 0) AS queued, coalesce(processed, 0) AS processed, coalesce(failed, 0) AS failed,
@@ -28,7 +26,6 @@ export function eventRoutes(database: Database): SyncPort<RoutesPort> {
   const promote = promotion(database);
 
   return {
-    ...onSqlite<RouteNotes>(database, routeNotes),
     routes: (now) => routes.all(now),
     tryRoute: atomic(database, (route: string, now: number) => {
       if (tryNow.run(now, route, now - NOTED_FOR_MS).changes === 0) return false;

@@ -1,6 +1,8 @@
 import { AppError } from "../errors.ts";
 import type { EventStore } from "../events/store.ts";
+import { eventParts } from "../storage/event-parts.ts";
 import { type PayloadCodec, PLAIN_CODEC } from "../storage/payload-codec.ts";
+import { sentBodies } from "../storage/sent-bodies.ts";
 import type { SyncPort } from "./async-store.ts";
 import type { Database } from "./database.ts";
 import { eventAppend } from "./event-append.ts";
@@ -15,16 +17,14 @@ import { eventReroute } from "./event-reroute.ts";
 import { eventRetention } from "./event-retention.ts";
 import { eventRoutes } from "./event-routes.ts";
 import * as sql from "./events-sql.ts";
-import { openJobReads } from "./open-job-pages.ts";
-import { sentBodies } from "./sent-bodies.ts";
-import { shadowComparisons } from "./shadows.ts";
+import { onSqlite } from "./queries.ts";
 import { statReads } from "./stats.ts";
 
 /** The event store on a SQLite database that the caller opens and closes. */
 export type SqliteEvents = SyncPort<Omit<EventStore, "onWork" | "close">> & Pick<EventClaims, "releaseAll">;
 
 /**
- * Creates the SQLite event store. Its methods throw SQLite's errors. Claims read events through `reader`, another
+ * Creates the SQLite event store. Its methods throw SQLite's errors. Claims and attempts read through `reader`, another
  * connection to the file: SQLite refuses further changes in a transaction that has met a damaged page.
  */
 export function sqliteEvents(database: Database, reader = database, codec: PayloadCodec = PLAIN_CODEC): SqliteEvents {
@@ -36,16 +36,15 @@ export function sqliteEvents(database: Database, reader = database, codec: Paylo
     ...eventClaims(database, reader, codec),
     ...eventArrivals(database),
     ...eventHistory(database, codec),
-    ...sentBodies(database, reader, codec),
+    ...onSqlite(database, eventParts(codec)),
+    sentBody: onSqlite(reader, sentBodies(codec)).sentBody,
     ...eventReplay(database, codec),
     ...eventErasure(database, codec),
     ...eventReroute(database),
     ...eventRetention(database),
     ...eventRoutes(database),
     ...eventReads(database, codec),
-    ...shadowComparisons(database, codec),
     ...statReads(database),
-    ...openJobReads(database),
     check() {
       ping.get();
       const count = unreadable.get() as number;

@@ -1,10 +1,12 @@
 import type { JobStatus } from "../events/event.ts";
 import { isStillFound } from "../events/open-job-page.ts";
 import type { CountedPage, EventName, JobFilter, PageRequest } from "../events/store.ts";
+import { findOpenJobs } from "../storage/open-jobs.ts";
+import { runSync } from "../storage/query.ts";
 import { atomic, type Database } from "./database.ts";
 import { eventTally, type TallyMoves } from "./event-tally.ts";
-import { openJobPages } from "./open-job-pages.ts";
 import { promotion } from "./ordering.ts";
+import { createRun } from "./queries.ts";
 
 /** A job that a replay or a discard may change. */
 interface ChangeableJob {
@@ -43,7 +45,7 @@ interface JobChanges {
 export function jobChanges(database: Database, isChangeable: (job: ChangeableJob) => boolean): JobChanges {
   const { eventOf, jobsOf } = jobFinder(database);
   const tally = eventTally(database);
-  const pageOf = openJobPages(database);
+  const run = createRun(database);
 
   /** Changes the jobs of events that `isChosen`. Returns the number of jobs of each event. */
   const changeJobs = atomic(
@@ -68,7 +70,7 @@ export function jobChanges(database: Database, isChangeable: (job: ChangeableJob
       return count;
     },
     ofPage(filter, page, change) {
-      const { events, next } = pageOf(filter, page);
+      const { events, next } = runSync(findOpenJobs(filter, page), run);
       const isFound = (event: number, job: ChangeableJob) => isStillFound(job, events.get(event) ?? [], filter);
       const counts = changeJobs([...events.keys()], isFound, change);
       return { count: counts.filter((count) => count > 0).length, next };

@@ -5,16 +5,22 @@ import {
   minuteOf,
   type RouteAttempts,
   type StatCounts,
+  type StatRow,
   type Stats,
 } from "../events/stats.ts";
 import type { EventStore } from "../events/store.ts";
 import { DAY_MS, HOUR_MS } from "../lib/durations.ts";
+import { changed, type Query } from "../storage/query.ts";
 import type { SyncPort } from "./async-store.ts";
 import type { Database } from "./database.ts";
 
 const STEPS = ["minutes", "hours"] as const;
 type Step = (typeof STEPS)[number];
 
+/** The beginning of the minute or hour of a minute. */
+const startOf = (at: number, step: Step) => (step === "hours" ? at - (at % HOUR_MS) : at);
+
+/** Adds to a count: time, outcome, source, route, count. */
 const addCount = (step: Step) => `
 INSERT INTO stats_${step} (at, outcome, source, route, count) VALUES (?, ?, ?, ?, ?)
 ON CONFLICT DO UPDATE SET count = count + excluded.count`;
@@ -46,7 +52,7 @@ DELETE FROM ${table} WHERE at < min(?, (SELECT min(at) FROM ${table}) + ?)`;
 /** Prepares what runs a part of a transaction and adds the counts that it collects. */
 export function statWriter(database: Database): <T>(part: (stats: StatCounts) => T) => T {
   const add = STEPS.map((step) => ({
-    stepMs: step === "hours" ? HOUR_MS : 1,
+    step,
     count: database.prepare(addCount(step)),
     latency: database.prepare(addLatency(step)),
   }));
@@ -55,13 +61,19 @@ export function statWriter(database: Database): <T>(part: (stats: StatCounts) =>
     const stats = createStatCounts();
     const result = part(stats);
     for (const { at, outcome, slot, source, route, count } of stats.rows()) {
-      for (const { stepMs, ...to } of add) {
-        if (slot === 0) to.count.run(at - (at % stepMs), outcome, source, route, count);
-        else to.latency.run(at - (at % stepMs), slot, source, route, count);
+      for (const { step, ...to } of add) {
+        if (slot === 0) to.count.run(startOf(at, step), outcome, source, route, count);
+        else to.latency.run(startOf(at, step), slot, source, route, count);
       }
     }
     return result;
   };
+}
+
+/** Adds counts of what has no latency, as a part of a store that is written once. */
+export function* addStats(rows: readonly StatRow[]): Query<void> {
+  for (const { at, outcome, source, route, count } of rows)
+    for (const step of STEPS) yield* changed(addCount(step), startOf(at, step), outcome, source, route, count);
 }
 
 /** Prepares the removal of counts that are too old at a time. */

@@ -7,18 +7,15 @@ import { withWakeUps } from "../events/wake-ups.ts";
 import { checksOf, type StoreChecks } from "../storage/faults.ts";
 import { type PayloadCodec, PLAIN_CODEC } from "../storage/payload-codec.ts";
 import { ofSmallStores, READ_AT_ONCE, type SmallStores } from "../storage/small-stores.ts";
-import type { HeldStore } from "../webhook/held/held-store.ts";
-import type { SourceStore } from "../webhook/intake/source-store.ts";
 import { asAsync, translatingErrors } from "./async-store.ts";
 import { packEvents, unpackPoints } from "./codec.ts";
 import type { Database } from "./database.ts";
 import { encryptionStore } from "./encryption.ts";
 import { sqliteEvents } from "./events.ts";
-import { sqliteHeld } from "./held.ts";
 import { withAttemptsInFlight } from "./login-attempts.ts";
 import { onSqlite } from "./queries.ts";
 import { createSqliteSessionStore } from "./sessions.ts";
-import { sqliteSources } from "./source-counts.ts";
+import { addStats } from "./stats.ts";
 import type { StorageServices } from "./thread.ts";
 import type { ReadThread, ThreadClient } from "./thread-client.ts";
 import { createSqliteThrottleStore, sqliteFailures } from "./throttle.ts";
@@ -29,8 +26,6 @@ export interface SqliteStores extends SmallStores {
   events: EventStore;
   sessions: SessionStore;
   throttle: ThrottleStore;
-  sources: SourceStore;
-  held: HeldStore;
   encryption: EncryptionStore;
 }
 
@@ -43,15 +38,10 @@ export function localStores(database: Database, reader?: Database, codec: Payloa
     }),
     sessions: createSqliteSessionStore(database),
     throttle: createSqliteThrottleStore(database),
-    sources: asAsync<SourceStore>(sqliteSources(database)),
     encryption: encryptionStore(database, codec, dirname(database.name)),
-    held: asAsync<HeldStore>(sqliteHeld(database, codec)),
-    ...localSmallStores(database),
+    ...ofSmallStores<SmallStores>({ codec, addStats }, (store) => asAsync(onSqlite(database, store))),
   };
 }
-
-const localSmallStores = (database: Database) =>
-  ofSmallStores((store) => asAsync(onSqlite(database, store))) as unknown as SmallStores;
 
 type LocalEvents = Omit<EventStore, "onWork" | "close">;
 
@@ -74,25 +64,25 @@ export function storesOnThreads(
   close: () => Promise<void>,
 ): SqliteStores & { checks: StoreChecks } {
   /** Makes every method of a store a call to the storage thread. */
-  const onThread = <T extends object>(service: keyof StorageServices, local: T): T =>
+  const onThread = <Port extends object>(service: keyof StorageServices, store: Record<keyof Port, unknown>): Port =>
     Object.fromEntries(
-      Object.keys(local).map((name) => [
+      Object.keys(store).map((name) => [
         name,
         (...args: unknown[]) => thread.call(service, name as never, args as never),
       ]),
-    ) as T;
+    ) as Port;
 
   const events = asAsync<LocalEvents>(sqliteEvents(reader));
   const sessions = createSqliteSessionStore(reader);
   const failures = sqliteFailures(reader);
-  const small = ofSmallStores((store, name) => {
+  const small = ofSmallStores<SmallStores>({ codec, addStats }, (store, name) => {
     const local = asAsync<Record<string, unknown>>(onSqlite(reader, store) as never);
     const atOnce = (READ_AT_ONCE[name] ?? []) as readonly string[];
-    return { ...onThread(name, local), ...Object.fromEntries(atOnce.map((method) => [method, local[method]])) };
-  }) as unknown as SmallStores;
+    return { ...onThread(name, store), ...Object.fromEntries(atOnce.map((method) => [method, local[method]])) };
+  });
   return {
     events: withWakeUps({
-      ...onThread("events", events),
+      ...onThread<LocalEvents>("events", events),
       async append(batch: NewEvent[]) {
         requireLock();
         const { packed, transfer } = packEvents(batch);
@@ -122,7 +112,7 @@ export function storesOnThreads(
       close,
     }),
     sessions: {
-      ...onThread("sessions", sessions),
+      ...onThread<SessionStore>("sessions", sessions),
       current: sessions.current,
       find: sessions.find,
       supersession: sessions.supersession,
@@ -131,9 +121,7 @@ export function storesOnThreads(
         return thread.call("sessions", "replace", args);
       },
     },
-    throttle: withAttemptsInFlight(translatingErrors(failures), onThread<FailureStore>("throttle", asAsync(failures))),
-    sources: onThread("sources", asAsync<SourceStore>(sqliteSources(reader))),
-    held: onThread("held", asAsync<HeldStore>(sqliteHeld(reader))),
+    throttle: withAttemptsInFlight(translatingErrors(failures), onThread<FailureStore>("throttle", failures)),
     ...small,
     encryption: encryptionStore(reader, codec, dataDir),
     checks: checksOf(PARTS, () => thread.call("trial", "run", [])),

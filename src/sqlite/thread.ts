@@ -3,21 +3,19 @@ import { AppError, describeError } from "../errors.ts";
 import type { StatRequest } from "../events/stats.ts";
 import { repeat } from "../lib/repeat.ts";
 import { type RunCall, serveCalls } from "../lib/thread-rpc.ts";
+import { eventParts } from "../storage/event-parts.ts";
 import { createPayloadCodec, type EncryptionKey } from "../storage/payload-codec.ts";
-import { ofSmallStores, type SmallStores } from "../storage/small-stores.ts";
-import { type SyncPort, translatingErrors } from "./async-store.ts";
+import { translatingErrors } from "./async-store.ts";
 import { type PackedEvents, packPoints, unpackEvents } from "./codec.ts";
-import { type Database, openDatabase, openReader } from "./database.ts";
+import { openDatabase, openReader } from "./database.ts";
 import { eventArrivals } from "./event-arrivals.ts";
 import { eventReads } from "./event-reads.ts";
 import { sqliteEvents } from "./events.ts";
-import { sqliteHeld } from "./held.ts";
 import { assertInPlace, isLogGone, type OpenFiles, watchLogLength } from "./open-files.ts";
-import { openJobReads } from "./open-job-pages.ts";
 import { onSqlite } from "./queries.ts";
 import { reserveBeside } from "./reserve.ts";
 import { sqliteSessions } from "./sessions.ts";
-import { sqliteSources } from "./source-counts.ts";
+import { syncSmallStores } from "./small-stores.ts";
 import { statReads } from "./stats.ts";
 import { sqliteFailures } from "./throttle.ts";
 import { tryServer } from "./trial.ts";
@@ -45,11 +43,6 @@ const IDLE_MS = 30_000;
 // Deliveries wait as long when another program locks the database.
 const TRIAL_TIMEOUT_MS = 2000;
 
-const smallStores = (database: Database) =>
-  ofSmallStores((store) => onSqlite(database, store)) as unknown as {
-    [Name in keyof SmallStores]: SyncPort<SmallStores[Name]>;
-  };
-
 /** What the storage thread serves. */
 export type StorageServices = ReturnType<typeof openServices>["services"];
 
@@ -70,7 +63,7 @@ function openServices({ dataDir, files, minFreeBytes, keys = [] }: StorageThread
   const codec = createPayloadCodec(keys);
   const events = sqliteEvents(database, reader, codec);
   const sessions = sqliteSessions(database);
-  const held = sqliteHeld(database, codec);
+  const small = syncSmallStores(database, codec);
   const anyRead = database.prepare("SELECT count(*) FROM sqlite_schema");
   // The next change reports an error.
   const idling = repeat(writes.idle, { everyMs: IDLE_MS, onError: () => {} });
@@ -102,14 +95,13 @@ function openServices({ dataDir, files, minFreeBytes, keys = [] }: StorageThread
       },
     },
     throttle: sqliteFailures(database),
-    sources: sqliteSources(database),
-    ...smallStores(database),
+    ...small,
     held: {
-      ...held,
-      hold(batch: Parameters<typeof held.hold>[0]) {
+      ...small.held,
+      hold(batch: Parameters<typeof small.held.hold>[0]) {
         inPlace();
         writes.requireRoom(batch.reduce((sum, { delivery }) => sum + delivery.body.length, 0));
-        return held.hold(batch);
+        return small.held.hold(batch);
       },
     },
     files: {
@@ -156,14 +148,16 @@ function openServices({ dataDir, files, minFreeBytes, keys = [] }: StorageThread
 /** Opens a connection for lists and searches: they take long, and deliveries must not wait for them. */
 function openReads({ file, keys }: ReadThreadData) {
   const reader = openReader(file);
-  const { list, get } = eventReads(reader, createPayloadCodec(keys));
+  const codec = createPayloadCodec(keys);
+  const { list } = eventReads(reader, codec);
+  const { get, count, jobs } = onSqlite(reader, eventParts(codec));
   const { stats } = statReads(reader);
   const packedStats = (request: StatRequest) => {
     const { points, sums } = stats(request);
     return { points: packPoints(points), sums };
   };
   return {
-    events: translatingErrors({ list, get, ...openJobReads(reader), ...eventArrivals(reader), stats: packedStats }),
+    events: translatingErrors({ list, get, count, jobs, ...eventArrivals(reader), stats: packedStats }),
   };
 }
 

@@ -29,11 +29,11 @@ export const alertStore: QueryPort<AlertStore> = {
       silences: found.flatMap(({ silence }) => (silence === null ? [] : [JSON.parse(silence) as Silence])),
     })),
   *save({ changed: alerts, removed, message, notifiers }) {
-    for (const alert of alerts) yield* change(PUT, alert.id, JSON.stringify(alert));
-    for (const id of removed) yield* change("DELETE FROM authserve.alerts WHERE id = $1", id);
+    for (const alert of alerts) yield* changed(PUT, alert.id, JSON.stringify(alert));
+    for (const id of removed) yield* changed("DELETE FROM authserve.alerts WHERE id = $1", id);
     if (message === null) return;
     for (const notifier of notifiers)
-      yield* change(ADD_MESSAGE, notifier, JSON.stringify(message), Math.round(message.at));
+      yield* changed(ADD_MESSAGE, notifier, JSON.stringify(message), Math.round(message.at));
   },
   nextMessages: () =>
     rows<Omit<QueuedMessage, "message"> & { message: string }>(NEXT_MESSAGES).as((found) =>
@@ -42,8 +42,8 @@ export const alertStore: QueryPort<AlertStore> = {
   removeMessage: (id) => changed("DELETE FROM authserve.alert_messages WHERE id = $1", id),
   delayMessage: (id, dueAt) => changed(DELAY, id, Math.round(dueAt)),
   *addSilence(silence, now) {
-    yield* change("DELETE FROM authserve.alert_silences WHERE until <= $1", Math.round(now));
-    yield* change(ADD_SILENCE, silence.id, silence.name, Math.round(silence.until), JSON.stringify(silence));
+    yield* changed("DELETE FROM authserve.alert_silences WHERE until <= $1", Math.round(now));
+    yield* changed(ADD_SILENCE, silence.id, silence.name, Math.round(silence.until), JSON.stringify(silence));
   },
   removeSilences: (name) => change("DELETE FROM authserve.alert_silences WHERE $1::text IS NULL OR name = $1", name),
 };

@@ -8,7 +8,7 @@ import {
   MAX_REMOVED_ROWS,
 } from "../audit/store.ts";
 import { storable } from "../lib/storable.ts";
-import { change, type Query, type QueryPort, rows } from "./query.ts";
+import { changed, type Query, type QueryPort, rows } from "./query.ts";
 
 const COLUMNS = "number, at, who, origin, action, detail, hash";
 
@@ -35,9 +35,9 @@ function* removeOld(now: number): Query<void> {
   const kept = oldest.findIndex(({ at }) => at > now - AUDIT_KEPT_MS);
   const last = (kept === -1 ? oldest : oldest.slice(0, kept)).at(-1);
   if (last === undefined) return;
-  yield* change("DELETE FROM authserve.audit WHERE number <= $1", last.number);
-  yield* change(SET_END, "removed", last.number, last.hash);
-  yield* change(SET_END, "removed_at", last.at, last.hash);
+  yield* changed("DELETE FROM authserve.audit WHERE number <= $1", last.number);
+  yield* changed(SET_END, "removed", last.number, last.hash);
+  yield* changed(SET_END, "removed_at", last.at, last.hash);
 }
 
 /** Keeps the chain of changes. */
@@ -48,8 +48,8 @@ export const auditStore: QueryPort<AuditStore> = {
     // The hash is of what is stored.
     const { who, origin, detail } = entry;
     const row = chained(newest, { ...entry, who: storable(who), origin: storable(origin), detail: storable(detail) });
-    yield* change(ADD, row.number, row.at, row.who, row.origin, row.action, row.detail, row.hash);
-    yield* change(SET_END, "newest", row.number, row.hash);
+    yield* changed(ADD, row.number, row.at, row.who, row.origin, row.action, row.detail, row.hash);
+    yield* changed(SET_END, "newest", row.number, row.hash);
     return row;
   },
   list: ({ before = null, limit }) => rows<AuditRow>(LIST, before, limit),

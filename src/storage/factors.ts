@@ -6,7 +6,7 @@ import {
   type LoginRecord,
   MAX_FACTORS,
 } from "../auth/factors/store.ts";
-import { change, type Query, type QueryPort, row, rows } from "./query.ts";
+import { change, changed, type Query, type QueryPort, row, rows } from "./query.ts";
 
 const LIST = `
 SELECT id, kind, name, data, counter, created_at AS "createdAt", last_used_at AS "lastUsedAt"
@@ -63,30 +63,30 @@ ORDER BY new_at DESC, network`;
 export const factorStore: QueryPort<FactorStore> = {
   list: () => rows<FactorRecord>(LIST),
   *add({ id, kind, name, data, counter, createdAt }) {
-    yield* change(LOCK);
+    yield* changed(LOCK);
     return (yield* change(ADD, id, kind, name, data, counter, Math.round(createdAt))) === 1;
   },
   *remove(ids) {
-    yield* change(LOCK);
+    yield* changed(LOCK);
     const removed: string[] = [];
     if (ids === "all") removed.push(...(yield* rows<{ id: string }>(REMOVE_ALL)).map(({ id }) => id).sort());
     else for (const id of ids) removed.push(...(yield* rows<{ id: string }>(REMOVE, id)).map((one) => one.id));
-    yield* change(REMOVE_CODES_OF_NOBODY);
+    yield* changed(REMOVE_CODES_OF_NOBODY);
     return removed;
   },
   use: (id, counter, at, mayLoseCounter = false) =>
     change(USE, id, counter, Math.round(at), mayLoseCounter).as((count) => count === 1),
   *setRecoveryCodes(digests) {
-    yield* change(LOCK);
-    yield* change("DELETE FROM authserve.recovery_codes");
-    for (const digest of digests) yield* change("INSERT INTO authserve.recovery_codes (digest) VALUES ($1)", digest);
+    yield* changed(LOCK);
+    yield* changed("DELETE FROM authserve.recovery_codes");
+    for (const digest of digests) yield* changed("INSERT INTO authserve.recovery_codes (digest) VALUES ($1)", digest);
   },
   spendRecoveryCode: (digest) =>
     change("DELETE FROM authserve.recovery_codes WHERE digest = $1", digest).as((count) => count === 1),
   recoveryCodesLeft: () =>
     row<{ count: number }>("SELECT count(*) AS count FROM authserve.recovery_codes").as((found) => found?.count ?? 0),
   *spend(id, expiresAt, now) {
-    yield* change("DELETE FROM authserve.spent_codes WHERE expires_at <= $1::bigint", Math.round(now));
+    yield* changed("DELETE FROM authserve.spent_codes WHERE expires_at <= $1::bigint", Math.round(now));
     return (yield* change(SPEND, id, Math.round(expiresAt))) === 1;
   },
   addLogin: (login) => loginNote(login),
@@ -97,8 +97,8 @@ export const factorStore: QueryPort<FactorStore> = {
 /** Writes a login, also as a part of a transaction. */
 export function* loginNote({ sid, network, userAgent, method, at }: LoginRecord): Query<void> {
   const time = Math.round(at);
-  yield* change(ADD_NETWORK, network, time, sid);
-  yield* change(ADD_LOGIN, sid, time, network, userAgent, method);
-  yield* change(TRIM_LOGINS);
-  yield* change(FORGET_NETWORKS, time);
+  yield* changed(ADD_NETWORK, network, time, sid);
+  yield* changed(ADD_LOGIN, sid, time, network, userAgent, method);
+  yield* changed(TRIM_LOGINS);
+  yield* changed(FORGET_NETWORKS, time);
 }

@@ -1,6 +1,6 @@
 import type { OutageKind } from "../webhook/outages/outage.ts";
 import type { OutageStore } from "../webhook/outages/store.ts";
-import { change, type QueryPort, row, rows } from "./query.ts";
+import { changed, type QueryPort, row, rows } from "./query.ts";
 
 const LAST = "SELECT at FROM authserve.heartbeats WHERE name = 'intake'";
 
@@ -23,13 +23,13 @@ SELECT kind, from_at AS "startedAt", to_at AS "endedAt" FROM authserve.outages W
 export const outageStore: QueryPort<OutageStore> = {
   *beat(at) {
     const last = yield* row<{ at: number }>(LOCK_LAST);
-    yield* change(BEAT, Math.round(at));
+    yield* changed(BEAT, Math.round(at));
     return last?.at ?? null;
   },
   lastBeat: () => row<{ at: number }>(LAST).as((last) => last?.at ?? null),
   *record({ kind, from, to }, forgetBefore) {
-    yield* change("DELETE FROM authserve.outages WHERE to_at < $1", Math.round(forgetBefore));
-    yield* change(RECORD, kind, Math.round(from), Math.round(to));
+    yield* changed("DELETE FROM authserve.outages WHERE to_at < $1", Math.round(forgetBefore));
+    yield* changed(RECORD, kind, Math.round(from), Math.round(to));
   },
   list: (since) =>
     rows<{ kind: OutageKind; startedAt: number; endedAt: number }>(LIST, Math.round(since)).as((found) =>

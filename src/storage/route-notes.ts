@@ -1,6 +1,6 @@
 import type { EventStore, UnavailableRoute } from "../events/store.ts";
 import { NOTED_FOR_MS } from "../events/unavailable.ts";
-import { change, type QueryPort, rows } from "./query.ts";
+import { change, changed, type QueryPort, rows } from "./query.ts";
 
 /** Pauses a route: route, now, until. A pause that lasts keeps its beginning. */
 const PAUSE = `
@@ -40,8 +40,8 @@ export const routeNotes: QueryPort<RouteNotes> = {
   pauseRoute: (route, now, until) => change(PAUSE, route, now, until ?? null).as((count) => count === 1),
   resumeRoute: (route, now) => change(RESUME, route, now).as((count) => count === 1),
   *noteUnavailable(owner, noted, now) {
-    for (const { route, since, probeAt } of noted) yield* change(NOTE, route, owner, since, probeAt, now);
-    yield* change(FORGET, owner, now, now - NOTED_FOR_MS);
+    for (const { route, since, probeAt } of noted) yield* changed(NOTE, route, owner, since, probeAt, now);
+    yield* changed(FORGET, owner, now, now - NOTED_FOR_MS);
   },
   unavailableRoutes: (now) => rows<UnavailableRoute>(UNAVAILABLE, now - NOTED_FOR_MS),
   askedProbes: (owner) => rows<{ route: string; askedAt: number }>(ASKED, owner),

@@ -1,40 +1,40 @@
-import type { AlertStore } from "../alerts/store.ts";
-import type { AuditStore } from "../audit/store.ts";
-import type { FactorStore } from "../auth/factors/store.ts";
-import type { TokenStore } from "../auth/machine-tokens/store.ts";
-import type { CatchUpStore } from "../webhook/catch-up/store.ts";
-import type { OutageStore } from "../webhook/outages/store.ts";
-import type { SubscriptionStore } from "../webhook/subscriptions/store.ts";
 import { alertStore } from "./alerts.ts";
 import { auditStore } from "./audit.ts";
 import { catchUpStore } from "./catch-ups.ts";
 import { factorStore } from "./factors.ts";
+import { heldStore } from "./held.ts";
 import { tokenStore } from "./machine-tokens.ts";
 import { outageStore } from "./outages.ts";
+import type { PayloadCodec } from "./payload-codec.ts";
 import type { QueryPort } from "./query.ts";
+import { type AddStats, sourceStore } from "./source-counts.ts";
 import { subscriptionStore } from "./subscriptions.ts";
 
-/** The stores that are written once for both databases. */
-export interface SmallStores {
-  alerts: AlertStore;
-  tokens: TokenStore;
-  audit: AuditStore;
-  outages: OutageStore;
-  catchUps: CatchUpStore;
-  subscriptions: SubscriptionStore;
-  factors: FactorStore;
+/** What a driver gives to these stores. */
+interface DriverParts {
+  codec: PayloadCodec;
+  addStats: AddStats;
 }
 
-/** Their methods. */
-const SMALL_STORES: { [Name in keyof SmallStores]: QueryPort<SmallStores[Name]> } = {
+/** The stores that are written once for both databases. A new one is a file, and a line here. */
+const smallStores = ({ codec, addStats }: DriverParts) => ({
   alerts: alertStore,
-  tokens: tokenStore,
   audit: auditStore,
-  outages: outageStore,
   catchUps: catchUpStore,
-  subscriptions: subscriptionStore,
   factors: factorStore,
-};
+  held: heldStore(codec),
+  outages: outageStore,
+  sources: sourceStore(addStats),
+  subscriptions: subscriptionStore,
+  tokens: tokenStore,
+});
+
+type PortOf<Store> = Store extends QueryPort<infer Port> ? Port : never;
+
+type All = ReturnType<typeof smallStores>;
+
+/** These stores by name. */
+export type SmallStores = { [Name in keyof All]: PortOf<All[Name]> };
 
 /** What a request reads at once, on the connection of the server's own thread. */
 export const READ_AT_ONCE: { readonly [Name in keyof SmallStores]?: readonly (keyof SmallStores[Name])[] } = {
@@ -44,10 +44,10 @@ export const READ_AT_ONCE: { readonly [Name in keyof SmallStores]?: readonly (ke
 };
 
 /** Makes something of each of these stores, as a driver does. */
-export const ofSmallStores = (make: (store: QueryPort<object>, name: keyof SmallStores) => object) =>
+export const ofSmallStores = <Made>(
+  parts: DriverParts,
+  make: (store: QueryPort<Record<string, never>>, name: keyof SmallStores) => object,
+) =>
   Object.fromEntries(
-    Object.entries(SMALL_STORES).map(([name, store]) => [
-      name,
-      make(store as QueryPort<object>, name as keyof SmallStores),
-    ]),
-  );
+    Object.entries(smallStores(parts)).map(([name, store]) => [name, make(store as never, name as keyof SmallStores)]),
+  ) as Made;

@@ -18,8 +18,12 @@ export function tempDatabase(
   return { database, dataDir };
 }
 
-/** The statement of the event store that has this text. */
-export function statementWith(database: Database, part: string): string {
+/** The statement of the event store that has this text. `use` calls what prepares it, if that is late. */
+export function statementWith(
+  database: Database,
+  part: string,
+  use: (store: ReturnType<typeof sqliteEvents>) => unknown = () => {},
+): string {
   const texts: string[] = [];
   const recorded = new Proxy(database, {
     get(target, name) {
@@ -31,7 +35,7 @@ export function statementWith(database: Database, part: string): string {
       };
     },
   });
-  sqliteEvents(recorded);
+  use(sqliteEvents(recorded));
   const found = texts.find((text) => text.includes(part));
   assert.ok(found, `a statement with ${part}`);
   return found;

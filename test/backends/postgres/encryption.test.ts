@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { suite, test } from "node:test";
 import { createPostgresEncryption } from "../../../src/postgres/encryption.ts";
 import { createPostgresEventStore } from "../../../src/postgres/events.ts";
-import { createPostgresHeldStore } from "../../../src/postgres/held.ts";
+import { smallStoresOn } from "../../../src/postgres/stores.ts";
 import { createPayloadCodec, encryptionKey } from "../../../src/storage/payload-codec.ts";
 import { encryptionContract } from "../../contract/encryption.ts";
 import { eventStoreContract } from "../../contract/event-store.ts";
@@ -17,14 +17,15 @@ const codec = createPayloadCodec([encryptionKey(Buffer.alloc(32, 1))]);
 suite("on PostgreSQL with encryption", needsPostgres(), () => {
   const events = async (t: Cleanup) => createPostgresEventStore((await reusedPostgres(t)).postgres, undefined, codec);
   eventStoreContract("PostgreSQL with encryption", events);
-  heldStoreContract("PostgreSQL with encryption", async (t) =>
-    createPostgresHeldStore((await reusedPostgres(t)).postgres, codec),
+  heldStoreContract(
+    "PostgreSQL with encryption",
+    async (t) => smallStoresOn((await reusedPostgres(t)).postgres, codec).held,
   );
   encryptionContract("PostgreSQL", async (t) => {
     const { postgres } = await reusedPostgres(t);
     return (given) => ({
       events: createPostgresEventStore(postgres, undefined, given),
-      held: createPostgresHeldStore(postgres, given),
+      held: smallStoresOn(postgres, given).held,
       encryption: createPostgresEncryption(postgres, given),
     });
   });

@@ -9,7 +9,7 @@ import { createPostgresEventStore } from "../../../src/postgres/events.ts";
 import { refuseUnfinishedMigration } from "../../../src/postgres/maintenance/migration.ts";
 import { prepareSchema } from "../../../src/postgres/schema-update.ts";
 import { createPostgresSessionStore } from "../../../src/postgres/sessions.ts";
-import { createPostgresSourceStore } from "../../../src/postgres/source-counts.ts";
+import { smallStoresOn } from "../../../src/postgres/stores.ts";
 import { createPostgresThrottleStore } from "../../../src/postgres/throttle.ts";
 import { type Database, databaseFile, openDatabase } from "../../../src/sqlite/database.ts";
 import { localStores } from "../../../src/sqlite/stores.ts";
@@ -366,7 +366,7 @@ FROM authserve.jobs JOIN authserve.events ON id = event WHERE status = 'queued' 
     const database = openDatabase(dataDir);
     t.after(() => database.close());
     const { events, sources } = localStores(database);
-    assert.deepEqual(await createPostgresSourceStore(postgres).list(), await sources.list());
+    assert.deepEqual(await smallStoresOn(postgres).sources.list(), await sources.list());
     for (const eventId of EVENT_IDS) {
       const [original, copy] = [await events.get(eventId), await copied.get(eventId)];
       assert.deepEqual([copy.length, ...copy], [1, ...original], eventId);
