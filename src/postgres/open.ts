@@ -2,13 +2,14 @@ import { AppError, describeError, NoSchemaError, OperatorError } from "../errors
 import { retry } from "../lib/retry.ts";
 import type { Log } from "../log.ts";
 import { faultBeside } from "../nodes/store.ts";
+import { keyNote } from "../storage/encryption.ts";
 import { createPayloadCodec, type EncryptionKey } from "../storage/payload-codec.ts";
 import { startClock } from "./clock.ts";
 import { connectPostgres, type Postgres, type PostgresOptions, type PostgresWatcher, sqlState } from "./connection.ts";
-import { noteKey } from "./encryption.ts";
 import { readNewest } from "./event-reads.ts";
 import { refuseUnfinishedMigration } from "./maintenance/migration.ts";
 import { createPostgresNodeStore } from "./nodes.ts";
+import { runStatement } from "./queries.ts";
 import { schemaVersion } from "./schema.ts";
 import { prepareSchema } from "./schema-update.ts";
 import { isOutage, NO_RIGHT } from "./sql-states.ts";
@@ -48,7 +49,8 @@ export async function openForServer(options: ServerOptions): Promise<PostgresSer
   const prepare = async (postgres: Postgres) => {
     await refuseStrangers(postgres, options.version);
     await prepareSchema(postgres, options.log);
-    await noteKey(postgres, createPayloadCodec(options.keys ?? []), Date.now());
+    const { keyId } = createPayloadCodec(options.keys ?? []);
+    if (keyId !== null) await runStatement(postgres, keyNote(keyId, Date.now()));
     newestEventAt = await readNewest(postgres);
   };
   const stores = await open(options, prepare, options.waitMs);

@@ -1,17 +1,19 @@
 import { describeError, systemCode } from "../errors.ts";
 import type { EventStore, PurgedPage, PurgeRequest } from "../events/store.ts";
 import type { Log } from "../log.ts";
+import { keyNote } from "../storage/encryption.ts";
 import type { StoreChecks } from "../storage/faults.ts";
 import { createPayloadCodec, type EncryptionKey, type PayloadCodec } from "../storage/payload-codec.ts";
 import { lockForServer } from "./data-dir.ts";
 import { type Database, type OpenOptions, openDatabase, openForCommands } from "./database.ts";
-import { encryptionStore, noteKey } from "./encryption.ts";
+import { encryptionStore } from "./encryption.ts";
 import { eventRetention } from "./event-retention.ts";
 import { watchFiles } from "./file-watch.ts";
 import { watchLogSize } from "./log-size.ts";
 import { readNewest } from "./maintenance/inspect.ts";
 import { recoverRestore } from "./maintenance/restore.ts";
 import { openFilesOf } from "./open-files.ts";
+import { createRun } from "./queries.ts";
 import { giveBackIfFull } from "./reserve.ts";
 import { localStores, type SqliteStores, storesOnThreads } from "./stores.ts";
 import { createReadThread, type StartThread, startStorageThread, type ThreadClient } from "./thread-client.ts";
@@ -80,9 +82,9 @@ export async function openForServer(options: ServerOptions): Promise<SqliteServe
 }
 
 /** On a full disk the key is noted at a later start. */
-function noteKeyIfPossible(database: Database, codec: PayloadCodec): void {
+function noteKeyIfPossible(database: Database, { keyId }: PayloadCodec): void {
   try {
-    noteKey(database, codec, Date.now());
+    if (keyId !== null) createRun(database)(keyNote(keyId, Date.now()));
   } catch (error) {
     if (!/^SQLITE_(?:FULL|IOERR|READONLY|BUSY)/.test(systemCode(error))) throw error;
   }

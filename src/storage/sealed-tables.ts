@@ -1,4 +1,4 @@
-import { type PayloadCodec, ROW, UnsealableError } from "./payload-codec.ts";
+import { type PayloadCodec, ROW } from "./payload-codec.ts";
 import { openHeld, sealHeld } from "./sealed-held.ts";
 
 /** A row with a payload or a part of it. `text` and `bytes` are its encrypted columns. */
@@ -20,6 +20,8 @@ export interface SealedTable {
   key: readonly string[];
   text: string;
   bytes?: string;
+  /** SQLite keeps a checksum of the bytes. */
+  hasChecksum?: true;
   /** Further values that name the row, by their names. */
   named?: Readonly<Record<string, string>>;
   /** Encrypts a row anew. Throws if no key opens it. */
@@ -32,9 +34,9 @@ function resealText(codec: PayloadCodec, name: readonly (string | number)[], { t
   return { text: codec.sealText(name, codec.openText(name, text)), bytes: null };
 }
 
-const EVENT_OF = (column: string) => `(SELECT ${column} FROM EVENTS WHERE id = event)`;
+const EVENT_OF = (column: string) => `(SELECT ${column} FROM authserve.events WHERE id = event)`;
 
-/** All tables whose rows are encrypted. `EVENTS` stands for the table of events. */
+/** All tables whose rows are encrypted. */
 export const SEALED_TABLES: readonly SealedTable[] = [
   {
     name: "contents",
@@ -42,6 +44,7 @@ export const SEALED_TABLES: readonly SealedTable[] = [
     key: [],
     text: "headers",
     bytes: "payload",
+    hasChecksum: true,
     named: { source: EVENT_OF("source"), eventId: EVENT_OF("event_id") },
     reseal(codec, row) {
       const name = ROW.contents(row.source as string, row.eventId as string);
@@ -54,6 +57,7 @@ export const SEALED_TABLES: readonly SealedTable[] = [
     key: ["payload_sha256"],
     text: "headers",
     bytes: "payload",
+    hasChecksum: true,
     reseal(codec, row) {
       const digest = Buffer.from(row.payload_sha256 as Uint8Array).toString("hex");
       const name = ROW.conflict(row.id, digest);
@@ -114,49 +118,3 @@ export const SEALED_TABLES: readonly SealedTable[] = [
     },
   },
 ];
-
-/** The columns of a row that is encrypted anew, for a `SELECT`. */
-export function columnsOfSealed({ id, key, text, bytes, named = {} }: SealedTable, events: string): string {
-  const others = Object.entries(named).map(([name, value]) => `${value.replace("EVENTS", events)} AS "${name}"`);
-  return [`${id} AS id`, ...key, `${text} AS text`, `${bytes ?? "NULL"} AS bytes`, ...others].join(", ");
-}
-
-/** The name under which the store notes a key. */
-export const KEY_NOTE = "encryption_key:";
-
-/** A row and its columns encrypted anew. */
-interface Resealed {
-  row: SealedRow;
-  sealed: ReturnType<SealedTable["reseal"]>;
-}
-
-/** Encrypts the rows of a page anew. Those that no key opens are left out, and counted as unreadable. */
-export function resealRows(
-  table: SealedTable,
-  codec: PayloadCodec,
-  rows: readonly SealedRow[],
-): { resealed: Resealed[]; page: { changed: number; unreadable: number; next: number | null } } {
-  const resealed = rows.flatMap((row): Resealed[] => {
-    try {
-      return [{ row, sealed: table.reseal(codec, row) }];
-    } catch (error) {
-      if (error instanceof UnsealableError) return [];
-      throw error;
-    }
-  });
-  const changed = resealed.length;
-  const last = rows.at(-1)?.id ?? null;
-  // Several rows may have the number of the last one. Those that no key opens would come again.
-  const next = last !== null && changed === 0 ? last + 1 : last;
-  return { resealed, page: { changed, unreadable: rows.length - changed, next } };
-}
-
-/** The keys that rows need, of the counts of each table: all, and how many rows need each that is not there. */
-export function neededKeys(
-  { keyId, keyIds }: Pick<PayloadCodec, "keyId" | "keyIds">,
-  counts: readonly { id: string; rows: number }[],
-): { inUse: Set<string>; missing: Record<string, number> } {
-  const missing: Record<string, number> = {};
-  for (const { id, rows } of counts) if (!keyIds.includes(id)) missing[id] = (missing[id] ?? 0) + rows;
-  return { inUse: new Set([...(keyId === null ? [] : [keyId]), ...counts.map(({ id }) => id)]), missing };
-}

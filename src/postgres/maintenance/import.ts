@@ -1,9 +1,10 @@
 import { createHash } from "node:crypto";
 import { OperatorError } from "../../errors.ts";
+import { keyNote } from "../../storage/encryption.ts";
 import { type ColumnKind, type CopiedRows, type CopiedTable, keyValues, type Position } from "../../storage/tables.ts";
 import type { Postgres, Queries } from "../connection.ts";
-import { noteKey } from "../encryption.ts";
-import { booleans, bytes, integers, texts } from "../values.ts";
+import { runStatement } from "../queries.ts";
+import { arrayOf } from "../values.ts";
 import { EMPTY_IT, readMigration, writeMigration } from "./migration.ts";
 
 /** A store that another one is copied into. */
@@ -70,7 +71,7 @@ export async function beginImport(
     },
     finish: (finishedAt, keys) =>
       postgres.transaction(async (queries) => {
-        for (const keyId of keys) await noteKey(queries, { keyId }, finishedAt);
+        for (const keyId of keys) await runStatement(queries, keyNote(keyId, finishedAt));
         for (const table of ["events", "held"]) await queries.run(setSequence(table));
         await queries.run(REMOVE_PROGRESS);
         await writeMigration(queries, { source, startedAt, finishedAt });
@@ -111,14 +112,10 @@ function refuseOther({ source, finishedAt }: { source: string; finishedAt: numbe
 }
 
 const TYPES: Record<ColumnKind, string> = { integer: "bigint", text: "text", boolean: "boolean", bytes: "bytea" };
-const ENCODERS = { integer: integers, text: texts, boolean: booleans, bytes } as Record<
-  ColumnKind,
-  (values: unknown[]) => Buffer
->;
 
 /** The columns as arrays. The server writes an array as the same bytes, so that both sides compute the same digest. */
 const encoded = ({ columns }: CopiedTable, rows: CopiedRows): Buffer[] =>
-  Object.values(columns).map((kind, index) => ENCODERS[kind](rows.columns[index] as unknown[]));
+  Object.values(columns).map((kind, index) => arrayOf(TYPES[kind], rows.columns[index] as unknown[]));
 
 /**
  * Adds rows and moves the progress of their table, or neither if it is elsewhere: new progress, its key, old progress,

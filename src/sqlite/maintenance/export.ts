@@ -3,6 +3,7 @@ import { existsSync } from "node:fs";
 import { crc32 } from "node:zlib";
 import Sqlite from "better-sqlite3";
 import { describeError, OperatorError } from "../../errors.ts";
+import { notedKeys } from "../../storage/encryption.ts";
 import {
   type CopiedRows,
   keyValues,
@@ -13,7 +14,7 @@ import {
 } from "../../storage/tables.ts";
 import { AlreadyServedError, lockDataDir } from "../data-dir.ts";
 import { DATABASE_FILE, type Database, databaseFile, RESTORING_SUFFIX } from "../database.ts";
-import { notedKeys } from "../encryption.ts";
+import { createRun } from "../queries.ts";
 import { faultOfSchema, SCHEMA } from "../schema.ts";
 import { EXPORTED, type ExportedTable } from "./export-tables.ts";
 import { APPLICATION_ID, hasOnlyWal, isDamage, readSteps, sizeOf } from "./inspect.ts";
@@ -116,7 +117,7 @@ function exportedStore(database: Database, dataDir: string, unlock: () => void):
     tables: EXPORTED,
     fingerprint,
     rows,
-    keys: notedKeys(database),
+    keys: createRun(database)(notedKeys),
     read(table, after, now) {
       try {
         return read(table, after, now);
