@@ -1,36 +1,15 @@
-import { hash } from "node:crypto";
 import { discardReason, ERASED, type ErasedEvent } from "../events/erasure.ts";
 import { isDiscardable } from "../events/open-job-page.ts";
 import type { EventStore } from "../events/store.ts";
-import { orNull, type PayloadCodec, ROW, type RowContent } from "../storage/payload-codec.ts";
+import { erasable, eraseContent } from "../storage/erasure.ts";
+import type { PayloadCodec } from "../storage/payload-codec.ts";
 import type { Postgres } from "./connection.ts";
 import { discard, findEvent } from "./event-replay.ts";
 import type { EventTally } from "./event-tally.ts";
 import { type Changes, changeJobs } from "./job-changes.ts";
 import { LOCK_CONTENTS } from "./job-rows.ts";
+import { runQuery, runStatement } from "./queries.ts";
 import { integers } from "./values.ts";
-
-/** The content of an event that is not erased: event. */
-const FOUND = `
-SELECT received_at AS "receivedAt", headers AS text, payload AS bytes FROM authserve.contents JOIN authserve.events ON id = contents.event
-WHERE contents.event = $1 AND NOT EXISTS (SELECT 1 FROM authserve.erasures WHERE erasures.event = $1)`;
-
-/** Notes an erasure: event, time, reason, digest. */
-const ADD = "INSERT INTO authserve.erasures (event, erased_at, reason, payload_sha256) VALUES ($1, $2, $3, $4)";
-
-/** What has data of an event, besides its jobs: event. The identity stays. */
-const ERASE = [
-  `UPDATE authserve.contents SET address = '', headers = '{}', content_type = '', payload = '' WHERE event = $1`,
-  "DELETE FROM authserve.conflicts WHERE event = $1",
-  "DELETE FROM authserve.repeats WHERE event = $1",
-  "DELETE FROM authserve.sent_bodies WHERE event = $1",
-  "DELETE FROM authserve.shadow_differences WHERE event = $1",
-  "DELETE FROM authserve.reroutes WHERE event = $1",
-  `UPDATE authserve.attempts SET error = CASE WHEN error IS NOT NULL THEN '${ERASED}' END, response = NULL
-    WHERE event = $1`,
-];
-
-type Found = Pick<ErasedEvent, "receivedAt"> & RowContent;
 
 /** Erases the contents of events. Their old rows stay in the files of PostgreSQL until a vacuum. */
 export function eventErasure(
@@ -44,18 +23,14 @@ export function eventErasure(
       if (event === null) return null;
       return changeJobs(postgres, tally, { events: [event], now }, async (changes, queries) => {
         void queries.run(LOCK_CONTENTS, [integers([event])]);
-        const [found] = await queries.rows<Found>(FOUND, [event]);
+        const found = await runStatement(queries, erasable(codec, event, { eventId, source }));
         if (!found) return null;
-        const { receivedAt } = found;
-        // Without the key, the digest is that of the encrypted bytes.
-        const { bytes } = orNull(() => codec.open(ROW.contents(source, eventId), found)) ?? found;
-        const digest = hash("sha256", bytes, "buffer");
+        const { receivedAt, digest } = found;
         const running = changes.jobsOf(event).filter(({ leaseOwner }) => leaseOwner !== null).length;
         const erased: ErasedEvent = { source, eventId, receivedAt, payloadSha256: digest.toString("hex"), running };
         if (isDryRun) return erased;
         eraseJobs(changes, event, discardReason(reason), now);
-        for (const text of ERASE) void queries.run(text, [event]);
-        void queries.run(ADD, [event, Math.round(now), reason, digest]);
+        await runQuery(queries, eraseContent(event, digest, { reason, now }));
         return erased;
       });
     },
