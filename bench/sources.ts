@@ -2,8 +2,8 @@
 import { randomBytes } from "node:crypto";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { openContent } from "../src/webhook/content/content.ts";
 import { DEFAULT_SCHEMES } from "../src/webhook/default-source.ts";
-import { openContent } from "../src/webhook/intake/content.ts";
 import { providerOf } from "../src/webhook/providers/index.ts";
 import { signDelivery } from "../src/webhook/signature/sign.ts";
 import { createVerifier } from "../src/webhook/signature/signature.ts";

@@ -93,22 +93,47 @@ const PACKAGES: Record<string, RegExp> = {
 
 /** What the file of a provider may import: what describes providers, and the one that it is another name of. */
 const OF_PROVIDERS = [
+  "lib/durations.ts",
+  "lib/request-target.ts",
+  "lib/signed-jwt.ts",
   "webhook/provider.ts",
-  "webhook/catch-up/github.ts",
-  "webhook/catch-up/gitlab.ts",
-  "webhook/catch-up/paypal.ts",
-  "webhook/catch-up/stripe.ts",
-  "webhook/catch-up/svix.ts",
-  "webhook/handshakes/described.ts",
-  "webhook/handshakes/handshake.ts",
+  "webhook/provider/catch-up.ts",
+  "webhook/provider/described-handshakes.ts",
+  "webhook/provider/handshake.ts",
+  "webhook/provider/sample.ts",
   "webhook/signature/schemes.ts",
   "webhook/signature/signing.ts",
   "webhook/signature/signed-text.ts",
   "webhook/signature/signature-items.ts",
   "webhook/signature/sorted-form.ts",
-  "webhook/intake/content.ts",
-  "webhook/samples/template.ts",
+  "webhook/content/content.ts",
 ];
+/** The folders of a part, and the files beside them, in their order: each may import those before it only. */
+const LAYERS: Record<string, readonly string[]> = {
+  webhook: [
+    "capture",
+    "content",
+    "addresses",
+    "signature",
+    "provider/",
+    "provider",
+    "provider-files",
+    "providers",
+    "intake",
+    "secrets",
+    "held",
+    "catch-up",
+    "provider-description",
+    "subscriptions",
+    "source",
+    "default-source",
+    "outages",
+    "samples",
+    "handshakes",
+    "stages",
+    "endpoints",
+  ],
+};
 const isProvider = (file: string) => file.startsWith("webhook/providers/") && file !== "webhook/providers/index.ts";
 
 interface Import {
@@ -117,6 +142,21 @@ interface Import {
 }
 
 const placeOf = (file: string) => file.split("/")[0]?.replace(/\.ts$/, "") as string;
+
+/** Where a file is within the layers of its part. A folder beside a file of its name has a slash. */
+function layerOf(file: string, layers: readonly string[]): number {
+  const [, name = "", ...rest] = file.split("/");
+  const isFolder = rest.length > 0;
+  return layers.indexOf(isFolder && layers.includes(`${name}/`) ? `${name}/` : name.replace(/\.ts$/, ""));
+}
+
+/** Whether an import within a part goes to a higher layer, or to none that is known. */
+function isUpwards({ from, to }: Import): boolean {
+  const layers = LAYERS[placeOf(from)];
+  if (!layers || placeOf(from) !== placeOf(to)) return false;
+  const [own, target] = [layerOf(from, layers), layerOf(to, layers)];
+  return own === -1 || target === -1 || target > own;
+}
 
 /** The fault of an import between two files of `src`; null if it is allowed. */
 function faultOf({ from, to }: Import): string | null {
@@ -128,6 +168,7 @@ function faultOf({ from, to }: Import): string | null {
   if (isProvider(from) && !OF_PROVIDERS.includes(to)) return `${from} imports ${to}`;
   // `selftest` is a command over what tests run.
   if (to.startsWith("../test/selftest/") && /^cli\/selftest/.test(from)) return null;
+  if (isUpwards({ from, to })) return `${from} imports ${to}, which is above it`;
   if (place === target || allowed.includes(target)) return null;
   if ([...DRIVERS, "storage"].includes(place) && PORTS.includes(to)) return null;
   // The endpoints of a part may use HTTP. The pages and the files of the API are endpoints.
@@ -170,6 +211,8 @@ suite("the architecture refuses an import", () => {
     ["of a command", "serve.ts", "cli/main.ts"],
     ["of a provider", "webhook/endpoints.ts", "webhook/providers/stripe.ts"],
     ["from a provider to what receives deliveries", "webhook/providers/stripe.ts", "webhook/intake/intake.ts"],
+    ["from a layer of a part to a higher one", "webhook/signature/jwt.ts", "webhook/source.ts"],
+    ["from a layer of a part that it does not know", "webhook/new/one.ts", "webhook/content/content.ts"],
     ["from a folder it does not know", "helpers/all.ts", "errors.ts"],
   ] as const) {
     test(what, () => assert.notEqual(faultOf({ from, to }), null));

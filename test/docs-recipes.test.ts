@@ -4,7 +4,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { suite, test } from "node:test";
 import { boundaryIn, formatMultipart } from "../src/lib/multipart.ts";
-import { FORM, MULTIPART } from "../src/webhook/intake/content.ts";
+import { FORM, MULTIPART } from "../src/webhook/content/content.ts";
 import { sampleOf } from "../src/webhook/samples/index.ts";
 import { readPublicKeys } from "../src/webhook/signature/public-key.ts";
 import { signDelivery } from "../src/webhook/signature/sign.ts";

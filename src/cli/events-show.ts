@@ -5,7 +5,7 @@ import { detailJson, malformedOf, payloadJson, payloadText, type Surroundings } 
 import type { Conflict, EventDetail, JobDetail, Repeat } from "../events/store.ts";
 import { type Waiting, waitingOf } from "../events/waiting.ts";
 import { printable, printableLines } from "../lib/printable.ts";
-import { openStored } from "../webhook/intake/stored-content.ts";
+import { openStored } from "../webhook/content/stored-content.ts";
 import { explainRouting, type RouteVerdict, reasonOf } from "../worker/routing.ts";
 import { findEvent, noSuchEvent } from "./find-event.ts";
 import { requireFiltered, requireFilteredThere } from "./find-source.ts";

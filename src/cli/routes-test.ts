@@ -4,7 +4,7 @@ import { OperatorError, systemCode } from "../errors.ts";
 import type { EventName, EventStore, HistoryEvent } from "../events/store.ts";
 import { printable } from "../lib/printable.ts";
 import { startEvaluatorProcess } from "../platform/checkout.ts";
-import { jsonOf, openStored } from "../webhook/intake/stored-content.ts";
+import { jsonOf, openStored } from "../webhook/content/stored-content.ts";
 import { type BackTest, createBackTest, createTally } from "../worker/back-test.ts";
 import type { Route } from "../worker/route.ts";
 import { reasonOf } from "../worker/routing.ts";

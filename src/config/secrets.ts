@@ -1,6 +1,6 @@
 import { hash } from "node:crypto";
 import { readFileSync } from "node:fs";
-import { bytesOfWhsec, keysOf } from "../webhook/signature/secret-key.ts";
+import { bytesOfWhsec, keysOf } from "../webhook/signature/secret.ts";
 import fingerprints from "./leaked-secrets.json" with { type: "json" };
 
 /** Returns why a signing secret is too weak, to follow its name in a message; null if it is not. */

@@ -1,5 +1,5 @@
 import { defaultSource } from "../webhook/default-source.ts";
-import { markOf } from "../webhook/secrets/secret-mark.ts";
+import { markOf } from "../webhook/signature/secret.ts";
 import type { Source } from "../webhook/source.ts";
 import { type ConfigFile, readConfigFile } from "./file/config-file.ts";
 import { type Environment, readSettings, type Settings } from "./settings.ts";

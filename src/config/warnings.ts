@@ -1,7 +1,7 @@
 import { type Fault, faultText } from "../errors.ts";
 import { hostOf, isLoopback } from "../http/listen.ts";
 import type { DatabaseAddress } from "../postgres/address.ts";
-import { bytesOfWhsec } from "../webhook/signature/secret-key.ts";
+import { bytesOfWhsec } from "../webhook/signature/secret.ts";
 import { DEFAULT_TTL_SECONDS } from "./fields.ts";
 import { weaknessesOfWebhookSecret } from "./secrets.ts";
 import { REDIS_LOCATION_NAMES, REDIS_SETTING_NAMES, readSettings, type Settings, usesRedis } from "./settings.ts";

@@ -5,7 +5,7 @@ import packageJson from "../../package.json" with { type: "json" };
 import type { WriteAudit } from "../audit/store.ts";
 import type { ConfigFile } from "../config/file/config-file.ts";
 import { describeError } from "../errors.ts";
-import { markOf } from "../webhook/secrets/secret-mark.ts";
+import { markOf } from "../webhook/signature/secret.ts";
 import type { Wiring } from "./configuration.ts";
 import type { Part } from "./parts.ts";
 

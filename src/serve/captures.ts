@@ -20,9 +20,9 @@ import {
   STATE_FILE,
   writeCaptured,
 } from "../webhook/capture.ts";
+import { redacted } from "../webhook/content/redact.ts";
 import { pathOfSource } from "../webhook/endpoints.ts";
 import { writeRawRequest } from "../webhook/held/raw-request.ts";
-import { redacted } from "../webhook/intake/redact.ts";
 import type { Source } from "../webhook/source.ts";
 import type { Wiring } from "./configuration.ts";
 import type { Part } from "./parts.ts";

@@ -6,12 +6,12 @@ import { payloadJson } from "../events/json.ts";
 import { canonicalAddress } from "../http/proxies.ts";
 import { isoTime } from "../lib/iso-time.ts";
 import type { DeliveryParts } from "../webhook/endpoints.ts";
-import { admitHeld } from "../webhook/held/admit.ts";
 import type { HeldDelivery } from "../webhook/held/held-store.ts";
 import { parseRawRequest, type RawRequest, rawRequestOf } from "../webhook/held/raw-request.ts";
-import { createReverify } from "../webhook/held/reverify.ts";
 import { shownHeaders, shownPath } from "../webhook/held/shown-held.ts";
 import type { Source } from "../webhook/source.ts";
+import { admitHeld } from "../webhook/stages/admit.ts";
+import { createReverify } from "../webhook/stages/reverify.ts";
 import type { Wiring } from "./configuration.ts";
 import type { RehearsalOptions } from "./explain/rehearsal.ts";
 

@@ -8,10 +8,11 @@ import { readRawBody, requireCoding, requireEncodableType } from "../http/body.t
 import { type Endpoint, type RequestContext, type RequestHandler, reply } from "../http/endpoint.ts";
 import type { Reply } from "../http/problem.ts";
 import { sentOrigin, sentTarget } from "../http/proxies.ts";
-import { isIn } from "../lib/address-range.ts";
 import { createRateLimit } from "../lib/rate-limit.ts";
 import type { Log } from "../log.ts";
 import type { AddressLists } from "./addresses/address-lists.ts";
+import { contentTypeOf, type DeliveryMethod, isInQuery, openBody } from "./content/body.ts";
+import { FORM } from "./content/content.ts";
 import { DEFAULT_SOURCE_NAME } from "./default-source.ts";
 import { type ConfirmationParts, confirmOf } from "./handshakes/confirmation.ts";
 import {
@@ -25,18 +26,18 @@ import {
 } from "./handshakes/endpoints.ts";
 import { withoutCredentials } from "./held/held-credentials.ts";
 import { type Holding, isKept, redactedHeld } from "./held/holding.ts";
-import { FORM } from "./intake/content.ts";
-import { eventOf, requirePayload } from "./intake/delivered-event.ts";
 import type { Intake } from "./intake/intake.ts";
-import { contentTypeOf, openBody, payloadOfQuery } from "./intake/received-body.ts";
 import type { Retirement } from "./secrets/retirement.ts";
 import type { RefusalReason } from "./signature/bound-scheme.ts";
 import { type KeySets, keySetsOf } from "./signature/key-sets.ts";
 import { asksForCredentials, headersOf, isInPath } from "./signature/schemes.ts";
+import type { Credential } from "./signature/secret.ts";
 import { createVerifier, type ReadSignatures } from "./signature/signature.ts";
-import type { Credential } from "./signature/signature-check.ts";
 import type { SignedRequest } from "./signature/signed-text.ts";
-import { type DeliveryMethod, isDefault, isInQuery, pathsOf, type Source } from "./source.ts";
+import { isDefault, pathsOf, type Source } from "./source.ts";
+import { requireAddress, UNKNOWN_RETRY_SECONDS } from "./stages/address.ts";
+import { payloadOfQuery } from "./stages/body.ts";
+import { eventOf, requirePayload } from "./stages/delivered-event.ts";
 
 /** A delivery's body, as the sender writes it. The source `default` takes objects only. */
 const ObjectBody = v.record(v.string(), v.unknown());
@@ -178,45 +179,9 @@ function withValidation(source: Source, parts: DeliveryParts, handler: RequestHa
 
 function withAllowedAddress(source: Source, parts: DeliveryParts, handler: RequestHandler): RequestHandler {
   return (context) => {
-    requireAllowedAddress(source, context, parts);
+    requireAddress(source, context, parts);
     return handler(context);
   };
-}
-
-const UNKNOWN_RETRY_SECONDS = 60;
-
-/** Whether a source accepts an address. `unknown`: it is in no list, but one of them has never been read. */
-export function findAddress(
-  { allowedAddresses, addressLists = [] }: Pick<Source, "allowedAddresses" | "addressLists">,
-  address: string,
-  lists: DeliveryParts["addressLists"],
-): "listed" | "not listed" | "unknown" {
-  if (!allowedAddresses || isIn(allowedAddresses, address)) return "listed";
-  return lists.find(addressLists, address);
-}
-
-/**
- * Throws `address_not_allowed` for a client outside of `allowedAddresses`, or logs it if `addressMode` is `watch`.
- * Throws `intake_paused` if a list that may have the address has never been read: by the next delivery it may have
- * been.
- */
-function requireAllowedAddress(
-  source: Source,
-  { requestId, address }: RequestContext,
-  { addressLists, log }: DeliveryParts,
-): void {
-  const found = findAddress(source, address, addressLists);
-  if (found === "listed") return;
-  const isEnforced = source.addressMode === "enforce";
-  if (found === "unknown") {
-    if (!isEnforced) return;
-    throw new AppError("intake_paused", { reason: "addresses_unknown", retryAfterSeconds: UNKNOWN_RETRY_SECONDS });
-  }
-  if (isEnforced) throw new AppError("address_not_allowed", { reason: "address_not_allowed" });
-  log.warn(
-    { event: "delivery_from_other_address", requestId, source: source.name, address },
-    "accepted, because addressMode is watch",
-  );
 }
 
 /** A stored delivery, with what is wrong with its body. */
@@ -363,7 +328,7 @@ function receive(source: Source, parts: EndpointParts): RequestHandler {
     const { headers, method = "" } = request;
     const mediaType = mediaTypeOf(request);
     const coding = codingOf(request);
-    requireAllowedAddress(source, context, parts);
+    requireAddress(source, context, parts);
 
     let read = verifier.read(headers, now());
     if ("reason" in read && (await mayHaveNewKey(source, read.reason, keySets))) read = verifier.read(headers, now());

@@ -1,10 +1,9 @@
 import type { Coding } from "../lib/content-coding.ts";
-import type { CatchUpAdapter } from "./catch-up/adapter.ts";
-import type { Handshake } from "./handshakes/handshake.ts";
-import { FORM } from "./intake/content.ts";
-import type { Template } from "./samples/template.ts";
+import { FORM } from "./content/content.ts";
+import type { CatchUpAdapter } from "./provider/catch-up.ts";
+import type { Handshake } from "./provider/handshake.ts";
+import type { Template } from "./provider/sample.ts";
 import type { IdPlace, Scheme } from "./signature/schemes.ts";
-import type { Dedupe, SubPaths } from "./source.ts";
 
 /**
  * What proves that a provider's schemes are right. `published`: a delivery that somebody published verifies. `sdk`: a
@@ -12,6 +11,18 @@ import type { Dedupe, SubPaths } from "./source.ts";
  * `self-signed`: only one that was made here. `by` is the address of the published delivery, or the package.
  */
 type Evidence = { kind: "published" | "sdk"; by: string } | { kind: "self-signed"; by: null };
+
+/**
+ * What makes a duplicate. `bytes`: a known signed id, or without one the same bytes. `id`: a known id, signed or not,
+ * or without any the same bytes. `off`: nothing. A number: the same bytes within so many milliseconds.
+ */
+export type Dedupe = "bytes" | "id" | "off" | number;
+
+/** Where a sender delivers and checks the address, below the path of its source. */
+export interface SubPaths {
+  deliveries: string;
+  check: string;
+}
 
 /** All that is known of a provider. In the configuration file it is a preset. */
 export interface Provider {

@@ -1,14 +1,15 @@
 import type { IncomingHttpHeaders } from "node:http";
+import type { Content } from "../../src/webhook/content/content.ts";
+import { requireAnswer } from "../../src/webhook/handshakes/kinds.ts";
 import {
   type Answer,
   type ChallengeRequest,
+  type HandshakeSettings,
   isThere,
   type Validation,
-} from "../../src/webhook/handshakes/handshake.ts";
-import { requireAnswer } from "../../src/webhook/handshakes/kinds.ts";
-import type { Content } from "../../src/webhook/intake/content.ts";
+} from "../../src/webhook/provider/handshake.ts";
 import { allProviders } from "../../src/webhook/providers/index.ts";
-import type { HandshakeSettings, Source } from "../../src/webhook/source.ts";
+import type { Source } from "../../src/webhook/source.ts";
 
 export type HandshakeKind = string;
 

@@ -1,9 +1,9 @@
-import { openContent } from "../../src/webhook/intake/content.ts";
+import { openContent } from "../../src/webhook/content/content.ts";
 import type { Provider } from "../../src/webhook/provider.ts";
 import { providerOf } from "../../src/webhook/providers/index.ts";
-import { markOf } from "../../src/webhook/secrets/secret-mark.ts";
 import type { RefusalReason, Verified } from "../../src/webhook/signature/bound-scheme.ts";
 import { type PublicKey, readPublicKeys } from "../../src/webhook/signature/public-key.ts";
+import { markOf } from "../../src/webhook/signature/secret.ts";
 import { createVerifier } from "../../src/webhook/signature/signature.ts";
 import { secretOf } from "./secret.ts";
 

@@ -1,5 +1,4 @@
-import { markOf } from "../../src/webhook/secrets/secret-mark.ts";
-import type { Secret } from "../../src/webhook/source.ts";
+import { markOf, type Secret } from "../../src/webhook/signature/secret.ts";
 
 /** The secret of a source. */
 export function secretOf(value: string, name = "env:SECRET"): Secret {

@@ -1,7 +1,7 @@
 import { generateKeyPairSync, hash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { FORM } from "../../src/webhook/intake/content.ts";
+import { FORM } from "../../src/webhook/content/content.ts";
 import type { Sample } from "../../src/webhook/samples/index.ts";
 import { type PublicKey, readPublicKeys } from "../../src/webhook/signature/public-key.ts";
 import { keyTypesOf, needsOf, type Scheme } from "../../src/webhook/signature/schemes.ts";

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { suite, type TestContext, test } from "node:test";
-import type { ApiRequest } from "../../src/webhook/catch-up/adapter.ts";
+import type { ApiRequest } from "../../src/webhook/provider/catch-up.ts";
 import { needs } from "../helpers/back-end.ts";
 import { stripeApi, stripeEvent, svixApi, TOKEN } from "../helpers/stand-ins/providers.ts";
 import { servedApi } from "../helpers/stand-ins/served.ts";

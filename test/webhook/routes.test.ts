@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import type { IncomingMessage } from "node:http";
 import { test } from "node:test";
-import { storedHeaders } from "../../src/webhook/intake/delivered-event.ts";
+import { storedHeaders } from "../../src/webhook/content/stored-headers.ts";
 import { requestWith } from "../helpers/requests.ts";
 
 const CONFIDENTIAL = [

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
 import type { HistoryEvent, SentBody } from "../../src/events/store.ts";
-import { jsonOf, openStored } from "../../src/webhook/intake/stored-content.ts";
+import { jsonOf, openStored } from "../../src/webhook/content/stored-content.ts";
 import { createBackTest, createTally } from "../../src/worker/back-test.ts";
 import { compileExpression, type TransformInput } from "../../src/worker/transform/expression.ts";
 import { routesIn } from "../helpers/config-file.ts";

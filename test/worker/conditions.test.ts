@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
-import { openStored } from "../../src/webhook/intake/stored-content.ts";
+import { openStored } from "../../src/webhook/content/stored-content.ts";
 import { unmetOf } from "../../src/worker/conditions.ts";
 import { routeIn } from "../helpers/config-file.ts";
 

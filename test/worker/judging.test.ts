@@ -3,7 +3,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { suite, test } from "node:test";
 import { createJudgingMark } from "../../src/serve/judging-mark.ts";
-import { openStored } from "../../src/webhook/intake/stored-content.ts";
+import { openStored } from "../../src/webhook/content/stored-content.ts";
 import { createJudging, NOT_JUDGED } from "../../src/worker/judging.ts";
 import { explainRouting, reasonOf } from "../../src/worker/routing.ts";
 import { newEvent } from "../helpers/events.ts";

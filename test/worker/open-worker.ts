@@ -1,7 +1,7 @@
 import type { TestContext } from "node:test";
 import type { EventStore } from "../../src/events/store.ts";
 import { localStores } from "../../src/sqlite/stores.ts";
-import { openStored } from "../../src/webhook/intake/stored-content.ts";
+import { openStored } from "../../src/webhook/content/stored-content.ts";
 import type { EventHandler } from "../../src/worker/handler.ts";
 import type { Route } from "../../src/worker/route.ts";
 import { createWorker, type Worker, type WorkerOptions } from "../../src/worker/worker.ts";

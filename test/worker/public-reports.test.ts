@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { suite, type TestContext, test } from "node:test";
-import { jsonOf, openStored } from "../../src/webhook/intake/stored-content.ts";
+import { jsonOf, openStored } from "../../src/webhook/content/stored-content.ts";
 import { createHttpHandler } from "../../src/worker/handlers/http.ts";
 import { createRouting } from "../../src/worker/routing.ts";
 import { compileExpression } from "../../src/worker/transform/expression.ts";

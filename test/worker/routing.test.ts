@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
-import { openStored } from "../../src/webhook/intake/stored-content.ts";
+import { openStored } from "../../src/webhook/content/stored-content.ts";
 import type { RouteCondition, Value } from "../../src/worker/conditions.ts";
 import type { Route } from "../../src/worker/route.ts";
 import { createRouting } from "../../src/worker/routing.ts";

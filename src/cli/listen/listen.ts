@@ -7,7 +7,7 @@ import { typeList } from "../../events/type-list.ts";
 import { readInstance } from "../../http/instance.ts";
 import { fileId, isInPlace } from "../../lib/files.ts";
 import { databaseFile } from "../../sqlite/database.ts";
-import { openStored } from "../../webhook/intake/stored-content.ts";
+import { openStored } from "../../webhook/content/stored-content.ts";
 import { isTaken } from "../../worker/routing.ts";
 import { requireFiltered } from "../find-source.ts";
 import { parseTime, wholeNumber } from "../option-values.ts";

@@ -1,8 +1,8 @@
 import * as v from "valibot";
 import { isLoopback } from "../../http/listen.ts";
 import { MINUTE_MS } from "../../lib/durations.ts";
-import type { CatchUpAdapter, CatchUpSettings } from "../../webhook/catch-up/adapter.ts";
 import { catchUpOf } from "../../webhook/catch-up/adapters.ts";
+import type { CatchUpAdapter, CatchUpSettings } from "../../webhook/provider/catch-up.ts";
 import type { Scheme } from "../../webhook/signature/schemes.ts";
 import { duration, integer, MAX_AGE, MAX_WAIT } from "../fields.ts";
 import { formatDuration } from "../units.ts";

@@ -1,10 +1,10 @@
 import * as v from "valibot";
 import { defined } from "../../lib/defined.ts";
 import { isJson } from "../../lib/header-value.ts";
-import { DESCRIBED } from "../../webhook/handshakes/described.ts";
+import { DESCRIBED } from "../../webhook/provider/described-handshakes.ts";
+import type { HandshakeSettings } from "../../webhook/provider/handshake.ts";
 import type { Provider } from "../../webhook/provider.ts";
 import { allProviders, providerOf } from "../../webhook/providers/index.ts";
-import type { HandshakeSettings } from "../../webhook/source.ts";
 import { HEADER, key, TEXT, textLike } from "./fields.ts";
 import type { Reading } from "./reading.ts";
 import { readSecretRef, warnOfWeakness } from "./secrets.ts";

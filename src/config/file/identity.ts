@@ -1,6 +1,6 @@
 import * as v from "valibot";
+import type { Dedupe } from "../../webhook/provider.ts";
 import type { Place } from "../../webhook/signature/schemes.ts";
-import type { Dedupe } from "../../webhook/source.ts";
 import { MAX_AGE, parsed } from "../fields.ts";
 import { parseDurationMs } from "../units.ts";
 import { textLike } from "./fields.ts";

@@ -1,6 +1,5 @@
 import * as v from "valibot";
 import { providerOf } from "../../webhook/providers/index.ts";
-import { markOf } from "../../webhook/secrets/secret-mark.ts";
 import { DEFAULT_REFRESH_MS, type KeySet, openKeySetCopies } from "../../webhook/signature/key-sets.ts";
 import {
   fingerprintOf,
@@ -9,6 +8,7 @@ import {
   readPublicKeys,
 } from "../../webhook/signature/public-key.ts";
 import { keyTypesOf, type Scheme } from "../../webhook/signature/schemes.ts";
+import { markOf } from "../../webhook/signature/secret.ts";
 import type { Options } from "../../webhook/signature/signed-text.ts";
 import { documentId, documentUrl, nameOfUrl } from "./document-url.ts";
 import { key, listOf, TEXT } from "./fields.ts";

@@ -1,8 +1,9 @@
 import * as v from "valibot";
 import { FORM, isJson, isJsonLines, NAMED_JSON } from "../../lib/header-value.ts";
 import { namesOfPath } from "../../lib/redact-json.ts";
-import { redactedPlace } from "../../webhook/intake/redact.ts";
-import { isInQuery, type Source } from "../../webhook/source.ts";
+import { isInQuery } from "../../webhook/content/body.ts";
+import { redactedPlace } from "../../webhook/content/redact.ts";
+import type { Source } from "../../webhook/source.ts";
 import { listOf, textLike } from "./fields.ts";
 import type { Reading } from "./reading.ts";
 

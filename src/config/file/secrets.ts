@@ -1,8 +1,7 @@
 import { resolve } from "node:path";
 import * as v from "valibot";
 import { systemCode } from "../../errors.ts";
-import { markOf } from "../../webhook/secrets/secret-mark.ts";
-import type { Secret } from "../../webhook/source.ts";
+import { markOf, type Secret } from "../../webhook/signature/secret.ts";
 import { readSecretFile, SIGNING_SECRET_FORM, signingKeyOf, weaknessesOfWebhookSecret } from "../secrets.ts";
 import type { Reading } from "./reading.ts";
 import { becomes } from "./shape.ts";

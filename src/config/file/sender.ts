@@ -1,6 +1,6 @@
 import { sampleOf } from "../../webhook/samples/index.ts";
 import { needsToSign, signAsSender } from "../../webhook/samples/signed-again.ts";
-import type { Secret } from "../../webhook/source.ts";
+import type { Secret } from "../../webhook/signature/secret.ts";
 import type { HttpTarget, SenderSecret } from "../../worker/route.ts";
 import type { Reading } from "./reading.ts";
 import { warnOfWeakness } from "./secrets.ts";

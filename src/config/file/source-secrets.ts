@@ -1,8 +1,8 @@
 import { DEFAULT_SOURCE_NAME } from "../../webhook/default-source.ts";
 import { handshakeOf } from "../../webhook/handshakes/kinds.ts";
 import { type HmacScheme, needsOf, type Scheme } from "../../webhook/signature/schemes.ts";
-import { keysOf } from "../../webhook/signature/secret-key.ts";
-import type { Secret, Source } from "../../webhook/source.ts";
+import { keysOf, type Secret } from "../../webhook/signature/secret.ts";
+import type { Source } from "../../webhook/source.ts";
 import type { Reading } from "./reading.ts";
 import { readSecretRef, warnOfWeakness } from "./secrets.ts";
 

@@ -1,6 +1,6 @@
 import { validateHeaderValue } from "node:http";
 import * as v from "valibot";
-import { isConfidential } from "../../webhook/intake/delivered-event.ts";
+import { isConfidential } from "../../webhook/content/stored-headers.ts";
 import { isReserved } from "../../worker/handlers/http-headers.ts";
 import { HEADER, textLike } from "./fields.ts";
 import type { Reading } from "./reading.ts";

@@ -2,7 +2,7 @@ import * as v from "valibot";
 import { ExactNumber, numberOf } from "../../lib/exact-json.ts";
 import { parseExactTime } from "../../lib/iso-time.ts";
 import { isObject } from "../../lib/json.ts";
-import { isConfidential } from "../../webhook/intake/delivered-event.ts";
+import { isConfidential } from "../../webhook/content/stored-headers.ts";
 import type { Bound, RouteCondition, Test, Value } from "../../worker/conditions.ts";
 import { HEADER, listOf, textLike } from "./fields.ts";
 import type { Reading } from "./reading.ts";

@@ -1,7 +1,6 @@
+import type { CatchUpAdapter } from "../provider/catch-up.ts";
 import { providerOf } from "../providers/index.ts";
 import { headersOf, type Scheme } from "../signature/schemes.ts";
-import type { CatchUpAdapter } from "./adapter.ts";
-import { svix } from "./svix.ts";
 
 const OF_SVIX = ["svix-signature", "webhook-signature"];
 
@@ -14,5 +13,5 @@ export function catchUpOf({
   schemes: readonly Scheme[];
 }): CatchUpAdapter | undefined {
   const signsAsSvix = schemes.some((scheme) => headersOf(scheme).some((name) => OF_SVIX.includes(name)));
-  return providerOf(preset)?.catchUp ?? (signsAsSvix ? svix : undefined);
+  return providerOf(preset)?.catchUp ?? (signsAsSvix ? providerOf("svix")?.catchUp : undefined);
 }

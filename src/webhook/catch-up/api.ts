@@ -4,7 +4,7 @@ import { durationText } from "../../lib/figures.ts";
 import { unreadShapeOf } from "../../lib/json.ts";
 import { printable } from "../../lib/printable.ts";
 import { readRetryAfter } from "../../lib/retry-after.ts";
-import { type ApiAnswer, type ApiRequest, memberOf, type SendToApi } from "./adapter.ts";
+import { type ApiAnswer, type ApiRequest, memberOf, type SendToApi } from "../provider/catch-up.ts";
 
 /** A longer answer is refused. A page has a hundred events at most, some with their bodies. */
 export const MAX_ANSWER_BYTES = 16 * 1024 * 1024;

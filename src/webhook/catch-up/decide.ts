@@ -1,5 +1,5 @@
 import { MINUTE_MS } from "../../lib/durations.ts";
-import type { ListedAttempt } from "./adapter.ts";
+import type { ListedAttempt } from "../provider/catch-up.ts";
 import type { CatchUpItem, CatchUpState } from "./store.ts";
 
 /** How often a provider is asked for an event that does not come. */

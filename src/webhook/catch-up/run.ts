@@ -2,9 +2,8 @@ import { describeError } from "../../errors.ts";
 import { CAPTURED_PREFIX } from "../../events/captured.ts";
 import type { EventStore, NewEvent } from "../../events/store.ts";
 import { DAY_MS, MINUTE_MS } from "../../lib/durations.ts";
-import { openContent } from "../intake/content.ts";
-import { requireRedacted } from "../intake/redact.ts";
-import type { Source } from "../source.ts";
+import { openContent } from "../content/content.ts";
+import { type RedactSettings, requireRedacted } from "../content/redact.ts";
 import type {
   ApiRequest,
   CapturedEvent,
@@ -13,7 +12,7 @@ import type {
   CatchUpSettings,
   ListedAttempt,
   SendToApi,
-} from "./adapter.ts";
+} from "../provider/catch-up.ts";
 import { ApiError } from "./api.ts";
 import { decide, grouped, MAX_TRIES, type MissingCandidate, REST_MS } from "./decide.ts";
 import type { CatchUpItem, CatchUpState, CatchUpStore } from "./store.ts";
@@ -39,9 +38,8 @@ export interface CatchUpResult {
 }
 
 /** What a run works with. */
-export interface CatchUpRun {
+export interface CatchUpRun extends RedactSettings {
   source: string;
-  redact?: NonNullable<Source["redact"]>;
   settings: CatchUpSettings;
   adapter: CatchUpAdapter;
   /** For how long the provider repeats by itself, in milliseconds. */

@@ -1,7 +1,7 @@
 import { AppError, describeError } from "../../errors.ts";
 import { sendRequest } from "../../lib/send-request.ts";
 import type { Log } from "../../log.ts";
-import type { Content } from "../intake/content.ts";
+import type { Content } from "../content/content.ts";
 import type { Source } from "../source.ts";
 import { handshakeOf } from "./kinds.ts";
 

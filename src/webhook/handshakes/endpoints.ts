@@ -5,13 +5,9 @@ import { readRawBody, requireMediaType } from "../../http/body.ts";
 import type { Endpoint, RequestContext, RequestHandler } from "../../http/endpoint.ts";
 import { removedPrefix, sentOrigin, sentTarget } from "../../http/proxies.ts";
 import { mediaTypeIn } from "../../lib/header-value.ts";
+import { queryOf } from "../../lib/request-target.ts";
 import type { Log } from "../../log.ts";
-import { type Content, openContent } from "../intake/content.ts";
-import type { Kept } from "../secrets/received-secrets.ts";
-import { headersOf } from "../signature/schemes.ts";
-import { createVerifier } from "../signature/signature.ts";
-import { queryOf, type SignedRequest } from "../signature/signed-text.ts";
-import { pathsOf, type Source } from "../source.ts";
+import { type Content, openContent } from "../content/content.ts";
 import {
   type Answer,
   type AnswerRequest,
@@ -19,7 +15,12 @@ import {
   isThere,
   type Members,
   type Validation,
-} from "./handshake.ts";
+} from "../provider/handshake.ts";
+import type { Kept } from "../secrets/received-secrets.ts";
+import { headersOf } from "../signature/schemes.ts";
+import { createVerifier } from "../signature/signature.ts";
+import type { SignedRequest } from "../signature/signed-text.ts";
+import { pathsOf, type Source } from "../source.ts";
 import { handshakeOf, requireAnswer } from "./kinds.ts";
 
 /** What the endpoints of handshakes use. */

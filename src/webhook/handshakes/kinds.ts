@@ -1,10 +1,10 @@
 import type { IncomingHttpHeaders } from "node:http";
 import { AppError } from "../../errors.ts";
-import type { Content } from "../intake/content.ts";
+import type { Content } from "../content/content.ts";
+import { DESCRIBED } from "../provider/described-handshakes.ts";
+import type { Answer, Handshake, HandshakeSettings, NoAnswer } from "../provider/handshake.ts";
 import { providerOf } from "../providers/index.ts";
-import type { HandshakeSettings, Source } from "../source.ts";
-import { DESCRIBED } from "./described.ts";
-import type { Answer, Handshake, NoAnswer } from "./handshake.ts";
+import type { Source } from "../source.ts";
 
 // The kinds that logs and commands do not call by the name of the preset.
 const PRESETS: Record<string, string> = { adobe: "adobe_io", event_grid: "azure_eventgrid", sns: "aws_sns" };

@@ -2,18 +2,26 @@ import { hash } from "node:crypto";
 import type { IncomingHttpHeaders } from "node:http";
 import { splitJws } from "../../lib/compact-jws.ts";
 import { trimSpace } from "../../lib/header-value.ts";
-import { storedHeaders } from "../intake/delivered-event.ts";
+import { splitTarget } from "../../lib/request-target.ts";
+import { storedHeaders } from "../content/stored-headers.ts";
+import type { SignatureSettings } from "../signature/bound-scheme.ts";
 import { MAX_TOKEN_LENGTH } from "../signature/jwt.ts";
-import { headersOf, isInPath, isSecretField, isSigned, type Scheme } from "../signature/schemes.ts";
+import { headersOf, type IdPlace, isInPath, isSecretField, isSigned, type Scheme } from "../signature/schemes.ts";
 import { givenIn, type InHeader, writtenWith } from "../signature/shared-secret.ts";
 import { withoutScheme } from "../signature/signature-items.ts";
-import { parseSignedText, splitTarget } from "../signature/signed-text.ts";
-import type { Source } from "../source.ts";
+import { parseSignedText } from "../signature/signed-text.ts";
 
 /** What of a delivery may hold credentials: its headers as Node has them, and its target. */
 interface Carriers {
   headers: IncomingHttpHeaders;
   target: string;
+}
+
+/** What of a source tells which headers and which part of the target it needs. */
+interface Needing extends Pick<SignatureSettings, "schemes"> {
+  id: readonly (IdPlace | "bytes")[];
+  type: readonly IdPlace[];
+  path: string;
 }
 
 /**
@@ -22,7 +30,7 @@ interface Carriers {
  * right.
  */
 export function withoutCredentials(
-  { schemes, id, type, path }: Pick<Source, "schemes" | "id" | "type" | "path">,
+  { schemes, id, type, path }: Needing,
   { headers, target }: Carriers,
 ): { headers: string; target: string } {
   const needed = new Set([...schemes.flatMap(neededHeaders), ...[...id, ...type].flat().flatMap(headerAt)]);
@@ -43,7 +51,10 @@ export function withoutCredentials(
  * Puts the secrets of a source back whose digests `withoutCredentials` has kept. Others stay digests, which verify
  * nothing.
  */
-export function withCredentials({ schemes, secrets }: Pick<Source, "schemes" | "secrets">, kept: Carriers): Carriers {
+export function withCredentials(
+  { schemes, secrets }: Pick<SignatureSettings, "schemes" | "secrets">,
+  kept: Carriers,
+): Carriers {
   const secretOf = (digest: string) => secrets.find(({ value }) => digestOf(Buffer.from(value))[0] === digest)?.value;
   const headers = { ...kept.headers };
   for (const name of new Set(schemes.flatMap(headersOf))) {

@@ -2,21 +2,27 @@ import { AppError, type ErrorCode } from "../../errors.ts";
 import { createBatcher } from "../../lib/batch.ts";
 import { type Repetition, repeat } from "../../lib/repeat.ts";
 import type { Log } from "../../log.ts";
+import { isInQuery } from "../content/body.ts";
+import { type RedactSettings, redacted, redactedHeaders } from "../content/redact.ts";
 import type { Intake } from "../intake/intake.ts";
-import { redacted, redactedHeaders } from "../intake/redact.ts";
 import type { RefusalReason } from "../signature/bound-scheme.ts";
-import { isInQuery, type Source } from "../source.ts";
 import { type HeldBounds, type HeldDelivery, type HeldStore, LEFT_HELD_BOUNDS } from "./held-store.ts";
 
+/** Whether a source keeps refused deliveries. */
+export interface HoldSettings {
+  /** How many deliveries that were refused for their signature are kept. Undefined: none. */
+  keepRejected?: HeldBounds;
+}
+
 /** Whether a source keeps a delivery that is refused for a reason: one that another secret may verify. */
-export function isKept({ keepRejected }: Pick<Source, "keepRejected">, reason: RefusalReason): boolean {
+export function isKept({ keepRejected }: HoldSettings, reason: RefusalReason): boolean {
   return keepRejected !== undefined && (reason === "signature_mismatch" || reason === "secret_retired");
 }
 
 /** What a source that redacts keeps of a refused delivery. Null if the body cannot be redacted. */
 export function redactedHeld<
   Held extends Pick<HeldDelivery, "method" | "headers" | "target" | "mediaType"> & { body: Buffer },
->(source: Pick<Source, "redact">, delivery: Held): Held | null {
+>(source: RedactSettings, delivery: Held): Held | null {
   if (source.redact === undefined) return delivery;
   // The payload is in the target then, which is kept as it was signed.
   if (isInQuery(delivery.method)) return null;
@@ -32,7 +38,7 @@ export interface Holding {
    * Resolves when the delivery is on disk. Does nothing for other sources, and while the intake is paused or full: held
    * deliveries never delay genuine ones. Throws `store_unavailable` if the commit fails or takes too long.
    */
-  hold(source: Pick<Source, "keepRejected">, delivery: HeldDelivery): Promise<void>;
+  hold(source: HoldSettings, delivery: HeldDelivery): Promise<void>;
   start(): void;
   stop(): Promise<void>;
 }
@@ -42,7 +48,7 @@ interface HoldingOptions {
   /** Does a write within the bounds of the intake. */
   write: Intake["write"];
   /** The sources in use. */
-  sources: () => readonly Pick<Source, "name" | "keepRejected">[];
+  sources: () => readonly ({ name: string } & HoldSettings)[];
   log: Log;
   now: () => number;
 }

@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from "node:http";
 import { trimSpace } from "../../lib/header-value.ts";
-import { isInQuery } from "../source.ts";
+import { isInQuery } from "../content/body.ts";
 import type { HeldDelivery } from "./held-store.ts";
 
 /** An HTTP request as it was captured. */

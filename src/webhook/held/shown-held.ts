@@ -1,4 +1,4 @@
-import { isConfidential } from "../intake/delivered-event.ts";
+import { isConfidential } from "../content/stored-headers.ts";
 import type { HeldDelivery } from "./held-store.ts";
 
 /** The headers of a held delivery, without the values that may be secrets. */

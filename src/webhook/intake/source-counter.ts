@@ -2,7 +2,7 @@ import type { ErrorCode } from "../../errors.ts";
 import type { Appended } from "../../events/store.ts";
 import { SHAPE_FAULTS } from "../../lib/json.ts";
 import { timeout } from "../../lib/timeout.ts";
-import type { MarkedSecret } from "../secrets/rotation.ts";
+import type { Credential } from "../signature/secret.ts";
 import type { Refusals, SourceCounts, SourceStore } from "./source-store.ts";
 
 /** The codes whose reasons are few and say more than the code. */
@@ -17,7 +17,7 @@ export function countedReason(code: ErrorCode, reason?: string): string {
 /** Counts what the sources receive and refuse, and stores the sums from time to time. */
 interface SourceCounter {
   /** Counts a delivery that a secret has verified, and its result. `at` is in Unix milliseconds. */
-  received(source: string, secret: MarkedSecret, at: number, appended: Appended): void;
+  received(source: string, secret: Credential, at: number, appended: Appended): void;
   /** Counts a refused delivery. */
   refused(source: string, reason: string): void;
   /**

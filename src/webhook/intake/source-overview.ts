@@ -1,4 +1,4 @@
-import type { Source } from "../source.ts";
+import type { Credential } from "../signature/secret.ts";
 import type { SourceRecord } from "./source-store.ts";
 
 /** A configured source with what it has received and refused. */
@@ -11,8 +11,13 @@ export interface SourceOverview
   secrets: string[];
 }
 
+interface ListedSource extends Pick<SourceOverview, "name" | "path" | "preset"> {
+  secrets: readonly Credential[];
+  keys?: readonly Credential[];
+}
+
 /** The configured sources, each with its record if it has one. */
-export function overviewOf(sources: readonly Source[], records: readonly SourceRecord[]): SourceOverview[] {
+export function overviewOf(sources: readonly ListedSource[], records: readonly SourceRecord[]): SourceOverview[] {
   const byName = new Map(records.map((record) => [record.source, record]));
   return sources.map(({ name, path, preset, secrets, keys = [] }) => {
     const {

@@ -1,4 +1,4 @@
-import { echoQuery } from "../handshakes/described.ts";
+import { echoQuery } from "../provider/described-handshakes.ts";
 import { provider, says } from "../provider.ts";
 import { keySignature } from "../signature/signing.ts";
 

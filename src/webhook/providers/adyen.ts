@@ -1,5 +1,5 @@
+import { base62, integer, isoSeconds } from "../provider/sample.ts";
 import { provider, says } from "../provider.ts";
-import { base62, integer, isoSeconds } from "../samples/template.ts";
 import type { OwnPart } from "../signature/signed-text.ts";
 import { base64OfBody } from "../signature/signing.ts";
 

@@ -1,4 +1,4 @@
-import { json } from "../handshakes/handshake.ts";
+import { json } from "../provider/handshake.ts";
 import { provider } from "../provider.ts";
 import { timestamped } from "../signature/signing.ts";
 

@@ -1,5 +1,5 @@
+import { base62, hex, iso } from "../provider/sample.ts";
 import { provider, says } from "../provider.ts";
-import { base62, hex, iso } from "../samples/template.ts";
 import { hmacOfBody } from "../signature/signing.ts";
 
 export default provider({

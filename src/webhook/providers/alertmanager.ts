@@ -1,5 +1,5 @@
+import { hex, iso } from "../provider/sample.ts";
 import { provider, says } from "../provider.ts";
-import { hex, iso } from "../samples/template.ts";
 import { BEARER_TOKEN } from "../signature/signing.ts";
 
 const DOCUMENTATION =

@@ -1,4 +1,4 @@
-import { FORM } from "../intake/content.ts";
+import { FORM } from "../content/content.ts";
 import { provider, says } from "../provider.ts";
 import type { OwnPart } from "../signature/signed-text.ts";
 import { keySignature } from "../signature/signing.ts";

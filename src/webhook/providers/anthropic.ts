@@ -1,5 +1,5 @@
+import { base62, iso } from "../provider/sample.ts";
 import { provider, says } from "../provider.ts";
-import { base62, iso } from "../samples/template.ts";
 import { standardWebhooks } from "../signature/signing.ts";
 
 export default provider({

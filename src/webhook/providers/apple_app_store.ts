@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
+import { integer } from "../provider/sample.ts";
 import { provider, says } from "../provider.ts";
-import { integer } from "../samples/template.ts";
 
 const NOTIFICATIONS = "https://developer.apple.com/documentation/appstoreservernotifications";
 

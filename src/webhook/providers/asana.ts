@@ -1,4 +1,4 @@
-import { inHeader, withHeaders } from "../handshakes/handshake.ts";
+import { inHeader, withHeaders } from "../provider/handshake.ts";
 import { provider, says } from "../provider.ts";
 import { hmacOfBody } from "../signature/signing.ts";
 

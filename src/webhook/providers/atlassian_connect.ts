@@ -1,7 +1,7 @@
 import { hash } from "node:crypto";
+import { queryOf } from "../../lib/request-target.ts";
 import { provider, says } from "../provider.ts";
 import type { RequestLine } from "../signature/schemes.ts";
-import { queryOf } from "../signature/signed-text.ts";
 
 export default provider({
   title: "Atlassian Connect",

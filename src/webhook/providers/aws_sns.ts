@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
+import { integer, iso } from "../provider/sample.ts";
 import { provider, says } from "../provider.ts";
-import { integer, iso } from "../samples/template.ts";
 import type { OwnPart } from "../signature/signed-text.ts";
 import { keySignature } from "../signature/signing.ts";
 

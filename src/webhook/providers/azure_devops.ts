@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
+import { hex, iso } from "../provider/sample.ts";
 import { provider, says } from "../provider.ts";
-import { hex, iso } from "../samples/template.ts";
 
 export default provider({
   title: "Azure DevOps",

@@ -1,5 +1,5 @@
-import { consent } from "../handshakes/described.ts";
-import { inMember, json } from "../handshakes/handshake.ts";
+import { consent } from "../provider/described-handshakes.ts";
+import { inMember, json } from "../provider/handshake.ts";
 import { provider, says } from "../provider.ts";
 import { BEARER_TOKEN } from "../signature/signing.ts";
 

@@ -1,5 +1,5 @@
+import { hex, integer, messageId, seconds } from "../provider/sample.ts";
 import { provider, says } from "../provider.ts";
-import { hex, integer, messageId, seconds } from "../samples/template.ts";
 import { standardWebhooks } from "../signature/signing.ts";
 
 export default provider({

@@ -1,5 +1,5 @@
-import { hasOnly } from "../handshakes/handshake.ts";
-import type { Content } from "../intake/content.ts";
+import type { Content } from "../content/content.ts";
+import { hasOnly } from "../provider/handshake.ts";
 import { provider, says } from "../provider.ts";
 import { hmacOfBody } from "../signature/signing.ts";
 

@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
+import { integer, isoSeconds } from "../provider/sample.ts";
 import { provider, says } from "../provider.ts";
-import { integer, isoSeconds } from "../samples/template.ts";
 import { timestamped } from "../signature/signing.ts";
 
 export default provider({

@@ -1,8 +1,8 @@
 import { createHmac, hash } from "node:crypto";
-import { inQuery, text } from "../handshakes/handshake.ts";
-import { FORM } from "../intake/content.ts";
+import { FORM } from "../content/content.ts";
+import { inQuery, text } from "../provider/handshake.ts";
+import { base62, isoSeconds, type SampleEvent } from "../provider/sample.ts";
 import { provider, says } from "../provider.ts";
-import { base62, isoSeconds, type SampleEvent } from "../samples/template.ts";
 import { hmacOfBody } from "../signature/signing.ts";
 
 const paymentXml = ({ type, now }: SampleEvent) =>

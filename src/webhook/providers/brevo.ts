@@ -1,5 +1,5 @@
+import { integer, isoSeconds, seconds } from "../provider/sample.ts";
 import { provider, says } from "../provider.ts";
-import { integer, isoSeconds, seconds } from "../samples/template.ts";
 import { BEARER_TOKEN } from "../signature/signing.ts";
 
 export default provider({

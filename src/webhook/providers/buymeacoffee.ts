@@ -1,5 +1,5 @@
+import { integer, seconds, upperBase36 } from "../provider/sample.ts";
 import { provider, says } from "../provider.ts";
-import { integer, seconds, upperBase36 } from "../samples/template.ts";
 import { hmacOfBody } from "../signature/signing.ts";
 
 export default provider({

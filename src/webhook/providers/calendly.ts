@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
+import { iso } from "../provider/sample.ts";
 import { provider, says } from "../provider.ts";
-import { iso } from "../samples/template.ts";
 import { timestampedPairs } from "../signature/signing.ts";
 
 const MINUTE_MS = 60_000;

@@ -1,6 +1,6 @@
-import { FORM } from "../intake/content.ts";
+import { FORM } from "../content/content.ts";
+import { integer, isoSeconds } from "../provider/sample.ts";
 import { provider, says } from "../provider.ts";
-import { integer, isoSeconds } from "../samples/template.ts";
 import { hmacOfBody } from "../signature/signing.ts";
 
 export default provider({

@@ -1,5 +1,5 @@
+import { base62, messageId } from "../provider/sample.ts";
 import { provider, says } from "../provider.ts";
-import { base62, messageId } from "../samples/template.ts";
 import { standardSchemes } from "../signature/signing.ts";
 
 export default provider({

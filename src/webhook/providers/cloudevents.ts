@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
-import { consent } from "../handshakes/described.ts";
+import { consent } from "../provider/described-handshakes.ts";
+import { integer, iso } from "../provider/sample.ts";
 import { provider, says } from "../provider.ts";
-import { integer, iso } from "../samples/template.ts";
 import { BEARER_TOKEN } from "../signature/signing.ts";
 
 export default provider({

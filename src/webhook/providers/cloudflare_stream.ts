@@ -1,5 +1,5 @@
+import { hex, iso } from "../provider/sample.ts";
 import { provider } from "../provider.ts";
-import { hex, iso } from "../samples/template.ts";
 import { hmacOfBody } from "../signature/signing.ts";
 
 export default provider({

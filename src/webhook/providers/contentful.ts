@@ -1,6 +1,6 @@
 import querystring from "node:querystring";
+import { base62, hex, integer, iso } from "../provider/sample.ts";
 import { provider, says } from "../provider.ts";
-import { base62, hex, integer, iso } from "../samples/template.ts";
 import { headerText, type OwnPart } from "../signature/signed-text.ts";
 import { timestamped } from "../signature/signing.ts";
 

@@ -1,5 +1,5 @@
+import { integer } from "../provider/sample.ts";
 import { JSON_OR_FORM, provider, says } from "../provider.ts";
-import { integer } from "../samples/template.ts";
 import { BEARER_TOKEN } from "../signature/signing.ts";
 
 export default provider({

@@ -1,4 +1,4 @@
-import { json, text } from "../handshakes/handshake.ts";
+import { json, text } from "../provider/handshake.ts";
 import { provider, says } from "../provider.ts";
 import { keySignature } from "../signature/signing.ts";
 

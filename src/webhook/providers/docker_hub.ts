@@ -1,5 +1,5 @@
+import { integer, seconds } from "../provider/sample.ts";
 import { provider } from "../provider.ts";
-import { integer, seconds } from "../samples/template.ts";
 import { SECRET_IN_URL } from "../signature/signing.ts";
 
 export default provider({

@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
+import { iso } from "../provider/sample.ts";
 import { provider, says } from "../provider.ts";
-import { iso } from "../samples/template.ts";
 import { base64OfBody } from "../signature/signing.ts";
 
 // One header for each of the account's keys.

@@ -1,6 +1,6 @@
-import { FORM, MULTIPART } from "../intake/content.ts";
+import { FORM, MULTIPART } from "../content/content.ts";
+import { hex, seconds } from "../provider/sample.ts";
 import { provider, says } from "../provider.ts";
-import { hex, seconds } from "../samples/template.ts";
 import { hmacOfBody } from "../signature/signing.ts";
 
 export default provider({

@@ -1,6 +1,6 @@
 import { hash } from "node:crypto";
-import { inQuery, json } from "../handshakes/handshake.ts";
-import { openContent } from "../intake/content.ts";
+import { openContent } from "../content/content.ts";
+import { inQuery, json } from "../provider/handshake.ts";
 import { provider, says } from "../provider.ts";
 import type { OwnFormat } from "../signature/signed-text.ts";
 import { keySignature } from "../signature/signing.ts";

@@ -1,6 +1,6 @@
 import { hash, randomUUID } from "node:crypto";
+import { base62, integer } from "../provider/sample.ts";
 import { provider, says } from "../provider.ts";
-import { base62, integer } from "../samples/template.ts";
 import { keySignature } from "../signature/signing.ts";
 
 const DOCS = "https://fal.ai/docs/documentation/model-apis/inference/webhooks";

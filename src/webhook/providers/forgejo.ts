@@ -1,4 +1,4 @@
-import { FORM } from "../intake/content.ts";
+import { FORM } from "../content/content.ts";
 import { JSON_OR_FORM, provider } from "../provider.ts";
 import { hmacOfBody } from "../signature/signing.ts";
 

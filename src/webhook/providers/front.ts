@@ -1,4 +1,4 @@
-import { text, withChallenge } from "../handshakes/handshake.ts";
+import { text, withChallenge } from "../provider/handshake.ts";
 import { provider, says } from "../provider.ts";
 import { base64OfBody, timestamped } from "../signature/signing.ts";
 

@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
+import { base62, integer } from "../provider/sample.ts";
 import { provider, says } from "../provider.ts";
-import { base62, integer } from "../samples/template.ts";
 
 const PUSH = "https://developers.google.com/workspace/drive/api/guides/push";
 

@@ -1,5 +1,5 @@
+import { hex, integer, iso } from "../provider/sample.ts";
 import { provider, says } from "../provider.ts";
-import { hex, integer, iso } from "../samples/template.ts";
 import { GOOGLE_KEYS, GOOGLE_OPTIONS, googleToken } from "../signature/signing.ts";
 
 const RETRIES = "https://cloud.google.com/eventarc/docs/retry-events";

@@ -1,5 +1,5 @@
+import { hex, integer, iso, isoSeconds } from "../provider/sample.ts";
 import { provider, says } from "../provider.ts";
-import { hex, integer, iso, isoSeconds } from "../samples/template.ts";
 import { GOOGLE_KEYS, GOOGLE_OPTIONS, googleToken } from "../signature/signing.ts";
 
 const PUSH = "https://cloud.google.com/pubsub/docs/push";

@@ -1,6 +1,6 @@
-import { FORM } from "../intake/content.ts";
+import { FORM } from "../content/content.ts";
+import { base62, integer, iso } from "../provider/sample.ts";
 import { provider, says } from "../provider.ts";
-import { base62, integer, iso } from "../samples/template.ts";
 import { SECRET_IN_URL } from "../signature/signing.ts";
 
 export default provider({

@@ -1,5 +1,5 @@
+import { integer } from "../provider/sample.ts";
 import { provider, says } from "../provider.ts";
-import { integer } from "../samples/template.ts";
 import { hmacOfBody, timestamped } from "../signature/signing.ts";
 
 export default provider({

@@ -1,5 +1,5 @@
+import { integer, seconds } from "../provider/sample.ts";
 import { type Provider, says } from "../provider.ts";
-import { integer, seconds } from "../samples/template.ts";
 import meta from "./meta.ts";
 
 export default {

@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
-import { isThere } from "../handshakes/handshake.ts";
+import { isThere } from "../provider/handshake.ts";
+import { hex, integer, seconds } from "../provider/sample.ts";
 import { provider, says } from "../provider.ts";
-import { hex, integer, seconds } from "../samples/template.ts";
 import { hmacOfBody } from "../signature/signing.ts";
 
 export default provider({

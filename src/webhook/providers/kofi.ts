@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
-import { FORM } from "../intake/content.ts";
+import { FORM } from "../content/content.ts";
+import { iso } from "../provider/sample.ts";
 import { provider, says } from "../provider.ts";
-import { iso } from "../samples/template.ts";
 
 // A copy of the page on which Ko-fi shows its documentation to its users, https://ko-fi.com/manage/webhooks.
 const DOCUMENTATION =

@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
+import { integer, iso } from "../provider/sample.ts";
 import { provider, says } from "../provider.ts";
-import { integer, iso } from "../samples/template.ts";
 import { hmacOfBody } from "../signature/signing.ts";
 
 export default provider({

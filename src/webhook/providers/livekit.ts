@@ -1,5 +1,5 @@
+import { base62, seconds } from "../provider/sample.ts";
 import { provider, says } from "../provider.ts";
-import { base62, seconds } from "../samples/template.ts";
 
 export default provider({
   title: "LiveKit",

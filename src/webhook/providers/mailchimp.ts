@@ -1,7 +1,7 @@
-import { isThere } from "../handshakes/handshake.ts";
-import { FORM } from "../intake/content.ts";
+import { FORM } from "../content/content.ts";
+import { isThere } from "../provider/handshake.ts";
+import { hex, isoSeconds } from "../provider/sample.ts";
 import { provider, says } from "../provider.ts";
-import { hex, isoSeconds } from "../samples/template.ts";
 import { SECRET_IN_URL } from "../signature/signing.ts";
 
 const GUIDE = "https://mailchimp.com/developer/marketing/guides/sync-audience-data-webhooks/";

@@ -1,6 +1,6 @@
-import { MULTIPART } from "../intake/content.ts";
+import { MULTIPART } from "../content/content.ts";
+import { base64url, hex, seconds } from "../provider/sample.ts";
 import { JSON_OR_FORM, provider, says } from "../provider.ts";
-import { base64url, hex, seconds } from "../samples/template.ts";
 import { hmacOfBody } from "../signature/signing.ts";
 
 export default provider({

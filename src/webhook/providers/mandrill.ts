@@ -1,7 +1,7 @@
-import { isThere } from "../handshakes/handshake.ts";
-import { FORM } from "../intake/content.ts";
+import { FORM } from "../content/content.ts";
+import { isThere } from "../provider/handshake.ts";
+import { hex, seconds } from "../provider/sample.ts";
 import { provider } from "../provider.ts";
-import { hex, seconds } from "../samples/template.ts";
 import { base64OfBody } from "../signature/signing.ts";
 import { SORTED_FORM } from "../signature/sorted-form.ts";
 

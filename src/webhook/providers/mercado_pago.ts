@@ -1,5 +1,6 @@
+import { queryOf } from "../../lib/request-target.ts";
 import { provider, says } from "../provider.ts";
-import { headerText, type OwnPart, queryOf } from "../signature/signed-text.ts";
+import { headerText, type OwnPart } from "../signature/signed-text.ts";
 import { timestampedPairs } from "../signature/signing.ts";
 
 /** A named value, or nothing without one. What follows the sign that ends it could be another value. */

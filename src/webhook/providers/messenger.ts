@@ -1,5 +1,5 @@
+import { base62 } from "../provider/sample.ts";
 import { type Provider, says } from "../provider.ts";
-import { base62 } from "../samples/template.ts";
 import meta from "./meta.ts";
 
 export default {

@@ -1,6 +1,6 @@
-import { hub } from "../handshakes/described.ts";
+import { hub } from "../provider/described-handshakes.ts";
+import { base62, seconds } from "../provider/sample.ts";
 import { provider, says } from "../provider.ts";
-import { base62, seconds } from "../samples/template.ts";
 import { hmacOfBody } from "../signature/signing.ts";
 
 export default provider({

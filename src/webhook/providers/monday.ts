@@ -1,4 +1,4 @@
-import { hasOnly, inMember, json } from "../handshakes/handshake.ts";
+import { hasOnly, inMember, json } from "../provider/handshake.ts";
 import { provider, says } from "../provider.ts";
 
 export default provider({

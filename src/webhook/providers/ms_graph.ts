@@ -1,6 +1,6 @@
-import { PRINTABLE, text, withChallenge } from "../handshakes/handshake.ts";
+import { PRINTABLE, text, withChallenge } from "../provider/handshake.ts";
+import { base62, iso } from "../provider/sample.ts";
 import { provider, says } from "../provider.ts";
-import { base62, iso } from "../samples/template.ts";
 
 const TOKEN = "validationToken";
 

@@ -1,8 +1,8 @@
 import { randomUUID } from "node:crypto";
-import { hasOnly } from "../handshakes/handshake.ts";
-import type { Content } from "../intake/content.ts";
+import type { Content } from "../content/content.ts";
+import { hasOnly } from "../provider/handshake.ts";
+import { iso } from "../provider/sample.ts";
 import { provider, says } from "../provider.ts";
-import { iso } from "../samples/template.ts";
 import { hmacOfBody } from "../signature/signing.ts";
 
 // E.g. `secret_` and 43 letters and digits.

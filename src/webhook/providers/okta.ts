@@ -1,4 +1,4 @@
-import { inHeader, json, PRINTABLE } from "../handshakes/handshake.ts";
+import { inHeader, json, PRINTABLE } from "../provider/handshake.ts";
 import { provider, says } from "../provider.ts";
 
 export default provider({

@@ -1,5 +1,5 @@
+import { iso, ulid } from "../provider/sample.ts";
 import { provider, says } from "../provider.ts";
-import { iso, ulid } from "../samples/template.ts";
 import { timestampedPairs } from "../signature/signing.ts";
 
 export default provider({

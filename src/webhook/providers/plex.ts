@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
-import { MULTIPART } from "../intake/content.ts";
+import { MULTIPART } from "../content/content.ts";
+import { hex, integer } from "../provider/sample.ts";
 import { provider } from "../provider.ts";
-import { hex, integer } from "../samples/template.ts";
 import { SECRET_IN_URL } from "../signature/signing.ts";
 
 const DOCUMENTATION = "https://support.plex.tv/articles/115002267687-webhooks/";

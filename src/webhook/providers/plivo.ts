@@ -1,8 +1,8 @@
 import { randomUUID } from "node:crypto";
 import { parse } from "node:querystring";
-import { FORM } from "../intake/content.ts";
+import { FORM } from "../content/content.ts";
+import { isoSeconds } from "../provider/sample.ts";
 import { provider, says } from "../provider.ts";
-import { isoSeconds } from "../samples/template.ts";
 import { base64OfBody } from "../signature/signing.ts";
 import { SORTED_FORM } from "../signature/sorted-form.ts";
 

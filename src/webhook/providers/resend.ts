@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
+import { iso, messageId } from "../provider/sample.ts";
 import { provider, says } from "../provider.ts";
-import { iso, messageId } from "../samples/template.ts";
 import { standardWebhooks } from "../signature/signing.ts";
 
 export default provider({

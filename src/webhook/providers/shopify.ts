@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
+import { integer, iso, isoSeconds } from "../provider/sample.ts";
 import { provider, says } from "../provider.ts";
-import { integer, iso, isoSeconds } from "../samples/template.ts";
 import { base64OfBody } from "../signature/signing.ts";
 
 export default provider({

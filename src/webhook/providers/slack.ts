@@ -1,8 +1,8 @@
 import { randomUUID } from "node:crypto";
-import { inMember, isThere, text } from "../handshakes/handshake.ts";
-import { type Content, FORM } from "../intake/content.ts";
+import { type Content, FORM } from "../content/content.ts";
+import { inMember, isThere, text } from "../provider/handshake.ts";
+import { base62, base64url, integer, seconds, upperBase36 } from "../provider/sample.ts";
 import { JSON_OR_FORM, provider, says } from "../provider.ts";
-import { base62, base64url, integer, seconds, upperBase36 } from "../samples/template.ts";
 import { timestamped } from "../signature/signing.ts";
 
 /** Whether a form is the check of the certificate, and has nothing else but a token. */

@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
+import { hex, integer, seconds } from "../provider/sample.ts";
 import { provider, says } from "../provider.ts";
-import { hex, integer, seconds } from "../samples/template.ts";
 import { BEARER_TOKEN } from "../signature/signing.ts";
 
 export default provider({

@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
+import { base62, iso } from "../provider/sample.ts";
 import { provider, says } from "../provider.ts";
-import { base62, iso } from "../samples/template.ts";
 import { base64OfBody } from "../signature/signing.ts";
 
 export default provider({

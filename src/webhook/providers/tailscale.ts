@@ -1,5 +1,5 @@
+import { base62, isoSeconds } from "../provider/sample.ts";
 import { provider, says } from "../provider.ts";
-import { base62, isoSeconds } from "../samples/template.ts";
 import { timestampedPairs } from "../signature/signing.ts";
 
 export default provider({

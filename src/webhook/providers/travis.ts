@@ -1,6 +1,6 @@
-import { FORM } from "../intake/content.ts";
+import { FORM } from "../content/content.ts";
+import { hex, integer, iso } from "../provider/sample.ts";
 import { provider } from "../provider.ts";
-import { hex, integer, iso } from "../samples/template.ts";
 import { keySignature } from "../signature/signing.ts";
 
 export default provider({

@@ -1,4 +1,4 @@
-import { isThere } from "../handshakes/handshake.ts";
+import { isThere } from "../provider/handshake.ts";
 import { provider } from "../provider.ts";
 import { base64OfBody } from "../signature/signing.ts";
 

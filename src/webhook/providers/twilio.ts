@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
-import { FORM } from "../intake/content.ts";
+import { FORM } from "../content/content.ts";
+import { hex, isoSeconds } from "../provider/sample.ts";
 import { provider, says } from "../provider.ts";
-import { hex, isoSeconds } from "../samples/template.ts";
 import { base64OfBody } from "../signature/signing.ts";
 import { SORTED_FORM } from "../signature/sorted-form.ts";
 

@@ -1,4 +1,4 @@
-import { inMember, text } from "../handshakes/handshake.ts";
+import { inMember, text } from "../provider/handshake.ts";
 import { provider, says } from "../provider.ts";
 import { timestamped } from "../signature/signing.ts";
 

@@ -1,5 +1,5 @@
+import { hex, isoSeconds, ulid } from "../provider/sample.ts";
 import { provider, says } from "../provider.ts";
-import { hex, isoSeconds, ulid } from "../samples/template.ts";
 import { base64OfBody } from "../signature/signing.ts";
 
 const MINUTE_MS = 60_000;

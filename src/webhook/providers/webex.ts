@@ -1,5 +1,5 @@
+import { base64url, iso } from "../provider/sample.ts";
 import { provider } from "../provider.ts";
-import { base64url, iso } from "../samples/template.ts";
 import { hmacOfBody } from "../signature/signing.ts";
 
 export default provider({

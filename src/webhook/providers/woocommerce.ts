@@ -1,6 +1,6 @@
-import { FORM } from "../intake/content.ts";
+import { FORM } from "../content/content.ts";
+import { base62, hex, integer, isoSeconds } from "../provider/sample.ts";
 import { provider, says } from "../provider.ts";
-import { base62, hex, integer, isoSeconds } from "../samples/template.ts";
 import { base64OfBody } from "../signature/signing.ts";
 
 export default provider({

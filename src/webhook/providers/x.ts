@@ -1,4 +1,4 @@
-import { hmacOf, inQuery, json } from "../handshakes/handshake.ts";
+import { hmacOf, inQuery, json } from "../provider/handshake.ts";
 import { provider, says } from "../provider.ts";
 import { base64OfBody } from "../signature/signing.ts";
 

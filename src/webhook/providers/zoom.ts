@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
-import { hmacOf, inMember, json } from "../handshakes/handshake.ts";
+import { hmacOf, inMember, json } from "../provider/handshake.ts";
+import { hex, integer, isoSeconds } from "../provider/sample.ts";
 import { provider, says } from "../provider.ts";
-import { hex, integer, isoSeconds } from "../samples/template.ts";
 import { timestamped } from "../signature/signing.ts";
 
 export default provider({

@@ -1,12 +1,12 @@
 import { randomUUID } from "node:crypto";
 import { formatMultipart } from "../../lib/multipart.ts";
-import { FORM, MULTIPART } from "../intake/content.ts";
+import { FORM, MULTIPART } from "../content/content.ts";
+import { iso, messageId, type Sample, type SampleEvent, seconds, type Template } from "../provider/sample.ts";
 import type { Provider } from "../provider.ts";
 import { providerOf } from "../providers/index.ts";
 import type { Place } from "../signature/schemes.ts";
-import { iso, messageId, type Sample, type SampleEvent, seconds, type Template } from "./template.ts";
 
-export type { Sample } from "./template.ts";
+export type { Sample } from "../provider/sample.ts";
 
 /** What a sample is made for. */
 interface SampleOptions {

@@ -1,5 +1,5 @@
 import type { ReceivedSecret, SourceStore } from "../intake/source-store.ts";
-import type { Source } from "../source.ts";
+import type { Secret } from "../signature/secret.ts";
 import { usageIn } from "./rotation.ts";
 
 /** What became of a secret that a handshake brought: why it was not kept, if it was not. */
@@ -15,7 +15,7 @@ const MAX_PER_SOURCE = 5;
  */
 export async function keepReceivedSecret(
   store: Pick<SourceStore, "list" | "keepSecret">,
-  { name, secrets }: Pick<Source, "name" | "secrets">,
+  { name, secrets }: { name: string; secrets: readonly Secret[] },
   received: Omit<ReceivedSecret, "source">,
 ): Promise<Kept> {
   if (secrets.some(({ value }) => value === received.value)) return "known";

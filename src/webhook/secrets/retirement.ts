@@ -3,15 +3,8 @@ import { type Repetition, repeat } from "../../lib/repeat.ts";
 import type { Log } from "../../log.ts";
 import type { SourceRecord, SourceStore } from "../intake/source-store.ts";
 import { createTimeBound } from "../intake/source-times.ts";
-import {
-  type MarkedSecret,
-  NOTICE_MS,
-  type OldSecret,
-  oldSecretsOf,
-  type RotatingSource,
-  retiresAt,
-  usageIn,
-} from "./rotation.ts";
+import type { Credential } from "../signature/secret.ts";
+import { NOTICE_MS, type OldSecret, oldSecretsOf, type RotatingSource, retiresAt, usageIn } from "./rotation.ts";
 
 /** Retires the old secrets of sources with `retire`, and announces it in the log. */
 export interface Retirement {
@@ -19,7 +12,7 @@ export interface Retirement {
    * Whether a secret that has verified a delivery is still accepted. If so, this is a use of it. Throws
    * `store_unavailable` if the store must tell and does not answer.
    */
-  accepts(source: RotatingSource, secret: MarkedSecret): Promise<boolean>;
+  accepts(source: RotatingSource, secret: Credential): Promise<boolean>;
   start(): void;
   stop(): Promise<void>;
 }
@@ -69,7 +62,7 @@ export function createRetirement(options: RetirementOptions): Retirement {
     return done;
   }
 
-  function usageOf(source: string, secret: MarkedSecret) {
+  function usageOf(source: string, secret: Credential) {
     const key = keyOf(source, secret);
     const stored = usageIn(records.get(source), secret);
     const seenAt = lastSeen.get(key);
@@ -84,7 +77,7 @@ export function createRetirement(options: RetirementOptions): Retirement {
   const retirementOf = (source: string, old: OldSecret, retireMs: number) =>
     retiresAt(old, retireMs, (secret) => usageOf(source, secret));
 
-  function announce(source: string, secret: MarkedSecret, at: number): void {
+  function announce(source: string, secret: Credential, at: number): void {
     const key = keyOf(source, secret);
     const state = at <= now() ? "retired" : at - now() <= NOTICE_MS ? "soon" : "used";
     if (announced.get(key) === state) return;
@@ -133,6 +126,6 @@ export function createRetirement(options: RetirementOptions): Retirement {
 }
 
 /** A changed value is another secret. Only the name may contain spaces. */
-function keyOf(source: string, { name, mark }: MarkedSecret): string {
+function keyOf(source: string, { name, mark }: Credential): string {
   return `${source} ${mark} ${name}`;
 }

@@ -1,7 +1,7 @@
 import { DAY_MS } from "../../lib/durations.ts";
 import { isoTime } from "../../lib/iso-time.ts";
 import type { SourceRecord } from "../intake/source-store.ts";
-import type { Secret } from "../source.ts";
+import type { Credential } from "../signature/secret.ts";
 
 /** What is left to do of a rotation of secrets. The texts name secrets, and never have their values. */
 interface RotationFinding {
@@ -9,18 +9,19 @@ interface RotationFinding {
   remedy: string;
 }
 
-/** A secret or public key without its value. */
-export type MarkedSecret = Pick<Secret, "name" | "mark">;
-
-/** A source with what its sender may sign with, the newest first. Secrets and public keys are rotated apart. */
-export interface RotatingSource {
-  name: string;
-  secrets: readonly MarkedSecret[];
-  keys?: readonly MarkedSecret[];
+/** When a source stops to accept an old secret. */
+export interface RetirementSettings {
   /**
    * An old secret that has not verified a delivery for so long is retired: it is no longer accepted. Undefined: never.
    */
   retireMs?: number;
+}
+
+/** A source with what its sender may sign with, the newest first. Secrets and public keys are rotated apart. */
+export interface RotatingSource extends RetirementSettings {
+  name: string;
+  secrets: readonly Credential[];
+  keys?: readonly Credential[];
 }
 
 /** When a secret verified deliveries, in Unix milliseconds. */
@@ -47,7 +48,7 @@ export function rotationFindings(
   record: SourceRecord | undefined,
   now: number,
 ): RotationFinding[] {
-  const usageOf = (secret: MarkedSecret) => usageIn(record, secret);
+  const usageOf = (secret: Credential) => usageIn(record, secret);
   return oldSecretsOf(source).flatMap((old) => {
     const { secret, newer } = old;
     const isUsed = isStillUsed(secret, newer[0], record);
@@ -68,19 +69,19 @@ export function oldSecretInUse(source: RotatingSource, record: SourceRecord | un
 
 /** An old secret with those that replace it, the newest first. */
 export interface OldSecret {
-  secret: MarkedSecret;
-  newer: readonly [MarkedSecret, ...MarkedSecret[]];
+  secret: Credential;
+  newer: readonly [Credential, ...Credential[]];
 }
 
 /** The secrets and public keys of a source except the newest of each. */
 export function oldSecretsOf({ secrets, keys = [] }: Pick<RotatingSource, "secrets" | "keys">): OldSecret[] {
   return [secrets, keys].flatMap(([newest, ...old]) =>
-    old.map((secret, index) => ({ secret, newer: [newest as MarkedSecret, ...old.slice(0, index)] })),
+    old.map((secret, index) => ({ secret, newer: [newest as Credential, ...old.slice(0, index)] })),
   );
 }
 
 /** When a secret, with its present value, verified deliveries. Undefined if it has verified none. */
-export function usageIn(record: SourceRecord | undefined, { name, mark }: MarkedSecret): Usage | undefined {
+export function usageIn(record: SourceRecord | undefined, { name, mark }: Credential): Usage | undefined {
   return record?.secrets.find((usage) => usage.name === name && usage.mark === mark);
 }
 
@@ -91,13 +92,13 @@ export function usageIn(record: SourceRecord | undefined, { name, mark }: Marked
 export function retiresAt(
   { secret, newer }: OldSecret,
   retireMs: number,
-  usageOf: (secret: MarkedSecret) => Usage | undefined,
+  usageOf: (secret: Credential) => Usage | undefined,
 ): number {
   const firstUses = newer.flatMap((one) => usageOf(one)?.firstUsedAt ?? []);
   return (usageOf(secret)?.lastUsedAt ?? Math.min(...firstUses)) + retireMs;
 }
 
-function isStillUsed(secret: MarkedSecret, newest: MarkedSecret, record: SourceRecord | undefined): boolean {
+function isStillUsed(secret: Credential, newest: Credential, record: SourceRecord | undefined): boolean {
   const usage = usageIn(record, secret);
   return usage !== undefined && record?.lastSecret === secret.name && !overlaps(usageIn(record, newest), usage);
 }
@@ -113,7 +114,7 @@ function overlaps(newest: Usage | undefined, old: Usage): boolean {
   return newest !== undefined && old.lastUsedAt - newest.lastUsedAt <= OVERLAP_MS;
 }
 
-function retired(source: string, { name }: MarkedSecret, at: number): RotationFinding {
+function retired(source: string, { name }: Credential, at: number): RotationFinding {
   return {
     found: `${source} has not accepted ${name} since ${isoTime(at)}: it is retired`,
     remedy: removal(source, name),
@@ -127,7 +128,7 @@ function retiresSoon(source: string, { secret, newer }: OldSecret, isUsed: boole
   };
 }
 
-function unused(source: string, { name }: MarkedSecret, usage: Usage | undefined, now: number): RotationFinding {
+function unused(source: string, { name }: Credential, usage: Usage | undefined, now: number): RotationFinding {
   const found =
     usage === undefined
       ? `the sender of ${source} has never signed with ${name}`
@@ -151,7 +152,7 @@ function stillUsed(
 
 const removal = (source: string, name: string) => `remove ${name} from ${source}`;
 
-const change = ({ name }: MarkedSecret) => `set the secret of ${name} at the sender`;
+const change = ({ name }: Credential) => `set the secret of ${name} at the sender`;
 
 function ago(at: number, now: number): string {
   const days = Math.max(0, Math.floor((now - at) / DAY_MS));

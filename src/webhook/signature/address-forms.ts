@@ -1,6 +1,7 @@
 import { parse, stringify } from "node:querystring";
+import { splitTarget } from "../../lib/request-target.ts";
 import type { AddressForm } from "./schemes.ts";
-import { type SignedRequest, splitTarget } from "./signed-text.ts";
+import type { SignedRequest } from "./signed-text.ts";
 
 /**
  * The request under each address that its sender may have signed: as it was sent and, if it is configured, under the

@@ -1,7 +1,20 @@
 import type { IncomingHttpHeaders } from "node:http";
 import type { Scheme } from "./schemes.ts";
-import type { Credential } from "./signature-check.ts";
-import type { Covered, SignedRequest } from "./signed-text.ts";
+import type { Credential } from "./secret.ts";
+import type { Credentials } from "./signature-check.ts";
+import type { Covered, Options, SignedRequest } from "./signed-text.ts";
+
+/** What a source verifies deliveries with. */
+export interface SignatureSettings extends Credentials {
+  /** The accepted signature schemes. One valid signature is enough. */
+  schemes: readonly Scheme[];
+  /** What the preset needs besides. */
+  options?: Options;
+  /** Largest difference of a signed timestamp from the clock, either way. Undefined: that of the scheme. */
+  toleranceSeconds?: number;
+  /** Scheme and host under which the server is reached, if it is configured. Signatures may cover them. */
+  publicOrigin?: string;
+}
 
 /** Why a delivery is refused, for the log, in the order of the checks. The sender is never told. */
 export const REFUSAL_REASONS = [

@@ -2,16 +2,15 @@ import { hash, X509Certificate } from "node:crypto";
 import { extensionsOf } from "../../lib/certificate-extensions.ts";
 import { objectIn } from "../../lib/compact-jws.ts";
 import { valueAt } from "../../lib/json-path.ts";
-import type { Content } from "../intake/content.ts";
-import type { VerifiedBy } from "../source.ts";
-import type { BoundScheme, RefusalReason, Verified } from "./bound-scheme.ts";
+import type { Content } from "../content/content.ts";
+import type { BoundScheme, RefusalReason, SignatureSettings, Verified } from "./bound-scheme.ts";
 import { faultOfTimes, holdsClaims, isSignedWith, openToken } from "./jwt.ts";
 import { type JwsScheme, requiredClaims } from "./schemes.ts";
 
 /**
  * Prepares a scheme of tokens in the body, whose certificates lead to one of the roots that the source has as its keys.
  */
-export function bindJws(scheme: JwsScheme, { keys = [], options }: VerifiedBy): BoundScheme {
+export function bindJws(scheme: JwsScheme, { keys = [], options }: SignatureSettings): BoundScheme {
   const required = requiredClaims(scheme, options);
   const certificatesOf = (key: (typeof keys)[number]) => key.keys.flatMap(({ certificate }) => certificate ?? []);
 

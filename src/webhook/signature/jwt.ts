@@ -2,12 +2,12 @@ import { createHmac, type KeyObject, timingSafeEqual, verify } from "node:crypto
 import { objectIn, splitJws } from "../../lib/compact-jws.ts";
 import { trimSpace } from "../../lib/header-value.ts";
 import { valueAt } from "../../lib/json-path.ts";
-import { isSha256Of } from "../intake/content.ts";
-import type { VerifiedBy } from "../source.ts";
+import { isSha256Of } from "../content/content.ts";
 import { addressesOf } from "./address-forms.ts";
-import type { BoundScheme, RefusalReason, Verified } from "./bound-scheme.ts";
+import type { BoundScheme, RefusalReason, SignatureSettings, Verified } from "./bound-scheme.ts";
 import { digestOf, JWT_KEY_TYPES, type JwtAlgorithm, type JwtScheme, requiredClaims, usesSecret } from "./schemes.ts";
-import type { Credential, Credentials } from "./signature-check.ts";
+import type { Credential } from "./secret.ts";
+import type { Credentials } from "./signature-check.ts";
 import { withoutScheme } from "./signature-items.ts";
 import type { SignedRequest } from "./signed-text.ts";
 
@@ -27,7 +27,7 @@ interface GenuineToken {
  * Prepares a scheme of signed tokens for the secrets or keys of a source. Node's own functions check the signature, at
  * once: `jose` would wait in the thread pool for password hashes.
  */
-export function bindJwt(scheme: JwtScheme, source: VerifiedBy): BoundScheme {
+export function bindJwt(scheme: JwtScheme, source: SignatureSettings): BoundScheme {
   const required = requiredClaims(scheme, source.options);
   const times = {
     needsExpiry: scheme.needsExpiry,

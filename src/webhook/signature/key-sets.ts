@@ -1,7 +1,7 @@
 import type { Log } from "../../log.ts";
 import { type DocumentCopies, openDocumentCopies } from "../addresses/document-copies.ts";
 import { type FollowedDocument, type FollowedDocuments, followDocuments } from "../addresses/followed-documents.ts";
-import type { Source } from "../source.ts";
+import type { SignatureSettings } from "./bound-scheme.ts";
 import { type IdentifiedKey, type PublicKey, readPublicKeys } from "./public-key.ts";
 
 /** A set of public keys at a URL of their sender (RFC 7517), as data. */
@@ -51,14 +51,14 @@ export function openKeySetCopies(dataDir: string): KeySetCopies {
 /** The sets of public keys of a running server. */
 export interface KeySets extends Pick<FollowedDocuments<KeySet, unknown>, "apply" | "tried" | "start" | "stop"> {
   /** The source with the present keys of its sets, now and later. */
-  withKeys(source: Source): Source;
+  withKeys<Keyed extends Pick<SignatureSettings, "keys">>(source: Keyed): Keyed;
   /**
    * Reads the sets of a source again because a signature matches none of its keys, at most once a minute. Resolves to
    * whether they have changed.
    */
-  renew(source: Source): Promise<boolean>;
+  renew(source: Pick<SignatureSettings, "keys">): Promise<boolean>;
   /** Whether a set of the source has never been read. */
-  isMissing(source: Source): boolean;
+  isMissing(source: Pick<SignatureSettings, "keys">): boolean;
 }
 
 interface KeySetsOptions {
@@ -105,9 +105,9 @@ export function createKeySets({ read, copies, log, now }: KeySetsOptions): KeySe
 
   return {
     ...sets,
-    withKeys: ({ keys = [], ...rest }) => ({
-      ...rest,
-      keys: keys.map((key) => (key.set ? withContent(key, key.set) : key)),
+    withKeys: (source) => ({
+      ...source,
+      keys: source.keys?.map((key) => (key.set ? withContent(key, key.set) : key)),
     }),
     async renew(source) {
       const wanted = keySetsOf(source);
@@ -131,7 +131,7 @@ export function createKeySets({ read, copies, log, now }: KeySetsOptions): KeySe
 }
 
 /** The sets of public keys of a source. */
-export function keySetsOf({ keys = [] }: Pick<Source, "keys">): KeySet[] {
+export function keySetsOf({ keys = [] }: Pick<SignatureSettings, "keys">): KeySet[] {
   return keys.flatMap(({ set }) => set ?? []);
 }
 

@@ -1,4 +1,4 @@
-import type { Source } from "../source.ts";
+import type { SignatureSettings } from "./bound-scheme.ts";
 import { DIGESTS } from "./hmac.ts";
 import type { DigestEncoding, DigestName, HmacScheme, KeyForm, TimeUnit } from "./schemes.ts";
 import { createVerifier } from "./signature.ts";
@@ -20,7 +20,7 @@ const MAX_IDS = 4;
  * header, of the body alone or with a time, an id or the address. Returns a `verify` block in YAML that accepts it;
  * null if none is found.
  */
-export function proposedVerify(source: Source, request: SignedRequest, now: number): string | null {
+export function proposedVerify(source: SignatureSettings, request: SignedRequest, now: number): string | null {
   if (source.secrets.length === 0 || request.content.bytes.length > MAX_BODY_BYTES) return null;
   for (const layout of layoutsIn(request).slice(0, MAX_SIGNATURES)) {
     for (const timestamp of [undefined, ...timesFor(layout, request).slice(0, MAX_TIMES)]) {
@@ -38,7 +38,7 @@ export function proposedVerify(source: Source, request: SignedRequest, now: numb
 const KEY_FORMS: readonly KeyForm[] = ["utf8", "hex", "base64", "whsec"];
 
 /** Whether a scheme accepts a delivery, at any time. */
-function accepts(source: Source, scheme: HmacScheme, request: SignedRequest, now: number): boolean {
+function accepts(source: SignatureSettings, scheme: HmacScheme, request: SignedRequest, now: number): boolean {
   const verifier = createVerifier({ ...source, schemes: [scheme], toleranceSeconds: Number.MAX_SAFE_INTEGER });
   return typeof verifier.judge(request, now) === "object";
 }

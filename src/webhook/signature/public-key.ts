@@ -7,7 +7,7 @@ import { type DigestEncoding, keyTypesOf, type PublicKeyScheme } from "./schemes
 export interface PublicKey {
   /** E.g. `env:NAME`; for a key that is written in the file, `key:` and the beginning of its digest. */
   name: string;
-  /** Changes when the keys do, see secret-mark.ts. */
+  /** Changes when the keys do, see `markOf`. */
   mark: string;
   keys: readonly IdentifiedKey[];
   /** Where the keys are fetched from, if they are not set. `keys` are the last good ones. */

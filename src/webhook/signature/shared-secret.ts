@@ -1,10 +1,11 @@
 import { createHash, timingSafeEqual } from "node:crypto";
 import { valueAt } from "../../lib/json-path.ts";
-import type { Secret } from "../source.ts";
+import { queryOf } from "../../lib/request-target.ts";
 import type { BoundScheme, RefusalReason, Verified } from "./bound-scheme.ts";
 import type { BasicScheme, TokenScheme } from "./schemes.ts";
+import type { Secret } from "./secret.ts";
 import { withoutScheme } from "./signature-items.ts";
-import { queryOf, type SignedRequest } from "./signed-text.ts";
+import type { SignedRequest } from "./signed-text.ts";
 
 /**
  * Prepares a scheme in which the delivery carries the secret itself. In a header, it is compared before the body is

@@ -13,7 +13,8 @@ import { JSON_FIELDS } from "../../lib/form-json.ts";
 import { isObject } from "../../lib/json.ts";
 import { valueAt } from "../../lib/json-path.ts";
 import { boundaryIn, formatMultipart } from "../../lib/multipart.ts";
-import { type Content, isSha256Of, MULTIPART, openContent } from "../intake/content.ts";
+import { queryOf } from "../../lib/request-target.ts";
+import { type Content, isSha256Of, MULTIPART, openContent } from "../content/content.ts";
 import { createHmac, createPrefixHash } from "./hmac.ts";
 import {
   digestOf,
@@ -27,8 +28,8 @@ import {
   type TokenScheme,
   usesSecret,
 } from "./schemes.ts";
-import { keysOf } from "./secret-key.ts";
-import { type HeaderItems, type Options, ownPartsOf, parseSignedText, queryOf, readSignedText } from "./signed-text.ts";
+import { keysOf } from "./secret.ts";
+import { type HeaderItems, type Options, ownPartsOf, parseSignedText, readSignedText } from "./signed-text.ts";
 import { formatTimestamp } from "./timestamp.ts";
 
 /** A delivery before it is signed. */

@@ -1,11 +1,7 @@
-import type { Secret } from "../source.ts";
 import { createDigestReader, createHmac, createPrefixHash, type IsDigest } from "./hmac.ts";
 import { checkSignature, type PublicKey, readSignatureBytes } from "./public-key.ts";
 import type { HmacScheme, PublicKeyScheme, SignedScheme } from "./schemes.ts";
-import { keysOf } from "./secret-key.ts";
-
-/** The secret or public key that a delivery was verified with. */
-export type Credential = Pick<Secret, "name" | "mark">;
+import { type Credential, keysOf, type Secret } from "./secret.ts";
 
 /** Finds the secret or public key of a source that a signature is right for. */
 interface SignatureCheck<Signature> {
@@ -15,7 +11,7 @@ interface SignatureCheck<Signature> {
   find(signatures: readonly Signature[], pieces: readonly Uint8Array[]): Credential | undefined;
 }
 
-/** The credentials of a source, the newest first. */
+/** The secrets and public keys that a sender may sign with, the newest first. Undefined: no keys. */
 export interface Credentials {
   secrets: readonly Secret[];
   keys?: readonly PublicKey[];

@@ -1,14 +1,15 @@
 import { hash } from "node:crypto";
 import type { IncomingHttpHeaders } from "node:http";
 import { valueAt } from "../../lib/json-path.ts";
-import { type Content, isSha256Of } from "../intake/content.ts";
-import type { Source, VerifiedBy } from "../source.ts";
+import { queryOf } from "../../lib/request-target.ts";
+import { type Content, isSha256Of } from "../content/content.ts";
 import { addressesOf } from "./address-forms.ts";
 import {
   type BoundScheme,
   type Candidate,
   REFUSAL_REASONS,
   type RefusalReason,
+  type SignatureSettings,
   type Verified,
 } from "./bound-scheme.ts";
 import { bindJws } from "./jws.ts";
@@ -17,14 +18,7 @@ import { DEFAULT_TOLERANCE_SECONDS, type Scheme, type SignedScheme } from "./sch
 import { bindSharedSecret } from "./shared-secret.ts";
 import { createSignatureCheck } from "./signature-check.ts";
 import { readSignatures } from "./signature-items.ts";
-import {
-  type Covered,
-  type HeaderItems,
-  parseSignedText,
-  queryOf,
-  readSignedText,
-  type SignedRequest,
-} from "./signed-text.ts";
+import { type Covered, type HeaderItems, parseSignedText, readSignedText, type SignedRequest } from "./signed-text.ts";
 import { parseTimestamp } from "./timestamp.ts";
 
 /** The signatures of a delivery that may be valid, or why none can be. */
@@ -41,7 +35,7 @@ interface Verifier {
 }
 
 /** Creates the verifier of a source. A delivery is genuine if one scheme accepts it. Its methods never throw. */
-export function createVerifier(source: VerifiedBy & Pick<Source, "schemes">): Verifier {
+export function createVerifier(source: SignatureSettings): Verifier {
   const bound = source.schemes.map((scheme) => bind(scheme, source));
   const verifier: Verifier = {
     read(headers, now) {
@@ -72,7 +66,7 @@ export function createVerifier(source: VerifiedBy & Pick<Source, "schemes">): Ve
   return verifier;
 }
 
-function bind(scheme: Scheme, source: VerifiedBy): BoundScheme {
+function bind(scheme: Scheme, source: SignatureSettings): BoundScheme {
   switch (scheme.type) {
     case "jwt":
       return bindJwt(scheme, source);
@@ -99,7 +93,7 @@ interface ReadGroup extends HeaderItems {
 }
 
 /** Prepares a scheme for the secrets and keys of a source. */
-function bindSigned(scheme: SignedScheme, source: VerifiedBy): BoundScheme {
+function bindSigned(scheme: SignedScheme, source: SignatureSettings): BoundScheme {
   const { signature, timestamp, bodyHash, isIdentity } = scheme;
   const { options, toleranceSeconds = scheme.toleranceSeconds ?? DEFAULT_TOLERANCE_SECONDS } = source;
   const check = createSignatureCheck(scheme, source);

@@ -1,6 +1,7 @@
 import { hash } from "node:crypto";
 import type { IncomingHttpHeaders } from "node:http";
-import type { Content } from "../intake/content.ts";
+import { queryOf } from "../../lib/request-target.ts";
+import type { Content } from "../content/content.ts";
 
 /** The parts of a delivery that a signature may cover. */
 export interface SignedRequest {
@@ -202,15 +203,4 @@ export function bytesOf(text: string | undefined): Uint8Array | null {
 function textOf(value: unknown): Uint8Array | null {
   if (typeof value === "string") return Buffer.from(value);
   return typeof value === "number" ? Buffer.from(String(value)) : null;
-}
-
-/** The path and the query of a request target. The query is undefined without a `?`. */
-export function splitTarget(target: string): [path: string, query: string | undefined] {
-  const at = target.indexOf("?");
-  return at === -1 ? [target, undefined] : [target.slice(0, at), target.slice(at + 1)];
-}
-
-/** The parameters in the query of a request target. */
-export function queryOf(target: string): URLSearchParams {
-  return new URLSearchParams(splitTarget(target)[1]);
 }

@@ -1,4 +1,4 @@
-import { type Content, FORM } from "../intake/content.ts";
+import { type Content, FORM } from "../content/content.ts";
 import type { OwnPart } from "./signed-text.ts";
 
 /** The fields of a form, sorted by name, each name followed by its value, as Twilio, Mandrill and Plivo sign them. */

@@ -1,5 +1,5 @@
 import { signedJwt } from "../../lib/signed-jwt.ts";
-import { textAt } from "../catch-up/adapter.ts";
+import { textAt } from "../provider/catch-up.ts";
 import type { Renewal } from "./renewal.ts";
 import type { Subscription } from "./store.ts";
 

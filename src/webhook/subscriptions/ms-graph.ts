@@ -1,5 +1,5 @@
-import { textAt, timeOf } from "../catch-up/adapter.ts";
 import { ApiError } from "../catch-up/api.ts";
+import { textAt, timeOf } from "../provider/catch-up.ts";
 import type { Renewal } from "./renewal.ts";
 import type { Subscription } from "./store.ts";
 

@@ -1,5 +1,5 @@
 import { MINUTE_MS } from "../../lib/durations.ts";
-import type { SendToApi } from "../catch-up/adapter.ts";
+import type { SendToApi } from "../provider/catch-up.ts";
 import type { Subscription } from "./store.ts";
 
 /** What a source sets to keep its subscription alive. */

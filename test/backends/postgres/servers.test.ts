@@ -3,7 +3,7 @@ import { suite, test } from "node:test";
 import { setTimeout as delay } from "node:timers/promises";
 import { startClock } from "../../../src/postgres/clock.ts";
 import { storesOn } from "../../../src/postgres/stores.ts";
-import { openStored } from "../../../src/webhook/intake/stored-content.ts";
+import { openStored } from "../../../src/webhook/content/stored-content.ts";
 import { createWorker } from "../../../src/worker/worker.ts";
 import { needsPostgres } from "../../helpers/back-end.ts";
 import { newEvent } from "../../helpers/events.ts";

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { Ajv } from "ajv";
-import type { ApiRequest } from "../../../src/webhook/catch-up/adapter.ts";
+import type { ApiRequest } from "../../../src/webhook/provider/catch-up.ts";
 import type { StandInAnswer } from "./stand-in.ts";
 
 type Schema = boolean | { [name: string]: unknown };

@@ -1,4 +1,4 @@
-import type { ApiRequest } from "../../../src/webhook/catch-up/adapter.ts";
+import type { ApiRequest } from "../../../src/webhook/provider/catch-up.ts";
 import {
   answerJson,
   type DeliveryLog,

@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
-import type { ApiRequest } from "../../../src/webhook/catch-up/adapter.ts";
+import type { ApiRequest } from "../../../src/webhook/provider/catch-up.ts";
 import type { Cleanup } from "../temp-dir.ts";
 import type { StandInAnswer } from "./stand-in.ts";
 

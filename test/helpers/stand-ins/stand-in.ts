@@ -1,4 +1,4 @@
-import type { ApiRequest } from "../../../src/webhook/catch-up/adapter.ts";
+import type { ApiRequest } from "../../../src/webhook/provider/catch-up.ts";
 
 /** What a stand-in answers to a request to its API. */
 export interface StandInAnswer {

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
-import { type ApiRequest, linkOf } from "../../../src/webhook/catch-up/adapter.ts";
 import { ApiError, createApi } from "../../../src/webhook/catch-up/api.ts";
+import { type ApiRequest, linkOf } from "../../../src/webhook/provider/catch-up.ts";
 
 const NOW = 1_800_000_000_000;
 const ORIGIN = "https://api.example";

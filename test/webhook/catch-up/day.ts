@@ -1,7 +1,7 @@
 import { localStores } from "../../../src/sqlite/stores.ts";
-import type { ApiRequest, CatchUpAdapter, CatchUpSettings } from "../../../src/webhook/catch-up/adapter.ts";
 import { createApi } from "../../../src/webhook/catch-up/api.ts";
 import { type CatchUpRun, runCatchUp } from "../../../src/webhook/catch-up/run.ts";
+import type { ApiRequest, CatchUpAdapter, CatchUpSettings } from "../../../src/webhook/provider/catch-up.ts";
 import { tempDatabase } from "../../helpers/database.ts";
 import { newEvent } from "../../helpers/events.ts";
 import { TOKEN } from "../../helpers/stand-ins/providers.ts";

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { ListedAttempt } from "../../../src/webhook/catch-up/adapter.ts";
 import { grouped } from "../../../src/webhook/catch-up/decide.ts";
+import type { ListedAttempt } from "../../../src/webhook/provider/catch-up.ts";
 
 const attempt = (item: string, at: number | null) => ({ item, at, outcome: "failed" }) as ListedAttempt;
 

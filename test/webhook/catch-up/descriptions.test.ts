@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { suite, type TestContext, test } from "node:test";
-import type { ApiRequest } from "../../../src/webhook/catch-up/adapter.ts";
+import type { ApiRequest } from "../../../src/webhook/provider/catch-up.ts";
 import { apiDescription, createComparison } from "../../helpers/stand-ins/described.ts";
 import { githubApi, gitlabApi, stripeApi } from "../../helpers/stand-ins/providers.ts";
 import { answerJson, type DeliveryLog } from "../../helpers/stand-ins/stand-in.ts";

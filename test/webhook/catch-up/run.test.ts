@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { suite, type TestContext, test } from "node:test";
 import { originOf } from "../../../src/events/captured.ts";
-import type { ApiRequest } from "../../../src/webhook/catch-up/adapter.ts";
 import { ApiError } from "../../../src/webhook/catch-up/api.ts";
+import type { ApiRequest } from "../../../src/webhook/provider/catch-up.ts";
 import { newEvent } from "../../helpers/events.ts";
 import { svixApi } from "../../helpers/stand-ins/providers.ts";
 import { type DeliveryLog, NOT_FOUND } from "../../helpers/stand-ins/stand-in.ts";

@@ -1,8 +1,5 @@
-import { github } from "../../../src/webhook/catch-up/github.ts";
-import { gitlab } from "../../../src/webhook/catch-up/gitlab.ts";
-import { paypal } from "../../../src/webhook/catch-up/paypal.ts";
-import { stripe } from "../../../src/webhook/catch-up/stripe.ts";
-import { svix } from "../../../src/webhook/catch-up/svix.ts";
+import type { CatchUpAdapter } from "../../../src/webhook/provider/catch-up.ts";
+import { providerOf } from "../../../src/webhook/providers/index.ts";
 import {
   githubApi,
   gitlabApi,
@@ -14,6 +11,9 @@ import {
 } from "../../helpers/stand-ins/providers.ts";
 import { HOUR } from "./day.ts";
 
+/** How a provider is caught up with. */
+export const adapterOf = (name: string) => providerOf(name)?.catchUp as CatchUpAdapter;
+
 const GITHUB_HOOK = "https://api.github.com/repos/octocat/hello/hooks/1";
 const GITLAB_HOOK = "https://gitlab.com/api/v4/projects/42/hooks/7";
 const PAYPAL_HOOK = "https://api-m.paypal.com/v1/notifications/webhooks/5GP028458E2496506";
@@ -23,21 +23,21 @@ const SVIX_HOOK = "https://api.us.svix.com/api/v1/app/app_1/endpoint/ep_1srOrx2Z
 export const SENDERS = {
   github: {
     name: "github",
-    adapter: github,
+    adapter: adapterOf("github"),
     origin: "https://api.github.com",
     hook: GITHUB_HOOK,
     api: (log) => githubApi(log, GITHUB_HOOK),
   },
   gitlab: {
     name: "gitlab",
-    adapter: gitlab,
+    adapter: adapterOf("gitlab"),
     origin: "https://gitlab.com",
     hook: GITLAB_HOOK,
     api: (log, now) => gitlabApi(log, GITLAB_HOOK, now),
   },
   stripe: {
     name: "stripe",
-    adapter: stripe,
+    adapter: adapterOf("stripe"),
     origin: "https://api.stripe.com",
     hook: null,
     api: (log) => stripeApi(log, "https://api.stripe.com"),
@@ -48,7 +48,7 @@ export const SENDERS = {
   },
   paypal: {
     name: "paypal",
-    adapter: paypal,
+    adapter: adapterOf("paypal"),
     origin: "https://api-m.paypal.com",
     hook: PAYPAL_HOOK,
     api: (log) => paypalApi(log),
@@ -58,7 +58,7 @@ export const SENDERS = {
   },
   svix: {
     name: "svix",
-    adapter: svix,
+    adapter: adapterOf("svix"),
     origin: "https://api.us.svix.com",
     hook: SVIX_HOOK,
     api: (log) => svixApi(log, SVIX_HOOK),

@@ -1,11 +1,12 @@
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
 import { AppError } from "../../../src/errors.ts";
-import type { Answer } from "../../../src/webhook/handshakes/handshake.ts";
-import { createReverify } from "../../../src/webhook/held/reverify.ts";
-import { openContent } from "../../../src/webhook/intake/content.ts";
-import { requirePayload } from "../../../src/webhook/intake/delivered-event.ts";
-import type { Secret, Source } from "../../../src/webhook/source.ts";
+import { openContent } from "../../../src/webhook/content/content.ts";
+import type { Answer } from "../../../src/webhook/provider/handshake.ts";
+import type { Secret } from "../../../src/webhook/signature/secret.ts";
+import type { Source } from "../../../src/webhook/source.ts";
+import { requirePayload } from "../../../src/webhook/stages/delivered-event.ts";
+import { createReverify } from "../../../src/webhook/stages/reverify.ts";
 import {
   DELIVERY_ANSWERS,
   GET_ANSWERS,

@@ -3,8 +3,8 @@ import { createHmac } from "node:crypto";
 import type { IncomingHttpHeaders } from "node:http";
 import { suite, test } from "node:test";
 import { withoutCredentials } from "../../../src/webhook/held/held-credentials.ts";
-import { createReverify } from "../../../src/webhook/held/reverify.ts";
 import type { Source } from "../../../src/webhook/source.ts";
+import { createReverify } from "../../../src/webhook/stages/reverify.ts";
 import { sourceIn } from "../../helpers/config-file.ts";
 import { secretOf } from "../../helpers/secret.ts";
 

@@ -3,11 +3,11 @@ import { createHmac, hash } from "node:crypto";
 import type { IncomingHttpHeaders } from "node:http";
 import { suite, test } from "node:test";
 import { isInRanges } from "../../../src/lib/header-value.ts";
-import { openContent } from "../../../src/webhook/intake/content.ts";
-import { identify, requirePayload } from "../../../src/webhook/intake/delivered-event.ts";
+import { openContent } from "../../../src/webhook/content/content.ts";
 import { providerOf } from "../../../src/webhook/providers/index.ts";
 import type { Scheme } from "../../../src/webhook/signature/schemes.ts";
 import { createVerifier } from "../../../src/webhook/signature/signature.ts";
+import { identify, requirePayload } from "../../../src/webhook/stages/delivered-event.ts";
 import { sourceIn } from "../../helpers/config-file.ts";
 import { secretOf } from "../../helpers/secret.ts";
 

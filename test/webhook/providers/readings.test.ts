@@ -1,12 +1,12 @@
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
-import { FORM, openContent } from "../../../src/webhook/intake/content.ts";
-import { identify, requirePayload } from "../../../src/webhook/intake/delivered-event.ts";
+import { FORM, openContent } from "../../../src/webhook/content/content.ts";
 import type { Provider } from "../../../src/webhook/provider.ts";
 import { allProviders } from "../../../src/webhook/providers/index.ts";
 import { type Sample, sampleOf } from "../../../src/webhook/samples/index.ts";
 import { isSigned, type SignedScheme } from "../../../src/webhook/signature/schemes.ts";
 import { createVerifier } from "../../../src/webhook/signature/signature.ts";
+import { identify, requirePayload } from "../../../src/webhook/stages/delivered-event.ts";
 import { secretOf } from "../../helpers/secret.ts";
 import { fitted, KEYS, OPTIONS, SECRET, signSample } from "../../helpers/signed-sample.ts";
 

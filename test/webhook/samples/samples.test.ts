@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
-import { type Content, FORM, MULTIPART, openContent } from "../../../src/webhook/intake/content.ts";
+import { type Content, FORM, MULTIPART, openContent } from "../../../src/webhook/content/content.ts";
 import type { Provider } from "../../../src/webhook/provider.ts";
 import { allProviders, providerOf } from "../../../src/webhook/providers/index.ts";
 import { genericTemplate, type Sample, sampleOf } from "../../../src/webhook/samples/index.ts";

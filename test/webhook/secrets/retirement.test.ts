@@ -4,7 +4,7 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import type { SourceRecord } from "../../../src/webhook/intake/source-store.ts";
 import { createRetirement } from "../../../src/webhook/secrets/retirement.ts";
 import type { RotatingSource } from "../../../src/webhook/secrets/rotation.ts";
-import type { Secret } from "../../../src/webhook/source.ts";
+import type { Secret } from "../../../src/webhook/signature/secret.ts";
 import { recordingLog } from "../../helpers/log.ts";
 import { secretOf } from "../../helpers/secret.ts";
 

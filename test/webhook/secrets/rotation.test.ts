@@ -8,7 +8,7 @@ import {
   rotationFindings,
   usageIn,
 } from "../../../src/webhook/secrets/rotation.ts";
-import { markOf } from "../../../src/webhook/secrets/secret-mark.ts";
+import { markOf } from "../../../src/webhook/signature/secret.ts";
 import { secretOf } from "../../helpers/secret.ts";
 
 const NOW = 1_800_000_000_000;

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { openContent } from "../../../src/webhook/intake/content.ts";
+import { openContent } from "../../../src/webhook/content/content.ts";
 import { addressesOf } from "../../../src/webhook/signature/address-forms.ts";
 import type { AddressForm } from "../../../src/webhook/signature/schemes.ts";
 

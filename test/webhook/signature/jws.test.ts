@@ -3,7 +3,7 @@ import { createPrivateKey, sign } from "node:crypto";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { suite, test } from "node:test";
-import { openContent } from "../../../src/webhook/intake/content.ts";
+import { openContent } from "../../../src/webhook/content/content.ts";
 import { readChain } from "../../../src/webhook/signature/jws.ts";
 import { createVerifier } from "../../../src/webhook/signature/signature.ts";
 import type { Source } from "../../../src/webhook/source.ts";

@@ -1,12 +1,12 @@
 import assert from "node:assert/strict";
 import { createHmac, generateKeyPairSync, hash, sign } from "node:crypto";
 import { suite, test } from "node:test";
-import { openContent } from "../../../src/webhook/intake/content.ts";
+import { openContent } from "../../../src/webhook/content/content.ts";
 import { queryTextsOf } from "../../../src/webhook/providers/atlassian_connect.ts";
+import type { SignatureSettings } from "../../../src/webhook/signature/bound-scheme.ts";
 import type { PublicKey } from "../../../src/webhook/signature/public-key.ts";
 import type { JwtScheme, RequestLine } from "../../../src/webhook/signature/schemes.ts";
 import { createVerifier } from "../../../src/webhook/signature/signature.ts";
-import type { VerifiedBy } from "../../../src/webhook/source.ts";
 import { secretOf } from "../../helpers/secret.ts";
 
 const NOW = 1_800_000_000;
@@ -37,7 +37,12 @@ function tokenOfKey(claims: object, header: object): string {
 }
 
 /** Verifies a delivery with a token. */
-function verdict(token: string, scheme: Partial<JwtScheme> = {}, by: Partial<VerifiedBy> = {}, body = BODY): string {
+function verdict(
+  token: string,
+  scheme: Partial<JwtScheme> = {},
+  by: Partial<SignatureSettings> = {},
+  body = BODY,
+): string {
   const verifier = createVerifier({ schemes: [{ ...SCHEME, ...scheme }], secrets: [secretOf(SECRET)], ...by });
   const headers = { authorization: `bearer ${token}` };
   const read = verifier.read(headers, NOW * 1000);

@@ -1,12 +1,12 @@
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
-import { openContent } from "../../../src/webhook/intake/content.ts";
+import { openContent } from "../../../src/webhook/content/content.ts";
 import { allProviders } from "../../../src/webhook/providers/index.ts";
 import { sampleOf } from "../../../src/webhook/samples/index.ts";
 import type { PublicKey } from "../../../src/webhook/signature/public-key.ts";
 import { needsOf, type Scheme } from "../../../src/webhook/signature/schemes.ts";
+import type { Secret } from "../../../src/webhook/signature/secret.ts";
 import { createVerifier } from "../../../src/webhook/signature/signature.ts";
-import type { Secret } from "../../../src/webhook/source.ts";
 import { secretOf } from "../../helpers/secret.ts";
 import { fitted, KEYS, keyPairOf, OPTIONS, SECRET, signSample } from "../../helpers/signed-sample.ts";
 

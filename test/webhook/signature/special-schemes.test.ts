@@ -2,11 +2,11 @@ import assert from "node:assert/strict";
 import { createHash, createHmac, generateKeyPairSync, type KeyObject, sign } from "node:crypto";
 import { suite, test } from "node:test";
 import { formatMultipart } from "../../../src/lib/multipart.ts";
-import { openContent } from "../../../src/webhook/intake/content.ts";
+import { openContent } from "../../../src/webhook/content/content.ts";
+import type { SignatureSettings } from "../../../src/webhook/signature/bound-scheme.ts";
 import type { PublicKey } from "../../../src/webhook/signature/public-key.ts";
 import type { Scheme } from "../../../src/webhook/signature/schemes.ts";
 import { createVerifier } from "../../../src/webhook/signature/signature.ts";
-import type { VerifiedBy } from "../../../src/webhook/source.ts";
 import { providerNamed } from "../../helpers/providers.ts";
 import { secretOf } from "../../helpers/secret.ts";
 
@@ -19,7 +19,7 @@ interface Sent {
   body?: string;
   mediaType?: string;
   target?: string;
-  by?: Partial<VerifiedBy>;
+  by?: Partial<SignatureSettings>;
 }
 
 /** Verifies a delivery with schemes, or those of a preset. Returns `genuine` or why it is refused. */

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { after, suite, test } from "node:test";
 import { startThread } from "../../../src/platform/checkout.ts";
-import { jsonOf } from "../../../src/webhook/intake/stored-content.ts";
+import { jsonOf } from "../../../src/webhook/content/stored-content.ts";
 import { transformed } from "../../../src/worker/transform/handler.ts";
 import { startThreadEvaluator } from "../../../src/worker/transform/thread-evaluator.ts";
 import { createTransformer } from "../../../src/worker/transform/transformer.ts";

@@ -5,7 +5,7 @@ import { Worker } from "node:worker_threads";
 import type { ClaimedJob } from "../../../src/events/job.ts";
 import { startEvaluatorProcess, startThread } from "../../../src/platform/checkout.ts";
 import { OWN_PROCESS } from "../../../src/platform/own-process.ts";
-import { jsonOf } from "../../../src/webhook/intake/stored-content.ts";
+import { jsonOf } from "../../../src/webhook/content/stored-content.ts";
 import type { TransformationError } from "../../../src/worker/handler.ts";
 import { transformed } from "../../../src/worker/transform/handler.ts";
 import { startProcessEvaluator } from "../../../src/worker/transform/process-evaluator.ts";

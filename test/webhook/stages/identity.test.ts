@@ -1,12 +1,12 @@
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
 import { suite, test } from "node:test";
+import { openContent } from "../../../src/webhook/content/content.ts";
 import { DEFAULT_SCHEMES } from "../../../src/webhook/default-source.ts";
-import { openContent } from "../../../src/webhook/intake/content.ts";
-import { identify, requirePayload } from "../../../src/webhook/intake/delivered-event.ts";
 import { providerOf } from "../../../src/webhook/providers/index.ts";
 import type { Verified } from "../../../src/webhook/signature/bound-scheme.ts";
 import type { IdPlace, Place } from "../../../src/webhook/signature/schemes.ts";
+import { identify, requirePayload } from "../../../src/webhook/stages/delivered-event.ts";
 import { throwsCode } from "../../helpers/fails-with.ts";
 import { secretOf } from "../../helpers/secret.ts";
 

@@ -2,7 +2,8 @@ import { createHmac } from "node:crypto";
 import type { IncomingHttpHeaders } from "node:http";
 import type { ErrorCode } from "../../errors.ts";
 import { isObject } from "../../lib/json.ts";
-import type { Content } from "../intake/content.ts";
+import type { Content } from "../content/content.ts";
+import type { Secret } from "../signature/secret.ts";
 
 /** The answer to a handshake. A text is sent unchanged, any other body as JSON. */
 export interface Answer {
@@ -35,6 +36,17 @@ export type AnswerRequest = (request: ChallengeRequest) => Answer | NoAnswer;
 
 /** Names with what they have: a number is always the same, and `text?` may be missing. */
 export type Members = Readonly<Record<string, "text" | "text?" | "text or number" | number>>;
+
+/** What a source says about the check of its URL. */
+export interface HandshakeSettings {
+  /** The `kind` of a {@link Handshake}. */
+  kind: string;
+  token?: Secret;
+  /** The parameter, the header or the member with the challenge, if the source describes it. */
+  name?: string;
+  /** The header or the member of JSON that it is echoed in. Undefined: as text, or under the same name. */
+  as?: string;
+}
 
 /** A POST without a signature by which a provider checks the URL. It is never an event. */
 export interface Validation {

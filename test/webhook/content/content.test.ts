@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
 import { formatMultipart } from "../../../src/lib/multipart.ts";
-import { FORM, openContent } from "../../../src/webhook/intake/content.ts";
+import { FORM, openContent } from "../../../src/webhook/content/content.ts";
 import type { HeaderItems, SignedRequest } from "../../../src/webhook/signature/signed-text.ts";
 import { SORTED_FORM } from "../../../src/webhook/signature/sorted-form.ts";
 import { growsLinearly } from "../../helpers/growth.ts";

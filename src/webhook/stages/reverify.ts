@@ -2,14 +2,14 @@ import type { IncomingHttpHeaders } from "node:http";
 import { AppError } from "../../errors.ts";
 import type { NewEvent } from "../../events/store.ts";
 import { codingIn } from "../../lib/content-coding.ts";
+import { contentTypeOf, openBody } from "../content/body.ts";
+import { wasRedacted } from "../content/redact.ts";
 import { isHandshake } from "../handshakes/kinds.ts";
-import { eventOf, requirePayload } from "../intake/delivered-event.ts";
-import { contentTypeOf, openBody } from "../intake/received-body.ts";
-import { wasRedacted } from "../intake/redact.ts";
+import { withCredentials } from "../held/held-credentials.ts";
+import type { HeldDelivery } from "../held/held-store.ts";
 import { createVerifier } from "../signature/signature.ts";
 import type { Source } from "../source.ts";
-import { withCredentials } from "./held-credentials.ts";
-import type { HeldDelivery } from "./held-store.ts";
+import { eventOf, requirePayload } from "./delivered-event.ts";
 
 /** The event of a held delivery, or why there is none. */
 type Reverified = { event: NewEvent } | { refused: string };

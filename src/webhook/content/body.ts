@@ -1,9 +1,24 @@
 import type { IncomingHttpHeaders } from "node:http";
 import { type Coding, decodeBody } from "../../lib/content-coding.ts";
-import { isSecretField } from "../signature/schemes.ts";
-import { splitTarget } from "../signature/signed-text.ts";
-import { isInQuery, type Source } from "../source.ts";
 import { type Content, FORM, openContent } from "./content.ts";
+
+/** How a source takes bodies. */
+export interface BodySettings {
+  bodyLimitBytes: number;
+  /** How bodies may be encoded. Undefined: not at all. */
+  encoding?: readonly Coding[];
+  /** Whether signatures cover a body as it is sent, and not as it is decoded. */
+  signedOver?: "encoded";
+}
+
+export const DELIVERY_METHODS = ["POST", "PUT", "PATCH", "GET", "HEAD"] as const;
+
+export type DeliveryMethod = (typeof DELIVERY_METHODS)[number];
+
+/** Whether deliveries of a method have their payload in the query. */
+export function isInQuery(method: string | undefined): boolean {
+  return method === "GET" || method === "HEAD";
+}
 
 /** A body as it was received. `coding` is null if it is not encoded. */
 interface ReceivedBody {
@@ -22,7 +37,7 @@ interface OpenedBody {
 
 /** Opens a body. Decoding it throws what {@link decodeBody} throws. */
 export async function openBody(
-  { signedOver, bodyLimitBytes }: Pick<Source, "signedOver" | "bodyLimitBytes">,
+  { signedOver, bodyLimitBytes }: Pick<BodySettings, "signedOver" | "bodyLimitBytes">,
   { bytes, coding: named, contentType, address }: ReceivedBody,
 ): Promise<OpenedBody> {
   // The signature covers the bytes only: who sends them again without the header must not make another event of them.
@@ -46,11 +61,4 @@ function isGzip([first, second]: Buffer): boolean {
 /** The `Content-Type` of a delivery. A query is a form. */
 export function contentTypeOf(method: string, headers: IncomingHttpHeaders): string {
   return isInQuery(method) ? FORM : (headers["content-type"] ?? "");
-}
-
-/** The query of a delivery without a body, but for the parameters that hold the secret. */
-export function payloadOfQuery({ schemes }: Pick<Source, "schemes">, target = ""): Buffer {
-  const [, query = ""] = splitTarget(target);
-  const fields = query.split("&").filter((field) => !isSecretField(schemes, field));
-  return Buffer.from(fields.join("&"), "latin1");
 }

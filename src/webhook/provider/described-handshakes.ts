@@ -1,8 +1,8 @@
 import { hash, timingSafeEqual } from "node:crypto";
 import { isObject } from "../../lib/json.ts";
-import type { HandshakeSettings } from "../source.ts";
 import {
   type Handshake,
+  type HandshakeSettings,
   inHeader,
   inQuery,
   isThere,

@@ -1,6 +1,26 @@
 import { hash } from "node:crypto";
 import type { KeyForm } from "./schemes.ts";
 
+/** A secret of a source. */
+export interface Secret {
+  /** Where it is set, e.g. `env:NAME`. This is shown and stored; the value is not. */
+  name: string;
+  value: string;
+  /** Changes when the value does, see `markOf`. */
+  mark: string;
+}
+
+/** A secret or public key without its value. */
+export type Credential = Pick<Secret, "name" | "mark">;
+
+/**
+ * Returns a mark of a secret's value, which is stored beside its name. It changes when the value does. It has 16 bits
+ * only: enough to notice a change, and too few to find a random value by.
+ */
+export function markOf(value: string): string {
+  return hash("sha256", `authserve secret mark\0${value}`).slice(0, 4);
+}
+
 // Supabase shows the secret with its version as a prefix.
 const WHSEC = /^(?:v1,)?whsec_/;
 // Unused bits in the last character may be set: the libraries of the senders ignore them, too.

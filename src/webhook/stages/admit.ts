@@ -1,5 +1,5 @@
 import type { EventStore } from "../../events/store.ts";
-import type { HeldDelivery, HeldStore } from "./held-store.ts";
+import type { HeldDelivery, HeldStore } from "../held/held-store.ts";
 import type { createReverify } from "./reverify.ts";
 
 /** What became of held deliveries. `refused` stay held, each with the reason. */

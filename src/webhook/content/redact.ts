@@ -5,9 +5,14 @@ import { looksLikeJson } from "../../lib/form-json.ts";
 import { FORM, isJsonLines, mediaTypeIn } from "../../lib/header-value.ts";
 import { redactForm } from "../../lib/redact-form.ts";
 import { isRedacted, REDACTED, type RedactedPaths, type RedactedText, redactJson } from "../../lib/redact-json.ts";
-import { splitTarget } from "../signature/signed-text.ts";
-import type { Source } from "../source.ts";
+import { splitTarget } from "../../lib/request-target.ts";
 import type { Content } from "./content.ts";
+
+/** What a source keeps to itself. */
+export interface RedactSettings {
+  /** The members of JSON that are replaced before anything is stored. Undefined: none. */
+  redact?: RedactedPaths;
+}
 
 /** What is kept of a body, and of headers that repeat what was removed from it. */
 interface Redacted {
@@ -33,7 +38,7 @@ const AS_SENT: Omit<Redacted, "bytes"> = { header: (value) => value, target: (va
  * UTF-8: nothing of it may be kept. `isKnownJson`: it was parsed before.
  */
 export function redacted(
-  { redact }: Pick<Source, "redact">,
+  { redact }: RedactSettings,
   bytes: Buffer,
   contentType: string,
   isKnownJson = false,
@@ -71,7 +76,7 @@ function redactText(text: string, paths: RedactedPaths, mediaType: string): Reda
 }
 
 /** As {@link redacted}, for a genuine delivery. Throws `invalid_payload` if the body cannot be redacted. */
-export function requireRedacted(source: Pick<Source, "redact">, content: Content, contentType: string): Redacted {
+export function requireRedacted(source: RedactSettings, content: Content, contentType: string): Redacted {
   const json = source.redact && content.json();
   const found = redacted(source, content.bytes, contentType, json?.value !== undefined);
   if (found !== null) return found;
@@ -94,10 +99,13 @@ export function wasRedacted(bytes: Uint8Array): boolean {
   return TRACES.some((trace) => body.includes(trace));
 }
 
+/** One or several places in a delivery, e.g. `body:id`. */
+type Places = string | readonly string[];
+
 /** The first place of an event's id or type that would be redacted, as the configuration names it. */
 export function redactedPlace(
   paths: RedactedPaths,
-  { preset, id, type }: Pick<Source, "preset" | "id" | "type">,
+  { preset, id, type }: { preset: string | null; id: readonly Places[]; type: readonly Places[] },
 ): string | undefined {
   const usual = preset === null ? ["body:id", "body:type"] : [];
   return [...[...id, ...type].flat(), ...usual].find(

@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
 import { formatMultipart } from "../../../src/lib/multipart.ts";
+import { FORM, MULTIPART, openContent } from "../../../src/webhook/content/content.ts";
 import { DEFAULT_SCHEMES } from "../../../src/webhook/default-source.ts";
-import { FORM, MULTIPART, openContent } from "../../../src/webhook/intake/content.ts";
-import { identify } from "../../../src/webhook/intake/delivered-event.ts";
 import type { Verified } from "../../../src/webhook/signature/bound-scheme.ts";
 import type { Place } from "../../../src/webhook/signature/schemes.ts";
+import { identify } from "../../../src/webhook/stages/delivered-event.ts";
 import { secretOf } from "../../helpers/secret.ts";
 
 const JSON_TYPE = "application/json";

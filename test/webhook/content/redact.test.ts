@@ -3,7 +3,7 @@ import { hash } from "node:crypto";
 import { suite, type TestContext, test } from "node:test";
 import { FORM } from "../../../src/lib/header-value.ts";
 import { formatMultipart } from "../../../src/lib/multipart.ts";
-import { createReverify } from "../../../src/webhook/held/reverify.ts";
+import { createReverify } from "../../../src/webhook/stages/reverify.ts";
 import { SECRET, serveSource } from "../../helpers/serve-source.ts";
 
 const CARD = "4242424242424242";
