@@ -9,11 +9,11 @@ import { join } from "node:path";
 import { MessageChannel, receiveMessageOnPort } from "node:worker_threads";
 import { NEW } from "../src/events/dedupe.ts";
 import type { NewEvent } from "../src/events/store.ts";
-import { requireEncodableType } from "../src/http/body.ts";
 import { requestIdOf } from "../src/http/endpoint.ts";
 import { commonHeaders, refuseAmbiguous } from "../src/http/headers.ts";
 import { clientAddress, sentOrigin } from "../src/http/proxies.ts";
 import { countAppends } from "../src/instrument.ts";
+import { requireEncodableType } from "../src/lib/body-headers.ts";
 import { parseStrictJson } from "../src/lib/json.ts";
 import { createMetrics } from "../src/metrics.ts";
 import { packEvents, unpackEvents } from "../src/sqlite/codec.ts";
@@ -26,7 +26,8 @@ import { defaultSource } from "../src/webhook/default-source.ts";
 import { createIntake } from "../src/webhook/intake/intake.ts";
 import { createSourceCounter } from "../src/webhook/intake/source-counter.ts";
 import { createVerifier } from "../src/webhook/signature/signature.ts";
-import { eventOf, requirePayload } from "../src/webhook/stages/delivered-event.ts";
+import { eventOf } from "../src/webhook/stages/event.ts";
+import { requirePayload } from "../src/webhook/stages/payload.ts";
 import { deliveryBody } from "./corpus.ts";
 import { CLAIM, fanOut } from "./fill.ts";
 import { storedEvent } from "./stored-event.ts";
@@ -81,7 +82,7 @@ function partsOfRequest(): Parts {
   if (typeof verified === "string") throw new Error(verified);
   const content = openContent(body, TYPE);
   requirePayload(source, content);
-  const delivery = { source, verified, headers, content, address: "127.0.0.1", receivedAt: now };
+  const delivery = { verified, headers, payload: content, address: "127.0.0.1", receivedAt: now };
   const text = body.toString();
   const guard = () => {
     refuseAmbiguous(request);
@@ -94,7 +95,7 @@ function partsOfRequest(): Parts {
     ["content: UTF-8, JSON, no repeated names", bestOf(() => parseStrictJson(body))],
     ["of that, JSON.parse", bestOf(() => JSON.parse(text))],
     ["payload: the shape of its envelope", bestOf(() => requirePayload(source, content))],
-    ["identity and the event's row", bestOf(() => eventOf(delivery))],
+    ["identity and the event's row", bestOf(() => eventOf(source, delivery))],
     ["of that, the headers to store", bestOf(() => storedHeaders(headers))],
     [
       "answer: JSON and headers",

@@ -1,6 +1,6 @@
 import { isoTime } from "../lib/iso-time.ts";
 import type { HeldFilter, HeldSummary } from "../webhook/held/held-store.ts";
-import type { AdmittedHeld } from "../webhook/stages/admit.ts";
+import type { AdmittedHeld } from "../webhook/stages/reverify.ts";
 import { RemoteProblem, type RemoteServer } from "./remote.ts";
 
 const PAGE = 500;

@@ -1,7 +1,8 @@
 import type { IncomingMessage } from "node:http";
 import * as v from "valibot";
 import { AppError, fieldError } from "../errors.ts";
-import { fieldErrorsOf, readRawBody, requireMediaType } from "./body.ts";
+import { requireMediaType } from "../lib/body-headers.ts";
+import { fieldErrorsOf, readRawBody } from "./body.ts";
 
 /**
  * Reads the query of a request and validates it: each parameter is a text. Throws `validation_failed` with the names of

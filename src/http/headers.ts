@@ -1,15 +1,6 @@
 import type { IncomingMessage } from "node:http";
 import { AppError } from "../errors.ts";
-
-/** All values of a header as sent, from Node's flat list of names and values. `name` is in lower case. */
-export function headerValues(rawHeaders: readonly string[], name: string): string[] {
-  const values: string[] = [];
-  for (let i = 0; i < rawHeaders.length; i += 2) {
-    const sent = rawHeaders[i] as string;
-    if (sent.length === name.length && sent.toLowerCase() === name) values.push(rawHeaders[i + 1] as string);
-  }
-  return values;
-}
+import { headerValues } from "../lib/header-value.ts";
 
 /** Sent with every response over TLS: one year. */
 const HSTS = "max-age=31536000";

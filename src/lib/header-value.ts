@@ -49,3 +49,13 @@ export function mediaTypeIn(contentType: string): string {
 export function charsetIn(contentType: string): string | undefined {
   return /;[ \t]*charset[ \t]*=[ \t]*"?([^\s;"]+)/i.exec(contentType)?.[1]?.toLowerCase();
 }
+
+/** All values of a header as sent, from Node's flat list of names and values. `name` is in lower case. */
+export function headerValues(rawHeaders: readonly string[], name: string): string[] {
+  const values: string[] = [];
+  for (let i = 0; i < rawHeaders.length; i += 2) {
+    const sent = rawHeaders[i] as string;
+    if (sent.length === name.length && sent.toLowerCase() === name) values.push(rawHeaders[i + 1] as string);
+  }
+  return values;
+}

@@ -10,8 +10,7 @@ import type { HeldDelivery } from "../webhook/held/held-store.ts";
 import { parseRawRequest, type RawRequest, rawRequestOf } from "../webhook/held/raw-request.ts";
 import { shownHeaders, shownPath } from "../webhook/held/shown-held.ts";
 import type { Source } from "../webhook/source.ts";
-import { admitHeld } from "../webhook/stages/admit.ts";
-import { createReverify } from "../webhook/stages/reverify.ts";
+import { admitHeld, createReverify } from "../webhook/stages/reverify.ts";
 import type { Wiring } from "./configuration.ts";
 import type { RehearsalOptions } from "./explain/rehearsal.ts";
 

@@ -1,18 +1,14 @@
-import type { IncomingMessage } from "node:http";
 import type { BlockList } from "node:net";
-import { setImmediate as nextTurn } from "node:timers/promises";
 import * as v from "valibot";
 import { AppError, type ErrorCode } from "../errors.ts";
 import type { Appended, NewEvent } from "../events/store.ts";
-import { readRawBody, requireCoding, requireEncodableType } from "../http/body.ts";
+import { readRawBody } from "../http/body.ts";
 import { type Endpoint, type RequestContext, type RequestHandler, reply } from "../http/endpoint.ts";
 import type { Reply } from "../http/problem.ts";
 import { sentOrigin, sentTarget } from "../http/proxies.ts";
 import { createRateLimit } from "../lib/rate-limit.ts";
 import type { Log } from "../log.ts";
-import type { AddressLists } from "./addresses/address-lists.ts";
-import { contentTypeOf, type DeliveryMethod, isInQuery, openBody } from "./content/body.ts";
-import { FORM } from "./content/content.ts";
+import { type DeliveryMethod, isInQuery } from "./content/body.ts";
 import { DEFAULT_SOURCE_NAME } from "./default-source.ts";
 import { type ConfirmationParts, confirmOf } from "./handshakes/confirmation.ts";
 import {
@@ -27,17 +23,21 @@ import {
 import { withoutCredentials } from "./held/held-credentials.ts";
 import { type Holding, isKept, redactedHeld } from "./held/holding.ts";
 import type { Intake } from "./intake/intake.ts";
-import type { Retirement } from "./secrets/retirement.ts";
-import type { RefusalReason } from "./signature/bound-scheme.ts";
-import { type KeySets, keySetsOf } from "./signature/key-sets.ts";
-import { asksForCredentials, headersOf, isInPath } from "./signature/schemes.ts";
+import { headersOf, isInPath } from "./signature/schemes.ts";
 import type { Credential } from "./signature/secret.ts";
-import { createVerifier, type ReadSignatures } from "./signature/signature.ts";
-import type { SignedRequest } from "./signature/signed-text.ts";
-import { isDefault, pathsOf, type Source } from "./source.ts";
-import { requireAddress, UNKNOWN_RETRY_SECONDS } from "./stages/address.ts";
-import { payloadOfQuery } from "./stages/body.ts";
-import { eventOf, requirePayload } from "./stages/delivered-event.ts";
+import { pathsOf, type Source } from "./source.ts";
+import { requireAddress } from "./stages/address.ts";
+import { eventOf } from "./stages/event.ts";
+import {
+  type Delivery,
+  deliveryOf,
+  type GenuineDelivery,
+  passStages,
+  payloadOfQuery,
+  type StageParts,
+  stagesOf,
+  yieldFor,
+} from "./stages/stages.ts";
 
 /** A delivery's body, as the sender writes it. The source `default` takes objects only. */
 const ObjectBody = v.record(v.string(), v.unknown());
@@ -47,17 +47,13 @@ const Query = v.record(v.string(), v.string());
 const DeliveryAnswer = v.object({ received: v.literal(true), duplicate: v.boolean(), eventId: v.string() });
 
 /** What the endpoints of sources use. */
-export interface DeliveryParts extends ConfirmationParts {
+export interface DeliveryParts extends ConfirmationParts, StageParts {
   intake: Intake;
   trustedProxies: BlockList | undefined;
-  addressLists: Pick<AddressLists, "find">;
-  keySets: Pick<KeySets, "withKeys" | "renew" | "isMissing">;
   /** Keeps a refused delivery if its source asks for that. */
   hold: Holding["hold"];
   /** See {@link HandshakeParts}. */
   keepSecret: HandshakeParts["keepSecret"];
-  /** Whether a secret that has verified a delivery is not retired. */
-  acceptsSecret: Retirement["accepts"];
   /** Called for each stored delivery, also a duplicate. */
   onReceived(source: string, secret: Credential, at: number, appended: Appended): void;
   /** Called for each refused delivery. */
@@ -215,61 +211,20 @@ function logStored({ event, appended, fault, requestId }: Stored, log: Log): voi
   }
 }
 
-const BASIC_CHALLENGE = { "WWW-Authenticate": 'Basic realm="webhook", charset="UTF-8"' };
-
-/**
- * Whether the sender has published other keys since a signature matched none. Throws `intake_paused` if its keys have
- * never been read: by the next delivery they may have been.
- */
-async function mayHaveNewKey(
-  source: Source,
-  reason: RefusalReason,
-  keySets: DeliveryParts["keySets"],
-): Promise<boolean> {
-  if (reason !== "signature_mismatch" || keySetsOf(source).length === 0) return false;
-  const hasChanged = await keySets.renew(source);
-  if (keySets.isMissing(source))
-    throw new AppError("intake_paused", { reason: "keys_unknown", retryAfterSeconds: UNKNOWN_RETRY_SECONDS });
-  return hasChanged;
-}
-
-/** A delivery that was read and is not genuine. `receivedAt` is in Unix milliseconds. */
-interface NotGenuine {
-  sent: SignedRequest;
-  /** The body as it was sent. */
-  bytes: Buffer;
-  mediaType: string;
-  receivedAt: number;
-  reason: RefusalReason;
-}
-
-/** Creates the stage that refuses deliveries. They may be a request for a handshake, or be kept for later. */
-function refusalOf(source: Source, parts: DeliveryParts) {
+/** Answers a delivery that is not genuine if it is a handshake, and keeps it if its source asks for that. */
+function refusedOf(source: Source, parts: DeliveryParts) {
   const answerUnsigned = unsignedAnswerOf(source, parts);
   const answerTest = testAnswerOf(source, parts);
-  const challenge = asksForCredentials(source.schemes) ? BASIC_CHALLENGE : {};
-  const notGenuine = (reason: RefusalReason) =>
-    new AppError("signature_mismatch", { reason, status: source.refusedStatus, headers: challenge });
-  return {
-    /** Refuses a delivery whose body was not read. */
-    async unread(context: RequestContext, mediaType: string, reason: RefusalReason): Promise<Reply> {
-      const answer = answerUnsigned && (await answerUnsigned(context, mediaType));
-      if (answer) return answer;
-      throw notGenuine(reason);
-    },
-    /** Refuses a delivery whose body was read. */
-    async read(context: RequestContext, { sent, bytes, mediaType, receivedAt, reason }: NotGenuine): Promise<Reply> {
-      const answer = answerTest?.(context, sent) ?? (await answerUnsigned?.(context, mediaType, sent.content));
-      if (answer) return answer;
-      if (isKept(source, reason)) {
-        const { method, origin } = sent;
-        const delivery = { method, origin, mediaType, ...withoutCredentials(source, sent), body: bytes };
-        const kept = redactedHeld(source, delivery);
-        if (kept)
-          await parts.hold(source, { source: source.name, reason, address: context.address, receivedAt, ...kept });
-      }
-      throw notGenuine(reason);
-    },
+  return async (context: RequestContext, delivery: Delivery, { reason = "" }: AppError): Promise<Reply | null> => {
+    const { mediaType, bytes, content, method, origin, address, receivedAt } = delivery;
+    const known = bytes === null ? undefined : content;
+    const answer =
+      (known && answerTest?.(context, delivery)) ?? (await answerUnsigned?.(context, mediaType, known)) ?? null;
+    if (answer || bytes === null || !isKept(source, reason)) return answer;
+    const sent = { method, origin, mediaType, ...withoutCredentials(source, delivery), body: bytes };
+    const kept = redactedHeld(source, sent);
+    if (kept) await parts.hold(source, { source: source.name, reason, address, receivedAt, ...kept });
+    return null;
   };
 }
 
@@ -295,79 +250,56 @@ function rateGuard({ rate }: Source, now = () => performance.now()): () => void 
   };
 }
 
-// Others come between the verification of a larger body, its reading and its redaction.
-const LARGE_BYTES = 256 * 1024;
-const yieldFor = async (body: Buffer) => body.length > LARGE_BYTES && nextTurn();
-
-/** Whether a delivery is in the query of its address. */
-const hasQuery = ({ method = "" }: IncomingMessage) => isInQuery(method);
-
 /**
- * Receives deliveries of a source. The checks are, in order: media type, address, signature header, size, signature,
- * payload. A body is read only if a signature header is plausible, the source keeps refused deliveries, or its
- * handshake is not signed. It is parsed after verification, or before it where the signature is in the body. The answer
- * 200 is sent when the event is on disk.
+ * Receives deliveries of a source. One that passes the stages may be a handshake. Else the answer 200 is sent when the
+ * event is on disk.
  */
 function receive(source: Source, parts: EndpointParts): RequestHandler {
-  const { intake, log, trustedProxies, keySets, acceptsSecret, onReceived, now = Date.now } = parts;
-  const { contentTypes, encoding = [] } = source;
-  const isLenient = !isDefault(source);
-  const verifier = createVerifier(keySetsOf(source).length > 0 ? keySets.withKeys(source) : source);
-  const refuse = refusalOf(source, parts);
+  const { intake, log, trustedProxies, onReceived, now = Date.now } = parts;
+  const stages = stagesOf(source, parts);
+  const answerRefused = refusedOf(source, parts);
   const answerHandshake = deliveryAnswerOf(source, parts);
   const confirm = confirmOf(source, parts);
 
-  const mediaTypeOf = (request: IncomingMessage) =>
-    hasQuery(request) ? FORM : requireEncodableType(request, contentTypes, { isLenient });
-  const codingOf = (request: IncomingMessage) => (hasQuery(request) ? null : requireCoding(request, encoding));
-  const verify = (read: ReadSignatures, sent: SignedRequest) =>
-    "reason" in read ? read.reason : verifier.verify(sent, read.candidates);
+  function arrived({ request, requestId, address }: RequestContext): Delivery {
+    const { headers, rawHeaders, method = "", url } = request;
+    return deliveryOf({
+      method,
+      origin: sentOrigin(request, trustedProxies, source.publicOrigin),
+      target: sentTarget(request, trustedProxies),
+      headers,
+      rawHeaders,
+      address,
+      requestId,
+      now,
+      readBody: async () =>
+        isInQuery(method) ? payloadOfQuery(source, url) : readRawBody(request, source.bodyLimitBytes, address),
+    });
+  }
 
   return async (context) => {
-    const { request, requestId, address } = context;
-    const { headers, method = "" } = request;
-    const mediaType = mediaTypeOf(request);
-    const coding = codingOf(request);
-    requireAddress(source, context, parts);
-
-    let read = verifier.read(headers, now());
-    if ("reason" in read && (await mayHaveNewKey(source, read.reason, keySets))) read = verifier.read(headers, now());
-    if ("reason" in read && !isKept(source, read.reason)) return refuse.unread(context, mediaType, read.reason);
-
-    const bytes = hasQuery(request)
-      ? payloadOfQuery(source, request.url)
-      : await readRawBody(request, source.bodyLimitBytes, address);
-    const body = await openBody(source, { bytes, coding, contentType: contentTypeOf(method, headers), address });
-    const receivedAt = now();
-    const origin = sentOrigin(request, trustedProxies, source.publicOrigin);
-    const target = sentTarget(request, trustedProxies);
-    const sent = { method, origin, target, headers, content: body.signed };
-
-    let verified = verify(read, sent);
-    if (typeof verified === "string" && (await mayHaveNewKey(source, verified, keySets))) verified = verify(read, sent);
-    if (
-      typeof verified === "object" &&
-      source.retireMs !== undefined &&
-      !(await acceptsSecret(source, verified.secret))
-    )
-      verified = "secret_retired";
-    if (typeof verified === "string")
-      return refuse.read(context, { sent, bytes, mediaType, receivedAt, reason: verified });
-
-    const content = await body.content();
-    await yieldFor(content.bytes);
-    requirePayload(source, content);
-    const answer = answerHandshake?.(context, content, verified.secret.name);
+    const delivery = arrived(context);
+    let genuine: GenuineDelivery;
+    try {
+      genuine = await passStages(stages, delivery);
+    } catch (error) {
+      const isGenuine = !(error instanceof AppError) || error.code !== "signature_mismatch";
+      const answer = isGenuine ? null : await answerRefused(context, delivery, error);
+      if (answer) return answer;
+      throw error;
+    }
+    const { payload, verified, receivedAt, requestId } = genuine;
+    const answer = answerHandshake?.(context, payload, verified.secret.name);
     if (answer) return answer;
 
     parts.requireRate();
-    await yieldFor(content.bytes);
-    const fault = content.fault();
-    const event = eventOf({ source, verified, headers, content, address, receivedAt });
+    await yieldFor(payload);
+    const fault = payload.fault();
+    const event = eventOf(source, genuine);
     const appended = await intake.append(event);
     onReceived(source.name, verified.secret, receivedAt, appended);
     logStored({ event, appended, fault, requestId }, log);
-    if (confirm) await intake.write(content.bytes.length, () => confirm(context, content));
+    if (confirm) await intake.write(payload.bytes.length, () => confirm(context, payload));
     return storedReply(source, event, appended);
   };
 }

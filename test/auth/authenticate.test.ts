@@ -4,7 +4,7 @@ import { createAuthenticate } from "../../src/auth/authenticate.ts";
 import type { SessionStore } from "../../src/auth/sessions.ts";
 import { createSignToken } from "../../src/auth/token.ts";
 import { AppError, type ErrorCode } from "../../src/errors.ts";
-import { headerValues } from "../../src/http/headers.ts";
+import { headerValues } from "../../src/lib/header-value.ts";
 import { failsWith } from "../helpers/fails-with.ts";
 import { requestWith } from "../helpers/requests.ts";
 

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
 import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync } from "node:zlib";
-import { requireCoding } from "../../src/http/body.ts";
+import { requireCoding } from "../../src/lib/body-headers.ts";
 import { codingIn, decodeBody } from "../../src/lib/content-coding.ts";
 import { failsWith, throwsCode } from "../helpers/fails-with.ts";
 

@@ -24,6 +24,14 @@ suite("methods", () => {
     assert.equal((await send({ method: "PUT" })).status, 405);
   });
 
+  test("with GET the query is a form, whatever the request says of a body", async (t) => {
+    const { send, stored } = await serveSource(t, `{ ${BY_TOKEN}, methods: [GET], redact: [text] }`);
+    const headers = { ...SIGNED, "Content-Type": "application/json" };
+    assert.equal((await send({ headers }, "?messageId=0A1&text=Hello")).status, 200);
+    assert.equal(stored[0]?.contentType, "application/x-www-form-urlencoded");
+    assert.equal(textOf(stored[0]), "messageId=0A1&text=%5Bredacted%5D");
+  });
+
   test("a secret in the query is not stored", async (t) => {
     const { send, stored } = await serveSource(t, "{ preset: azure_eventgrid, secrets: [env:SECRET], methods: [GET] }");
     assert.equal((await send({}, `?a=1&code=${encodeURIComponent(SECRET)}&b=2`)).status, 200);

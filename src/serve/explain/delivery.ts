@@ -1,11 +1,9 @@
 import { AppError } from "../../errors.ts";
-import { requireCoding, requireEncodableType } from "../../http/body.ts";
-import { codingIn } from "../../lib/content-coding.ts";
 import { mediaTypeIn } from "../../lib/header-value.ts";
 import { findAddress } from "../../webhook/addresses/allowed-addresses.ts";
-import { contentTypeOf, isInQuery, openBody } from "../../webhook/content/body.ts";
+import { contentTypeOf, isInQuery } from "../../webhook/content/body.ts";
 import { type Content, openContent } from "../../webhook/content/content.ts";
-import { redactedHeaders, requireRedacted, wasRedacted } from "../../webhook/content/redact.ts";
+import { wasRedacted } from "../../webhook/content/redact.ts";
 import { openStored } from "../../webhook/content/stored-content.ts";
 import type { RawRequest } from "../../webhook/held/raw-request.ts";
 import type { RefusalReason, Verified } from "../../webhook/signature/bound-scheme.ts";
@@ -22,12 +20,13 @@ import { createVerifier } from "../../webhook/signature/signature.ts";
 import { readSignatures } from "../../webhook/signature/signature-items.ts";
 import type { SignedRequest } from "../../webhook/signature/signed-text.ts";
 import { parseTimestamp } from "../../webhook/signature/timestamp.ts";
-import { isDefault, pathsOf, type Source } from "../../webhook/source.ts";
-import { payloadOfQuery } from "../../webhook/stages/body.ts";
-import { type Identity, identify, requirePayload, storedHeadersOf } from "../../webhook/stages/delivered-event.ts";
+import { pathsOf, type Source } from "../../webhook/source.ts";
+import { identifiedEvent } from "../../webhook/stages/event.ts";
+import type { Identity } from "../../webhook/stages/identity.ts";
+import { type Delivery, deliveryOf, payloadOfQuery, type Stage, stagesOf } from "../../webhook/stages/stages.ts";
 import type { Route } from "../../worker/route.ts";
 import { explainRouting, type RouteVerdict, reasonOf } from "../../worker/routing.ts";
-import { type Rehearsal, type RehearsalOptions, rehearse, type SentTo } from "./rehearsal.ts";
+import { partsOf, type Rehearsal, type RehearsalOptions, rehearse, type SentTo, UNKNOWN } from "./rehearsal.ts";
 
 /** One check of a delivery. Checks that could not be made are left out. */
 interface DeliveryCheck {
@@ -81,86 +80,130 @@ export interface ExplainOptions extends RehearsalOptions {
 
 /**
  * Explains which checks of the server a captured delivery passes, in their order, and what the server would answer. It
- * goes on behind a time that is too far off. Nothing is stored, and nothing shows a secret.
+ * goes on behind a check that fails. Nothing is stored, and nothing shows a secret.
  */
-// biome-ignore lint/complexity/noExcessiveCognitiveComplexity: a list of checks, each with when it is made
 export async function explainDelivery(
   source: Source,
   raw: RawRequest,
   options: ExplainOptions,
 ): Promise<DeliveryExplanation> {
-  const { method, headers } = raw;
-  const { now, addressLists, routes } = options;
   const rehearsal = await rehearse(source, raw, options);
   const { sentTo, status, code } = rehearsal;
-  const inQuery = isInQuery(method);
-  const { signed, content, fault: codingFault } = await open(source, raw, sentTo);
-  const request = { method, ...sentTo, headers, content: signed };
-  const inTime = verify(source, request, now);
-  // Without the time, the rest of an old delivery can still be checked.
-  const found = isOfTime(inTime)
-    ? verify({ ...source, toleranceSeconds: Number.MAX_SAFE_INTEGER }, request, now)
-    : inTime;
-  const isRetired = rehearsal.reason === "secret_retired";
+  const explained = await throughStages(source, raw, rehearsal, options);
+  const { delivery, refusals, found, isRetired } = explained;
+  const inTime = delivery.verified;
   const isGenuine = typeof inTime === "object" && !isRetired;
-  const handshake = status < 300 && rehearsal.event === null ? (source.handshake?.kind ?? null) : null;
-  const identity = typeof found === "object" && !handshake ? identityOf(source, found, { ...request, content }) : null;
+  const handshake = handshakeIn(source, rehearsal);
+  const identity =
+    typeof found === "object" && !handshake
+      ? (refusals.payload ?? (await attempt(() => identifiedEvent(source, { ...delivery, verified: found }))))
+      : null;
   const event = identity instanceof AppError ? null : identity;
-  const verdicts = event ? verdictsOf(event, source, content, raw, routes) : [];
-  const fits = typeof found === "string" && !handshake ? proposedVerify(source, request, now) : null;
-  const addresses = addressChecks(source, rehearsal.address, addressLists);
+  const verdicts = event
+    ? explainRouting(options.routes, { ...event, source: source.name }, openStored(event.stored))
+    : [];
+  const stored = isGenuine ? event : null;
   const checks: DeliveryCheck[] = [
-    methodCheck(source, method, handshake),
+    methodCheck(source, raw.method, handshake),
     pathCheck(source, sentTo, handshake),
+    // One that is not genuine is answered before the other stages.
     ...(handshake && !isGenuine
-      ? addresses
-      : [
-          ...(inQuery ? [] : [typeCheck(source, raw), ...codingChecks(source, raw, codingFault)]),
-          bodyCheck(source, raw),
-          ...addresses,
-          ...signatureChecks(source, request, { inTime, found, isRetired }, now),
-        ]),
-    ...(identity ? [payloadCheck(identity, content)] : []),
+      ? shown(explained, ["address"])
+      : shown(explained, Object.keys(refusals) as Stage["name"][])),
+    ...(identity ? [payloadCheck(identity, delivery.payload)] : []),
     ...(handshake ? [check("handshake", true, `${handshake}: it is answered, and no event is stored`, "")] : []),
     ...(event ? [check("identity", true, identityText(event), ""), routesCheck(verdicts)] : []),
   ];
-  const isAccepted = status < 300;
-  // What the checks do not know, such as a limit of HTTP.
-  if (!isAccepted && checks.every(({ ok, name }) => ok || name === "routes")) {
-    const answer = [status, code, rehearsal.reason].filter(Boolean).join(" ");
-    checks.push(check("answer", false, "", `the server would answer ${answer}`));
-  }
   return {
     source: source.name,
     genuine: isGenuine,
     reason: isRetired ? "secret_retired" : typeof inTime === "string" ? inTime : null,
     secret: isGenuine ? inTime.secret.name : null,
-    eventId: isGenuine ? (event?.eventId ?? null) : null,
-    type: isGenuine ? (event?.type ?? null) : null,
-    checks,
+    eventId: stored?.eventId ?? null,
+    type: stored?.type ?? null,
+    checks: [...checks, ...answerChecks(checks, rehearsal)],
     answer: { status, code, reason: rehearsal.reason },
     handshake,
     routes: verdicts,
-    verify: fits,
+    verify: typeof found === "string" && !handshake ? proposedVerify(source, delivery, options.now) : null,
+  };
+}
+/** A captured delivery that has been through the stages, with what explains them. */
+interface Explained {
+  source: Source;
+  raw: RawRequest;
+  delivery: Delivery;
+  /** Why each stage refuses it; null if it does not. */
+  refusals: Record<Stage["name"], AppError | null>;
+  /** As `verified` of the delivery. Without its time, the rest of an old one can still be checked. */
+  found: Verified | RefusalReason;
+  isRetired: boolean;
+  /** The sender's address; null if it is not known. */
+  address: string | null;
+  lists: ExplainOptions["addressLists"];
+}
+
+/** The kind of handshake that the server would answer; null if the request is none. */
+function handshakeIn({ handshake }: Source, { status, event }: Rehearsal): string | null {
+  return (status < 300 && event === null && handshake?.kind) || null;
+}
+
+/** Lets a captured delivery through all stages, also behind one that refuses it. */
+async function throughStages(
+  source: Source,
+  raw: RawRequest,
+  { address, sentTo, reason }: Rehearsal,
+  { addressLists, now }: ExplainOptions,
+): Promise<Explained> {
+  const { method, rawHeaders, body, missingBytes } = raw;
+  const bytes = isInQuery(method) ? payloadOfQuery(source, sentTo.target) : body;
+  const announced = body.length + missingBytes;
+  const arrived = {
+    method,
+    ...sentTo,
+    headers: { ...raw.headers, "content-length": String(announced) },
+    rawHeaders,
+    address: address ?? UNKNOWN,
+    requestId: "",
+    now: () => now,
+    async readBody() {
+      if (announced > source.bodyLimitBytes) throw new AppError("payload_too_large");
+      return bytes;
+    },
+  };
+  const delivery = deliveryOf(arrived, bytes);
+  // The rehearsal knows whether the secret is retired. To ask again would be a use of it.
+  const stages = stagesOf(source, { ...partsOf(addressLists), acceptsSecret: async () => true });
+  const refusals: [Stage["name"], AppError | null][] = [];
+  for (const { name, pass } of stages) refusals.push([name, (await attempt(() => pass(delivery))) ?? null]);
+  const timeless = { ...source, toleranceSeconds: Number.MAX_SAFE_INTEGER };
+  return {
+    source,
+    raw,
+    delivery,
+    refusals: Object.fromEntries(refusals) as Explained["refusals"],
+    found: isOfTime(delivery.verified) ? verify(timeless, delivery, now) : delivery.verified,
+    isRetired: reason === "secret_retired",
+    address,
+    lists: addressLists,
   };
 }
 
-/** The body as its signature covers it, and as it is read. One that cannot be decoded stays as it is. */
-async function open(source: Source, { method, headers, body }: RawRequest, { target }: SentTo) {
-  const bytes = isInQuery(method) ? payloadOfQuery(source, target) : body;
-  const contentType = contentTypeOf(method, headers);
-  const named = isInQuery(method) ? null : codingIn(headers["content-encoding"]);
-  const coding = named && source.encoding?.includes(named) ? named : null;
+/** What a check returns, or the refusal that it throws. */
+async function attempt<T>(run: () => T | Promise<T>): Promise<T | AppError> {
   try {
-    const { signed, content } = await openBody(source, { bytes, coding, contentType });
-    return { signed, content: await content(), fault: null };
+    return await run();
   } catch (error) {
-    if (!(error instanceof AppError)) throw error;
-    const content = openContent(bytes, contentType);
-    const limit = `it has more than ${source.bodyLimitBytes} bytes when decoded`;
-    const fault = error.code === "payload_too_large" ? limit : `the body is not valid ${coding}`;
-    return { signed: content, content, fault };
+    if (error instanceof AppError) return error;
+    throw error;
   }
+}
+
+/** What the checks do not know, such as a limit of HTTP. */
+function answerChecks(checks: readonly DeliveryCheck[], { status, code, reason }: Rehearsal): DeliveryCheck[] {
+  if (status < 300 || checks.some(({ ok, name }) => !ok && name !== "routes")) return [];
+  const answer = [status, code, reason].filter(Boolean).join(" ");
+  return [check("answer", false, "", `the server would answer ${answer}`)];
 }
 
 const verify = (source: Source, request: SignedRequest, now: number) => createVerifier(source).judge(request, now);
@@ -196,76 +239,65 @@ const TYPE_FAULTS: Record<string, string> = {
   several_content_types: "several",
 };
 
-function typeCheck(
-  source: Source,
-  { headers: sentHeaders, rawHeaders, body, missingBytes }: RawRequest,
-): DeliveryCheck {
-  const headers = { ...sentHeaders, "content-length": String(body.length + missingBytes) };
-  try {
-    const type = requireEncodableType({ headers, rawHeaders }, source.contentTypes, { isLenient: !isDefault(source) });
-    return check("content_type", true, type || "none", "");
-  } catch (error) {
-    if (!(error instanceof AppError)) throw error;
-    const { reason = "", sent = "" } = error;
+/** What is shown of a stage, with its refusal. */
+type ShowStage = (explained: Explained, refusal: AppError | null) => DeliveryCheck[];
+
+const shown = (explained: Explained, names: readonly Stage["name"][]) =>
+  names.flatMap((name) => SHOWN[name]?.(explained, explained.refusals[name]) ?? []);
+
+/** The stages that are shown for themselves. What others find is in what is shown of the signature and the coding. */
+const SHOWN: Partial<Record<Stage["name"], ShowStage>> = {
+  content_type({ source, delivery }, refusal) {
+    if (isInQuery(delivery.method)) return [];
+    if (refusal === null) return [check("content_type", true, delivery.mediaType || "none", "")];
+    const { reason = "", sent = "" } = refusal;
     const found = reason === "charset" ? `${sent}, which is not UTF-8` : (TYPE_FAULTS[reason] ?? mediaTypeIn(sent));
-    return check("content_type", false, "", `${found}, expected ${source.contentTypes.join(" or ")} (${reason})`);
-  }
-}
-
-function codingChecks({ encoding = [] }: Source, { headers }: RawRequest, fault: string | null): DeliveryCheck[] {
-  const header = headers["content-encoding"];
-  try {
-    if (requireCoding({ headers }, encoding) === null) return [];
-    return [check("content_encoding", fault === null, header ?? "", `${header}, but ${fault}`)];
-  } catch (error) {
-    if (!(error instanceof AppError)) throw error;
+    return [check("content_type", false, "", `${found}, expected ${source.contentTypes.join(" or ")} (${reason})`)];
+  },
+  content_encoding({ source: { encoding = [], bodyLimitBytes }, delivery, refusals }, refusal) {
+    const header = delivery.headers["content-encoding"];
     const expected = encoding.length === 0 ? "none: set encoding of the source" : encoding.join(" or ");
-    return [check("content_encoding", false, "", `${header}, expected ${expected}`)];
-  }
-}
+    if (refusal) return [check("content_encoding", false, "", `${header}, expected ${expected}`)];
+    if (delivery.coding === null) return [];
+    const undecoded = refusals.decoding ?? refusals.content;
+    const limit = `it has more than ${bodyLimitBytes} bytes when decoded`;
+    const fault = undecoded?.code === "payload_too_large" ? limit : `the body is not valid ${delivery.coding}`;
+    return [check("content_encoding", undecoded === null, header ?? "", `${header}, but ${fault}`)];
+  },
+  address({ source, address, lists }, refusal) {
+    if (!source.allowedAddresses) return [];
+    const found = address === null ? "unsaid" : findAddress(source, address, lists);
+    const fault = {
+      listed: null,
+      "not listed": `${address} is not in allowedAddresses`,
+      unknown: `${address} is in no list, but a list of addresses was never read`,
+      unsaid: "the request does not say it: give --address",
+    }[found];
+    if (fault === null) return [check("address", true, address ?? "", "")];
+    return [check("address", refusal === null, `${fault}; addressMode is watch`, fault)];
+  },
+  body({ source: { bodyLimitBytes }, raw: { body, missingBytes } }, refusal) {
+    const announced = body.length + missingBytes;
+    if (missingBytes > 0 && refusal === null)
+      return [check("body", false, "", `${body.length} bytes, but Content-Length announces ${missingBytes} more`)];
+    const fault = `${announced} bytes, but the limit is ${bodyLimitBytes}`;
+    return [check("body", refusal === null, `${announced} bytes`, fault)];
+  },
+  // A signature may be in the body.
+  signature: signatureChecks,
+};
 
-function bodyCheck({ bodyLimitBytes }: Source, { body, missingBytes }: RawRequest): DeliveryCheck {
-  const announced = body.length + missingBytes;
-  const isSmall = announced <= bodyLimitBytes;
-  if (missingBytes > 0 && isSmall)
-    return check("body", false, "", `${body.length} bytes, but Content-Length announces ${missingBytes} more`);
-  return check("body", isSmall, `${announced} bytes`, `${announced} bytes, but the limit is ${bodyLimitBytes}`);
-}
-
-function addressChecks(source: Source, address: string | null, lists: ExplainOptions["addressLists"]): DeliveryCheck[] {
-  if (!source.allowedAddresses) return [];
-  const found = address === null ? "unsaid" : findAddress(source, address, lists);
-  const fault = {
-    listed: null,
-    "not listed": `${address} is not in allowedAddresses`,
-    unknown: `${address} is in no list, but a list of addresses was never read`,
-    unsaid: "the request does not say it: give --address",
-  }[found];
-  if (fault === null) return [check("address", true, address ?? "", "")];
-  const isEnforced = source.addressMode === "enforce";
-  return [check("address", !isEnforced, `${fault}; addressMode is watch`, fault)];
-}
-
-/** What the signature is: with the right time, without it, and whether its secret is retired. */
-interface Judged {
-  inTime: Verified | RefusalReason;
-  found: Verified | RefusalReason;
-  isRetired: boolean;
-}
-
-function signatureChecks(
-  source: Source,
-  request: SignedRequest,
-  { inTime, found, isRetired }: Judged,
-  now: number,
-): DeliveryCheck[] {
+/** With the right time, without it, and whether the secret is retired. */
+function signatureChecks({ source, delivery, found, isRetired }: Explained): DeliveryCheck[] {
+  const { verified: inTime } = delivery;
+  const now = delivery.now();
   const places = [...new Set(source.schemes.map(placeOf))].join(", ");
   if (found === "no_signature") return [check("signature_header", false, "", `nothing in ${places}`)];
   if (found === "malformed_signature") {
     return [check("signature_header", false, "", `no signature of the expected form in ${places}`)];
   }
   const header = check("signature_header", true, `found in ${places}`, "");
-  const time = timeOf(source, request, now);
+  const time = timeOf(source, delivery, now);
   const isRightTime = typeof inTime === "object" || !inTime.startsWith("timestamp_");
   const times =
     isRightTime && time === null
@@ -275,7 +307,7 @@ function signatureChecks(
   const credential = typeof found === "object" ? found.secret.name : "";
   const fault = isRetired
     ? `made with ${credential}, which is retired`
-    : `made with none of the ${credentialsOf(source)}${claimsOf(source)}${hintOf(source, request, now)}`;
+    : `made with none of the ${credentialsOf(source)}${claimsOf(source)}${hintOf(source, delivery, now)}`;
   const isRight = typeof found === "object" && !isRetired;
   return [header, ...times, check("signature", isRight, `made with ${credential}`, fault)];
 }
@@ -329,19 +361,6 @@ function timestampOf(scheme: SignedScheme, headers: SignedRequest["headers"]): n
   return typeof sent === "string" ? parseTimestamp(sent, place.unit ?? "s") : null;
 }
 
-function identityOf(source: Source, verified: Verified, request: SignedRequest): Identity | AppError {
-  const { headers, content } = request;
-  try {
-    requirePayload(source, content);
-    const identity = identify({ source, verified, headers, content });
-    requireRedacted(source, content, identity.contentType ?? content.contentType);
-    return identity;
-  } catch (error) {
-    if (error instanceof AppError) return error;
-    throw error;
-  }
-}
-
 function payloadCheck(identity: Identity | AppError, content: Content): DeliveryCheck {
   if (!(identity instanceof AppError)) {
     const fault = content.fault();
@@ -357,20 +376,6 @@ function identityText({ eventId, type, bytesSha256, sameWithinMs }: Identity): s
   const within = sameWithinMs === null ? "" : ` within ${sameWithinMs / 1000} s`;
   const duplicate = sameWithinMs === 0 ? "nothing is a duplicate" : `a duplicate is ${same}${within}`;
   return `${eventId} of type ${type}; ${duplicate}`;
-}
-
-/** What the routes would do with the event once it is stored. */
-function verdictsOf(
-  event: Identity,
-  source: Source,
-  content: Content,
-  { headers }: RawRequest,
-  routes: readonly Route[],
-): RouteVerdict[] {
-  const contentType = event.contentType ?? content.contentType;
-  const kept = requireRedacted(source, content, contentType);
-  const stored = { payload: kept.bytes, contentType, headers: redactedHeaders(storedHeadersOf(source, headers), kept) };
-  return explainRouting(routes, { ...event, source: source.name }, openStored(stored));
 }
 
 function routesCheck(verdicts: readonly RouteVerdict[]): DeliveryCheck {

@@ -10,6 +10,7 @@ import { createLog } from "../../log.ts";
 import { type DeliveryParts, sourceEndpoints } from "../../webhook/endpoints.ts";
 import { pairsOf, type RawRequest } from "../../webhook/held/raw-request.ts";
 import type { Source } from "../../webhook/source.ts";
+import type { StageParts } from "../../webhook/stages/stages.ts";
 
 /** The address that a delivery was sent to. */
 export interface SentTo {
@@ -50,11 +51,11 @@ export async function rehearse(source: Source, raw: RawRequest, options: Rehears
   const arrival = arrivalOf(cutOff(raw, source.bodyLimitBytes), options);
   const { trustedProxies } = arrival;
   const found: Pick<Rehearsal, "code" | "reason" | "event"> = { code: null, reason: null, event: null };
-  const log = createLog("silent");
+  const { log, ...judges } = partsOf(options.addressLists);
   const parts: DeliveryParts = {
     log,
+    ...judges,
     trustedProxies,
-    addressLists: options.addressLists,
     acceptsSecret: options.acceptsSecret,
     intake: {
       async append(event) {
@@ -65,11 +66,6 @@ export async function rehearse(source: Source, raw: RawRequest, options: Rehears
       unanswered: 0,
       write: (_, run) => run(),
       flush: async () => {},
-    },
-    keySets: {
-      withKeys: (same) => same,
-      renew: async () => false,
-      isMissing: ({ keys = [] }) => keys.some(({ set, keys: read }) => set !== undefined && read.length === 0),
     },
     hold: async () => {},
     keepSecret: async () => "known",
@@ -103,6 +99,19 @@ export async function rehearse(source: Source, raw: RawRequest, options: Rehears
   return { status, ...found, ...seen };
 }
 
+/** What the stages of a delivery use besides its source, without a log. Keys are those that the source has. */
+export function partsOf(addressLists: StageParts["addressLists"]): Omit<StageParts, "acceptsSecret"> {
+  return {
+    log: createLog("silent"),
+    addressLists,
+    keySets: {
+      withKeys: (same) => same,
+      renew: async () => false,
+      isMissing: ({ keys = [] }) => keys.some(({ set, keys: read }) => set !== undefined && read.length === 0),
+    },
+  };
+}
+
 /** Of a body that is too large, any bytes above the limit will do. A capture has no more of it. */
 function cutOff(raw: RawRequest, limitBytes: number): RawRequest {
   if (raw.body.length + raw.missingBytes <= limitBytes) return raw;
@@ -120,8 +129,8 @@ interface Arrival {
 /** Whether a request of a method usually has no body. */
 const isSafe = (method: string) => method === "GET" || method === "HEAD" || method === "OPTIONS";
 
-// No sender has it.
-const UNKNOWN = "0.0.0.0";
+/** Stands for an address that is not known: no sender has it. */
+export const UNKNOWN = "0.0.0.0";
 
 /** Hop-by-hop headers: they are about the connection on which the request was captured. */
 const OF_CONNECTION = /^(?:connection|keep-alive|proxy-connection|expect|upgrade|transfer-encoding)$/;

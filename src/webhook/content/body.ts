@@ -29,7 +29,7 @@ interface ReceivedBody {
 }
 
 /** A body as its signature covers it, and as it is read and stored. */
-interface OpenedBody {
+export interface OpenedBody {
   signed: Content;
   /** The decoded body. If the signature covers the encoded one, it is decoded here. */
   content(): Promise<Content>;

@@ -1,9 +1,10 @@
 import type { BlockList } from "node:net";
 import * as v from "valibot";
 import { AppError, type ErrorCode } from "../../errors.ts";
-import { readRawBody, requireMediaType } from "../../http/body.ts";
+import { readRawBody } from "../../http/body.ts";
 import type { Endpoint, RequestContext, RequestHandler } from "../../http/endpoint.ts";
 import { removedPrefix, sentOrigin, sentTarget } from "../../http/proxies.ts";
+import { requireMediaType } from "../../lib/body-headers.ts";
 import { mediaTypeIn } from "../../lib/header-value.ts";
 import { queryOf } from "../../lib/request-target.ts";
 import type { Log } from "../../log.ts";

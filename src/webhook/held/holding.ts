@@ -5,7 +5,6 @@ import type { Log } from "../../log.ts";
 import { isInQuery } from "../content/body.ts";
 import { type RedactSettings, redacted, redactedHeaders } from "../content/redact.ts";
 import type { Intake } from "../intake/intake.ts";
-import type { RefusalReason } from "../signature/bound-scheme.ts";
 import { type HeldBounds, type HeldDelivery, type HeldStore, LEFT_HELD_BOUNDS } from "./held-store.ts";
 
 /** Whether a source keeps refused deliveries. */
@@ -15,7 +14,7 @@ export interface HoldSettings {
 }
 
 /** Whether a source keeps a delivery that is refused for a reason: one that another secret may verify. */
-export function isKept({ keepRejected }: HoldSettings, reason: RefusalReason): boolean {
+export function isKept({ keepRejected }: HoldSettings, reason: string): boolean {
   return keepRejected !== undefined && (reason === "signature_mismatch" || reason === "secret_retired");
 }
 

@@ -5,7 +5,7 @@ import { findAddress } from "../addresses/allowed-addresses.ts";
 import type { Source } from "../source.ts";
 
 /** What the check of an address uses. */
-interface AddressParts {
+export interface AddressParts {
   addressLists: Pick<AddressLists, "find">;
   log: Log;
 }

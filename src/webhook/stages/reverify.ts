@@ -1,43 +1,88 @@
 import type { IncomingHttpHeaders } from "node:http";
 import { AppError } from "../../errors.ts";
-import type { NewEvent } from "../../events/store.ts";
+import type { EventStore, NewEvent } from "../../events/store.ts";
 import { codingIn } from "../../lib/content-coding.ts";
-import { contentTypeOf, openBody } from "../content/body.ts";
+import { createLog } from "../../log.ts";
 import { wasRedacted } from "../content/redact.ts";
 import { isHandshake } from "../handshakes/kinds.ts";
 import { withCredentials } from "../held/held-credentials.ts";
-import type { HeldDelivery } from "../held/held-store.ts";
-import { createVerifier } from "../signature/signature.ts";
+import type { HeldDelivery, HeldStore } from "../held/held-store.ts";
 import type { Source } from "../source.ts";
-import { eventOf, requirePayload } from "./delivered-event.ts";
+import { eventOf } from "./event.ts";
+import { deliveryOf, passStages, type Stage, stagesOf } from "./stages.ts";
 
 /** The event of a held delivery, or why there is none. */
 type Reverified = { event: NewEvent } | { refused: string };
 
+type Reverify = (held: HeldDelivery) => Promise<Reverified>;
+
 /** The reason why a delivery stays held whose members were redacted: nothing can verify it any more. */
 export const REDACTED_REASON = "redacted";
 
+/** What a delivery has passed before it was held. */
+const PASSED: readonly Stage["name"][] = ["content_type", "content_encoding", "address", "body"];
+
 /** Verifies held deliveries with the present secrets of their source, each as of its receipt. */
-export function createReverify(source: Source): (held: HeldDelivery) => Promise<Reverified> {
-  const verifier = createVerifier(source);
-  return async ({ method, origin, target: kept, headers: text, address, receivedAt, body }) => {
-    const carriers = { headers: JSON.parse(text) as IncomingHttpHeaders, target: kept };
-    const { headers, target } = withCredentials(source, carriers);
-    const read = verifier.read(headers, receivedAt);
-    if ("reason" in read) return { refused: read.reason };
+export function createReverify(source: Source): Reverify {
+  const stages = stagesOf(source, {
+    log: createLog("silent"),
+    addressLists: { find: () => "listed" },
+    keySets: { withKeys: (same) => same, renew: async () => false, isMissing: () => false },
+    acceptsSecret: async () => true,
+  }).filter(({ name }) => !PASSED.includes(name));
+  return async ({ method, origin, target, headers, address, receivedAt, body }) => {
+    const kept = { headers: JSON.parse(headers) as IncomingHttpHeaders, target };
+    const sent = { method, origin, ...withCredentials(source, kept), rawHeaders: [], address, requestId: "" };
+    const bytes = Buffer.from(body);
+    const delivery = deliveryOf({ ...sent, now: () => receivedAt, readBody: async () => bytes }, bytes);
+    delivery.coding = codingIn(sent.headers["content-encoding"]) ?? null;
     try {
-      const coding = codingIn(headers["content-encoding"]) ?? null;
-      const contentType = contentTypeOf(method, headers);
-      const opened = await openBody(source, { bytes: Buffer.from(body), coding, contentType });
-      const verified = verifier.verify({ method, origin, target, headers, content: opened.signed }, read.candidates);
-      if (typeof verified === "string") return { refused: wasRedacted(body) ? REDACTED_REASON : verified };
-      const content = await opened.content();
-      requirePayload(source, content);
-      if (isHandshake(source, content, headers)) return { refused: "handshake" };
-      return { event: eventOf({ source, verified, headers, content, address, receivedAt }) };
+      const genuine = await passStages(stages, delivery);
+      if (isHandshake(source, genuine.payload, sent.headers)) return { refused: "handshake" };
+      return { event: eventOf(source, genuine) };
     } catch (error) {
-      if (error instanceof AppError) return { refused: error.code };
-      throw error;
+      if (!(error instanceof AppError)) throw error;
+      if (error.code !== "signature_mismatch") return { refused: error.code };
+      const isOfHeaders = "reason" in delivery.signatures;
+      return { refused: !isOfHeaders && wasRedacted(body) ? REDACTED_REASON : (error.reason ?? error.code) };
     }
+  };
+}
+
+/** What became of held deliveries. `refused` stay held, each with the reason. */
+export interface AdmittedHeld {
+  genuine: number;
+  admitted: number;
+  /** Genuine, and stored before. */
+  duplicates: number;
+  refused: { id: number; reason: string }[];
+}
+
+interface Stores {
+  events: Pick<EventStore, "append">;
+  held: Pick<HeldStore, "remove">;
+}
+
+/** Stores the deliveries that the present secrets verify, and holds them no longer. With `dryRun` it only counts. */
+export async function admitHeld(
+  { events, held }: Stores,
+  deliveries: readonly ({ id: number } & HeldDelivery)[],
+  reverify: Reverify,
+  dryRun = false,
+): Promise<AdmittedHeld> {
+  const results = await Promise.all(
+    deliveries.map(async (delivery) => ({ id: delivery.id, ...(await reverify(delivery)) })),
+  );
+  const genuine = results.flatMap((result) => ("event" in result ? [result] : []));
+  const refused = results.flatMap((result) => ("refused" in result ? [{ id: result.id, reason: result.refused }] : []));
+  if (dryRun || genuine.length === 0) return { genuine: genuine.length, admitted: 0, duplicates: 0, refused };
+  const appended = await events.append(genuine.map(({ event }) => event));
+  // After a break in between they are duplicates the next time.
+  await held.remove(genuine.filter((_, place) => appended[place]?.error === undefined).map(({ id }) => id));
+  return {
+    genuine: genuine.length,
+    duplicates: appended.filter(({ duplicate }) => duplicate).length,
+    admitted: appended.filter(({ duplicate, error }) => !duplicate && error === undefined).length,
+    refused,
   };
 }

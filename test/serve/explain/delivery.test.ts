@@ -103,6 +103,18 @@ test("a genuine delivery passes every check, and shows its event, its routes and
   );
 });
 
+test("the first check that fails is the one by which the server refuses", async () => {
+  const allowedAddresses = new BlockList();
+  allowedAddresses.addAddress("192.0.2.1");
+  const source = { ...SOURCE, allowedAddresses, bodyLimitBytes: 1 };
+  const explained = await explain(genuine, BODY, { source, address: "192.0.2.2" });
+  assert.deepEqual(
+    failures(explained).map((text) => text.split(":")[0]),
+    ["address", "body"],
+  );
+  assert.equal(explained.answer.code, "address_not_allowed");
+});
+
 test("method, path, media type and size are told apart from genuineness", async () => {
   assert.equal(
     await failure(explain(genuine, BODY, { target: "/other" })),

@@ -5,7 +5,7 @@ import { FORM, MULTIPART, openContent } from "../../../src/webhook/content/conte
 import { DEFAULT_SCHEMES } from "../../../src/webhook/default-source.ts";
 import type { Verified } from "../../../src/webhook/signature/bound-scheme.ts";
 import type { Place } from "../../../src/webhook/signature/schemes.ts";
-import { identify } from "../../../src/webhook/stages/delivered-event.ts";
+import { identify } from "../../../src/webhook/stages/identity.ts";
 import { secretOf } from "../../helpers/secret.ts";
 
 const JSON_TYPE = "application/json";

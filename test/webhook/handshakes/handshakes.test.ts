@@ -5,7 +5,7 @@ import { openContent } from "../../../src/webhook/content/content.ts";
 import type { Answer } from "../../../src/webhook/provider/handshake.ts";
 import type { Secret } from "../../../src/webhook/signature/secret.ts";
 import type { Source } from "../../../src/webhook/source.ts";
-import { requirePayload } from "../../../src/webhook/stages/delivered-event.ts";
+import { requirePayload } from "../../../src/webhook/stages/payload.ts";
 import { createReverify } from "../../../src/webhook/stages/reverify.ts";
 import {
   DELIVERY_ANSWERS,

@@ -7,7 +7,8 @@ import { openContent } from "../../../src/webhook/content/content.ts";
 import { providerOf } from "../../../src/webhook/providers/index.ts";
 import type { Scheme } from "../../../src/webhook/signature/schemes.ts";
 import { createVerifier } from "../../../src/webhook/signature/signature.ts";
-import { identify, requirePayload } from "../../../src/webhook/stages/delivered-event.ts";
+import { identify } from "../../../src/webhook/stages/identity.ts";
+import { requirePayload } from "../../../src/webhook/stages/payload.ts";
 import { sourceIn } from "../../helpers/config-file.ts";
 import { secretOf } from "../../helpers/secret.ts";
 

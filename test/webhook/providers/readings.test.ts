@@ -6,7 +6,8 @@ import { allProviders } from "../../../src/webhook/providers/index.ts";
 import { type Sample, sampleOf } from "../../../src/webhook/samples/index.ts";
 import { isSigned, type SignedScheme } from "../../../src/webhook/signature/schemes.ts";
 import { createVerifier } from "../../../src/webhook/signature/signature.ts";
-import { identify, requirePayload } from "../../../src/webhook/stages/delivered-event.ts";
+import { identify } from "../../../src/webhook/stages/identity.ts";
+import { requirePayload } from "../../../src/webhook/stages/payload.ts";
 import { secretOf } from "../../helpers/secret.ts";
 import { fitted, KEYS, OPTIONS, SECRET, signSample } from "../../helpers/signed-sample.ts";
 

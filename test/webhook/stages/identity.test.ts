@@ -6,7 +6,8 @@ import { DEFAULT_SCHEMES } from "../../../src/webhook/default-source.ts";
 import { providerOf } from "../../../src/webhook/providers/index.ts";
 import type { Verified } from "../../../src/webhook/signature/bound-scheme.ts";
 import type { IdPlace, Place } from "../../../src/webhook/signature/schemes.ts";
-import { identify, requirePayload } from "../../../src/webhook/stages/delivered-event.ts";
+import { identify } from "../../../src/webhook/stages/identity.ts";
+import { requirePayload } from "../../../src/webhook/stages/payload.ts";
 import { throwsCode } from "../../helpers/fails-with.ts";
 import { secretOf } from "../../helpers/secret.ts";
 

@@ -1,72 +1,13 @@
 import { hash } from "node:crypto";
 import type { IncomingHttpHeaders } from "node:http";
-import { AppError } from "../../errors.ts";
 import { DIGEST_PREFIX } from "../../events/event.ts";
-import type { NewEvent } from "../../events/store.ts";
-import { isJson } from "../../lib/header-value.ts";
-import { isObject, SHAPE_FAULTS } from "../../lib/json.ts";
 import type { Content } from "../content/content.ts";
-import { redactedHeaders, requireRedacted } from "../content/redact.ts";
 import { readSigned } from "../content/signed-reading.ts";
-import { storedHeaders } from "../content/stored-headers.ts";
-import { handshakeOf } from "../handshakes/kinds.ts";
 import type { Verified } from "../signature/bound-scheme.ts";
 import { claimAt } from "../signature/jwt.ts";
-import { headersOf, isSigned, type Place } from "../signature/schemes.ts";
-import { hasOtherCuts } from "../signature/signed-text.ts";
-import { isDefault, type Source } from "../source.ts";
-
-/** A verified delivery. `receivedAt` is in Unix milliseconds. */
-interface VerifiedDelivery {
-  source: Source;
-  verified: Verified;
-  headers: IncomingHttpHeaders;
-  content: Content;
-  address: string;
-  receivedAt: number;
-}
-
-/**
- * The event of a verified delivery. Throws `invalid_payload` if its id or type cannot be stored, or if it cannot be
- * redacted.
- */
-export function eventOf({ source, verified, headers, content, address, receivedAt }: VerifiedDelivery): NewEvent {
-  const identity = identify({ source, verified, headers, content });
-  const { eventId, bytesSha256, sameWithinMs, type } = identity;
-  const contentType =
-    identity.contentType ?? headers["content-type"] ?? (content.mediaType || "application/octet-stream");
-  const kept = requireRedacted(source, content, contentType);
-  const stored = storedHeadersOf(source, headers);
-  return {
-    source: source.name,
-    eventId,
-    type,
-    bytesSha256,
-    sameWithinMs,
-    secret: verified.secret.name,
-    contentType,
-    payload: kept.bytes,
-    address,
-    headers: source.redact ? redactedHeaders(stored, kept) : stored,
-    receivedAt,
-  };
-}
-
-/** The headers that are stored with an event of a source, as JSON. */
-export const storedHeadersOf = (source: Source, headers: IncomingHttpHeaders) =>
-  storedHeaders(headers, ownHeaders(source));
-
-// What is stored is the decoded body.
-const OF_ENCODED = ["content-encoding", "content-length"];
-
-const known = new WeakMap<Source, ReadonlySet<string>>();
-
-function ownHeaders(source: Source): ReadonlySet<string> {
-  const own =
-    known.get(source) ?? new Set([...source.schemes.flatMap(headersOf), ...(source.encoding ? OF_ENCODED : [])]);
-  known.set(source, own);
-  return own;
-}
+import { headersOf, type Place } from "../signature/schemes.ts";
+import type { Source } from "../source.ts";
+import { invalid, textOf } from "./payload.ts";
 
 /** The identity of a delivered event within its source. */
 export interface Identity {
@@ -85,65 +26,6 @@ export interface Identity {
 // Limits the size of the index. The ids and types of known senders are far shorter.
 const MAX_ID_LENGTH = 512;
 const MAX_TYPE_LENGTH = 256;
-
-/**
- * Checks that a verified payload is what its media type and its source promise. Throws `invalid_payload`. What a
- * verified sender sends is kept, even if it is no JSON; only the source `default` is strict.
- */
-export function requirePayload(
-  {
-    preset,
-    schemes,
-    contentTypes,
-    isEnvelope,
-    handshake,
-  }: Pick<Source, "preset" | "schemes" | "contentTypes" | "isEnvelope" | "handshake">,
-  content: Content,
-): void {
-  const signs = handshakeOf(handshake)?.signs;
-  const challenge = signs?.challengeIn?.(content);
-  if (challenge !== undefined) throw invalid(challenge, "must not be a challenge");
-  // A source that takes any media type takes any bytes.
-  if (contentTypes.includes("*/*")) return;
-  const shape = content.unreadShape();
-  if (shape !== null) throw invalid("", SHAPE_FAULTS[shape], shape);
-  if (!isJson(content.mediaType)) return;
-  const isStrict = isDefault({ preset, isEnvelope });
-  const parsed = content.json();
-  if (!parsed.ok && isStrict) throw invalid("", parsed.reason);
-  const { value } = parsed.ok ? parsed : content.lenientJson();
-  // Anybody can get a signature of a challenge from these sources, and a challenge may be a number or a word of JSON.
-  // Of a signed text that can be cut elsewhere, one cut only has an object or an array.
-  const needsShape = (signs && !signs.challengeIn) || mayBeCut(schemes);
-  if (needsShape && !isObject(value) && !Array.isArray(value)) throw invalid("", "must be an object or an array");
-  if (isStrict && !isObject(value)) throw invalid("", "must be an object");
-  if (isEnvelope && parsed.ok && isObject(value) && value.object === "event") requireEnvelope(value);
-}
-
-const cuts = new WeakMap<Source["schemes"], boolean>();
-
-function mayBeCut(schemes: Source["schemes"]): boolean {
-  const known = cuts.get(schemes) ?? hasOtherCuts(schemes.filter(isSigned));
-  cuts.set(schemes, known);
-  return known;
-}
-
-/**
- * Checks the envelope of a payload with `"object": "event"`. With `created_at` and no `created` it is OpenAI's
- * (https://platform.openai.com/docs/api-reference/webhook-events), otherwise Stripe's.
- */
-function requireEnvelope(body: Record<string, unknown>): void {
-  if (textOf(body.id) === undefined) throw invalid("id", "must be a non-empty string");
-  if (textOf(body.type) === undefined) throw invalid("type", "must be a non-empty string");
-  if (body.created_at !== undefined && body.created === undefined) {
-    if (!Number.isSafeInteger(body.created_at)) throw invalid("created_at", "must be an integer");
-    if (!isObject(body.data)) throw invalid("data", "must be an object");
-    return;
-  }
-  if (!Number.isSafeInteger(body.created)) throw invalid("created", "must be an integer");
-  if (!isObject(body.data) || !isObject(body.data.object)) throw invalid("data.object", "must be an object");
-  if (typeof body.livemode !== "boolean") throw invalid("livemode", "must be a boolean");
-}
 
 /** What an event is identified by. */
 interface IdentifiedBy {
@@ -275,12 +157,4 @@ function requireStorable(path: string, text: string, maxLength: number): void {
 /** Compares the number of characters. A character takes one or two UTF-16 units. */
 function isLonger(text: string, max: number): boolean {
   return text.length > max && (text.length > 2 * max || [...text].length > max);
-}
-
-function textOf(value: unknown): string | undefined {
-  return typeof value === "string" && value !== "" ? value : undefined;
-}
-
-function invalid(path: string, message: string, reason = `${path || "the body"} ${message}`): AppError {
-  return new AppError("invalid_payload", { errors: [{ path, message }], reason });
 }
