@@ -2,8 +2,8 @@ import { setTimeout as delay } from "node:timers/promises";
 import { readEnvironment } from "../config/env-file.ts";
 import { readSources } from "../config/sources.ts";
 import { isoTime } from "../lib/iso-time.ts";
-import type { HeldFilter, HeldStore, HeldSummary } from "../webhook/held/held-store.ts";
-import { REDACTED_REASON, admitHeld, createReverify, type AdmittedHeld } from "../webhook/stages/reverify.ts";
+import { type HeldFilter, type HeldStore, type HeldSummary, readInParts } from "../webhook/held/held-store.ts";
+import { type AdmittedHeld, admitHeld, createReverify, REDACTED_REASON } from "../webhook/stages/reverify.ts";
 import { findSource, requireFiltered, requireFilteredThere } from "./find-source.ts";
 import { makeChange } from "./make-change.ts";
 import { parseTime, wholeNumber } from "./option-values.ts";
@@ -86,7 +86,7 @@ export async function runEventsReverify({ source: name, since, dryRun = false, .
     const { held, events, now } = stores;
     const reverify = async (page: HeldSummary[]) => {
       const totals = noneReverified();
-      for await (const part of partsOf(held, page))
+      for await (const part of readInParts(held, page))
         addTo(totals, await admitHeld({ events, held }, part, verify, dryRun));
       if (!dryRun) await delay(PAUSE_MS);
       return totals;
@@ -155,17 +155,5 @@ async function* pagesOf(
     if (page.length === 0) return;
     yield page;
     after = page.at(-1)?.id ?? after;
-  }
-}
-
-/** Reads the deliveries of a page, in parts that fit into memory. */
-async function* partsOf(held: HeldStore, page: readonly HeldSummary[]) {
-  let ids = page.map(({ id }) => id);
-  while (ids.length > 0) {
-    const part = await held.read(ids);
-    const last = part.at(-1)?.id;
-    if (last === undefined) return;
-    yield part;
-    ids = ids.filter((id) => id > last);
   }
 }

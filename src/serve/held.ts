@@ -6,7 +6,7 @@ import { payloadJson } from "../events/json.ts";
 import { canonicalAddress } from "../http/proxies.ts";
 import { isoTime } from "../lib/iso-time.ts";
 import type { DeliveryParts } from "../webhook/endpoints.ts";
-import type { HeldDelivery } from "../webhook/held/held-store.ts";
+import { type HeldDelivery, readInParts } from "../webhook/held/held-store.ts";
 import { parseRawRequest, type RawRequest, rawRequestOf } from "../webhook/held/raw-request.ts";
 import { shownHeaders, shownPath } from "../webhook/held/shown-held.ts";
 import type { Source } from "../webhook/source.ts";
@@ -39,17 +39,11 @@ export function openHeld(
     });
   }
 
-  /** All deliveries of these ids. The store reads as many at once as fit into memory. */
+  /** All deliveries of these ids. */
   async function readAll(ids: readonly number[]): Promise<Delivery[]> {
-    const sorted = [...new Set(ids)].sort((a, b) => a - b);
+    const wanted = [...new Set(ids)].sort((a, b) => a - b).map((id) => ({ id }));
     const found: Delivery[] = [];
-    for (let left = sorted; left.length > 0; ) {
-      const part = await held.read(left);
-      const last = part.at(-1)?.id;
-      if (last === undefined) break;
-      found.push(...part);
-      left = left.filter((id) => id > last);
-    }
+    for await (const part of readInParts(held, wanted)) found.push(...part);
     return found;
   }
 

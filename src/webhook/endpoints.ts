@@ -8,6 +8,7 @@ import type { Reply } from "../http/problem.ts";
 import { sentOrigin, sentTarget } from "../http/proxies.ts";
 import { createRateLimit } from "../lib/rate-limit.ts";
 import type { Log } from "../log.ts";
+import { requireAddress } from "./addresses/allowed-addresses.ts";
 import { type DeliveryMethod, isInQuery } from "./content/body.ts";
 import { DEFAULT_SOURCE_NAME } from "./default-source.ts";
 import { type ConfirmationParts, confirmOf } from "./handshakes/confirmation.ts";
@@ -16,8 +17,7 @@ import {
   describeHandshake,
   type HandshakeParts,
   handshakeEndpoints,
-  testAnswerOf,
-  unsignedAnswerOf,
+  refusedAnswerOf,
   validationOf,
 } from "./handshakes/endpoints.ts";
 import { withoutCredentials } from "./held/held-credentials.ts";
@@ -26,7 +26,6 @@ import type { Intake } from "./intake/intake.ts";
 import { headersOf, isInPath } from "./signature/schemes.ts";
 import type { Credential } from "./signature/secret.ts";
 import { pathsOf, type Source } from "./source.ts";
-import { requireAddress } from "./stages/address.ts";
 import { eventOf } from "./stages/event.ts";
 import {
   type Delivery,
@@ -213,13 +212,10 @@ function logStored({ event, appended, fault, requestId }: Stored, log: Log): voi
 
 /** Answers a delivery that is not genuine if it is a handshake, and keeps it if its source asks for that. */
 function refusedOf(source: Source, parts: DeliveryParts) {
-  const answerUnsigned = unsignedAnswerOf(source, parts);
-  const answerTest = testAnswerOf(source, parts);
+  const answerHandshake = refusedAnswerOf(source, parts);
   return async (context: RequestContext, delivery: Delivery, { reason = "" }: AppError): Promise<Reply | null> => {
-    const { mediaType, bytes, content, method, origin, address, receivedAt } = delivery;
-    const known = bytes === null ? undefined : content;
-    const answer =
-      (known && answerTest?.(context, delivery)) ?? (await answerUnsigned?.(context, mediaType, known)) ?? null;
+    const { mediaType, bytes, method, origin, address, receivedAt } = delivery;
+    const answer = (await answerHandshake?.(context, mediaType, bytes && delivery)) ?? null;
     if (answer || bytes === null || !isKept(source, reason)) return answer;
     const sent = { method, origin, mediaType, ...withoutCredentials(source, delivery), body: bytes };
     const kept = redactedHeld(source, sent);

@@ -214,33 +214,24 @@ export function deliveryAnswerOf(source: Source, parts: HandshakeParts) {
 }
 
 /**
- * Answers a delivery without a signature if it is a handshake. Undefined for kinds whose handshake is signed. The
- * answer is null for any other delivery. The body is read unless it is known.
+ * Answers a delivery that is not genuine if it is a handshake: one without a signature, or signed with a key that
+ * everybody knows. Undefined for other kinds. The answer is null for any other delivery. `sent` is null if its body is
+ * not read.
  */
-export function unsignedAnswerOf(source: Source, parts: HandshakeParts) {
-  const answer = handshakeOf(source.handshake)?.isUnsigned ? deliveryAnswerOf(source, parts) : undefined;
-  if (!answer) return undefined;
-  return async (context: RequestContext, mediaType: string, known?: Content): Promise<Answer | null> => {
-    if (known) return known.bytes.length > MAX_UNSIGNED_BYTES ? null : answer(context, known);
+export function refusedAnswerOf(source: Source, parts: HandshakeParts) {
+  const { isUnsigned, testKey: key } = handshakeOf(source.handshake) ?? {};
+  const { now = Date.now } = parts;
+  const answer = deliveryAnswerOf(source, parts);
+  if (!answer || !(isUnsigned || key !== undefined)) return undefined;
+  const tester =
+    key === undefined ? null : createVerifier({ ...source, secrets: [{ name: key, value: key, mark: "" }] });
+  return async (context: RequestContext, mediaType: string, sent: SignedRequest | null): Promise<Answer | null> => {
+    if (sent && typeof tester?.judge(sent, now()) === "object") return answer(context, sent.content);
+    if (!isUnsigned) return null;
+    if (sent) return sent.content.bytes.length > MAX_UNSIGNED_BYTES ? null : answer(context, sent.content);
     const { request, address } = context;
     if (Number(request.headers["content-length"]) > MAX_UNSIGNED_BYTES) return null;
     return answer(context, openContent(await readRawBody(request, MAX_UNSIGNED_BYTES, address), mediaType));
-  };
-}
-
-/**
- * Answers a handshake that is a delivery signed with a key that everybody knows. Undefined for other kinds. The answer
- * is null for any other delivery.
- */
-export function testAnswerOf(source: Source, parts: HandshakeParts) {
-  const key = handshakeOf(source.handshake)?.testKey;
-  const { now = Date.now } = parts;
-  const answer = deliveryAnswerOf(source, parts);
-  if (!answer || key === undefined) return undefined;
-  const verifier = createVerifier({ ...source, secrets: [{ name: key, value: key, mark: "" }] });
-  return (context: RequestContext, request: SignedRequest): Answer | null => {
-    const isTest = typeof verifier.judge(request, now()) === "object";
-    return isTest ? answer(context, request.content) : null;
   };
 }
 

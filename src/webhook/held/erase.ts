@@ -1,5 +1,5 @@
 import { hash } from "node:crypto";
-import type { HeldDelivery, HeldStore } from "./held-store.ts";
+import { type HeldDelivery, type HeldStore, readInParts } from "./held-store.ts";
 
 /** A held delivery that was removed with what it belongs to. */
 interface ErasedHeld {
@@ -31,34 +31,23 @@ export async function eraseHeld(
   isDryRun: boolean,
 ): Promise<ErasedHeld[]> {
   const digests = new Set(events.map(({ source, payloadSha256 }) => `${source} ${payloadSha256}`));
+  const isErased = (delivery: HeldDelivery, bodySha256: string) =>
+    digests.has(`${delivery.source} ${bodySha256}`) || (search !== undefined && hasText(delivery, search));
   const erased: ErasedHeld[] = [];
   if (digests.size === 0 && search === undefined) return erased;
   for (let after = 0; ; ) {
     const rows = await store.list({ after, limit: PAGE });
-    for await (const delivery of readAll(
-      store,
-      rows.map(({ id }) => id),
-    )) {
-      const { id, source, receivedAt, body } = delivery;
-      const bodySha256 = hash("sha256", body);
-      if (!digests.has(`${source} ${bodySha256}`) && !(search && hasText(delivery, search))) continue;
-      if (!isDryRun) await store.remove([id]);
-      erased.push({ id, source, receivedAt, bodySha256 });
+    for await (const part of readInParts(store, rows)) {
+      const found = part
+        .map((delivery) => ({ delivery, bodySha256: hash("sha256", delivery.body) }))
+        .filter(({ delivery, bodySha256 }) => isErased(delivery, bodySha256))
+        .map(({ delivery: { id, source, receivedAt }, bodySha256 }) => ({ id, source, receivedAt, bodySha256 }));
+      if (found.length > 0 && !isDryRun) await store.remove(found.map(({ id }) => id));
+      erased.push(...found);
     }
     const last = rows.at(-1);
     if (last === undefined || rows.length < PAGE) return erased;
     after = last.id;
-  }
-}
-
-/** Reads deliveries, as many at once as fit into one answer. */
-async function* readAll(store: Pick<HeldStore, "read">, ids: readonly number[]) {
-  for (let left = [...ids]; left.length > 0; ) {
-    const part = await store.read(left);
-    const last = part.at(-1)?.id;
-    if (last === undefined) return;
-    yield* part;
-    left = left.filter((id) => id > last);
   }
 }
 

@@ -82,3 +82,18 @@ export interface HeldStore {
   read(ids: number[]): Promise<(HeldDelivery & { id: number })[]>;
   remove(ids: number[]): Promise<void>;
 }
+
+/** Reads deliveries, in parts that fit into memory. `wanted` is in the order of the ids. */
+export async function* readInParts(
+  store: Pick<HeldStore, "read">,
+  wanted: readonly Pick<HeldSummary, "id">[],
+): AsyncGenerator<(HeldDelivery & { id: number })[]> {
+  let ids = wanted.map(({ id }) => id);
+  while (ids.length > 0) {
+    const part = await store.read(ids);
+    const last = part.at(-1)?.id;
+    if (last === undefined) return;
+    yield part;
+    ids = ids.filter((id) => id > last);
+  }
+}

@@ -1,7 +1,7 @@
 import { hash } from "node:crypto";
 import type { EventPayload } from "../../events/store.ts";
 import { ExactNumber } from "../../lib/exact-json.ts";
-import { trimSpace } from "../../lib/header-value.ts";
+import { mediaTypeIn } from "../../lib/header-value.ts";
 import { openContent } from "../content/content.ts";
 import { isConfidential } from "../content/stored-headers.ts";
 import type { Provider } from "../provider.ts";
@@ -98,7 +98,7 @@ function headersOf(preset: string, { headers, contentType }: EventPayload, now: 
 /** Whether a sender signs bodies of a media type so. */
 function isSignedSo(scheme: Scheme, mediaType: string): boolean {
   if (!("signed" in scheme) || scheme.only === undefined || !("mediaType" in scheme.only)) return true;
-  return trimSpace(mediaType.split(";")[0] ?? "").toLowerCase() === scheme.only.mediaType;
+  return mediaTypeIn(mediaType) === scheme.only.mediaType;
 }
 
 /** The address with the digest of the body, if the signature covers the body by it. */

@@ -29,6 +29,7 @@ import {
   usesSecret,
 } from "./schemes.ts";
 import { keysOf } from "./secret.ts";
+import { writtenWith } from "./shared-secret.ts";
 import { type HeaderItems, type Options, ownPartsOf, parseSignedText, readSignedText } from "./signed-text.ts";
 import { formatTimestamp } from "./timestamp.ts";
 
@@ -68,7 +69,7 @@ export function signDelivery(
     case "token":
       return withSecret(scheme, secret, delivery);
     case "basic":
-      return { headers: { ...headers, authorization: `Basic ${Buffer.from(secret).toString("base64")}` }, body };
+      return { headers: { ...headers, authorization: writtenWith(scheme, secret) }, body };
     case "jwt":
       return { headers: { ...headers, [scheme.header]: signJwt(scheme, secret, delivery, now, options) }, body };
     case "jws":
@@ -98,7 +99,7 @@ function withSecret(
   secret: string,
   { headers, body, mediaType, origin, target }: UnsignedDelivery,
 ) {
-  if ("header" in scheme) return { headers: { ...headers, [scheme.header]: `${scheme.label ?? ""}${secret}` }, body };
+  if ("header" in scheme) return { headers: { ...headers, [scheme.header]: writtenWith(scheme, secret) }, body };
   if ("query" in scheme || "path" in scheme) {
     const isThere = addressWithSecret(scheme, secret, origin + target) === origin + target;
     if (isThere) return { headers: { ...headers }, body };

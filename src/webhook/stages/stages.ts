@@ -3,6 +3,7 @@ import { AppError } from "../../errors.ts";
 import { requireCoding, requireEncodableType } from "../../lib/body-headers.ts";
 import type { Coding } from "../../lib/content-coding.ts";
 import { splitTarget } from "../../lib/request-target.ts";
+import { type AddressParts, requireAddress, UNKNOWN_RETRY_SECONDS } from "../addresses/allowed-addresses.ts";
 import { contentTypeOf, isInQuery, type OpenedBody, openBody } from "../content/body.ts";
 import { type Content, FORM, openContent } from "../content/content.ts";
 import { isKept } from "../held/holding.ts";
@@ -13,7 +14,6 @@ import { asksForCredentials, isSecretField } from "../signature/schemes.ts";
 import { createVerifier, type ReadSignatures } from "../signature/signature.ts";
 import type { SignedRequest } from "../signature/signed-text.ts";
 import { isDefault, type Source } from "../source.ts";
-import { type AddressParts, requireAddress, UNKNOWN_RETRY_SECONDS } from "./address.ts";
 import { requirePayload } from "./payload.ts";
 
 /** A request as it came. */
