@@ -2,7 +2,6 @@ import type { Reply } from "../../http/problem.ts";
 import { type PasskeySite, passkeysOf, rpIdOf } from "../factors/passkeys.ts";
 import type { FactorRecord, LoginRecord } from "../factors/store.ts";
 import type { TokenRecord } from "../machine-tokens/store.ts";
-import { type AccountTexts, accountTexts } from "./account-texts.ts";
 import { Html, html, pageReply } from "./html.ts";
 import { fact, timeOf, timeText } from "./pages.ts";
 import type { Texts } from "./texts.ts";
@@ -33,7 +32,7 @@ interface Account {
 /** The page of the account: second factors, tokens and recent logins. Only a new passkey needs its script. */
 export function accountPage(status: number, account: Account): Reply {
   const { texts, email, since, until, factors, recoveryCodesLeft, root, isFresh, passkeyScript, note } = account;
-  const words = accountTexts(texts);
+  const words = texts.account;
   const body = html`<h1>${words.title}</h1>
 <p><strong>${email}</strong></p>
 <dl>
@@ -54,7 +53,7 @@ ${account.tokens.length === 0 ? html`<p>${words.noTokens}</p>` : html`<ul>${acco
   return pageReply(status, { lang: texts.lang, title: words.title, body, ...script });
 }
 
-function factorItem(factor: FactorRecord, { texts, site, root }: Account, words: AccountTexts): Html {
+function factorItem(factor: FactorRecord, { texts, site, root }: Account, words: Texts["account"]): Html {
   const { id, kind, name, createdAt, lastUsedAt } = factor;
   const isUnusable = passkeysOf([factor], site).unusable.length > 0;
   const used = lastUsedAt === null ? words.neverUsed : timeOf(lastUsedAt, texts);
@@ -63,7 +62,7 @@ function factorItem(factor: FactorRecord, { texts, site, root }: Account, words:
 ${isUnusable ? html`<p class="error note">${words.unusable(rpIdOf(factor))}</p>\n` : null}<form method="post" action="${root}account/remove"><input type="hidden" name="id" value="${id}"><button type="submit" class="quiet small" aria-label="${words.remove}: ${name}">${words.remove}</button></form></li>`;
 }
 
-function passkeyForms({ site, root, passkeyScript }: Account, words: AccountTexts): Html {
+function passkeyForms({ site, root, passkeyScript }: Account, words: Texts["account"]): Html {
   if (site === null) return html`<p class="hint">${words.noPasskeys}</p>\n`;
   if (passkeyScript === null) return html`<p class="hint">${words.passkeyFailed}</p>\n`;
   return html`<form method="post" action="${root}account/passkey" data-kind="new" data-origin="${site.origin}" data-options="${root}account/passkey" data-cancelled="${words.passkeyCancelled}" data-known="${words.passkeyKnown}" data-failed="${words.passkeyFailed}" hidden>
@@ -76,11 +75,11 @@ function passkeyForms({ site, root, passkeyScript }: Account, words: AccountText
 `;
 }
 
-const loginItem = ({ sid, at, network, userAgent, method }: LoginRecord, account: Account, words: AccountTexts) =>
+const loginItem = ({ sid, at, network, userAgent, method }: LoginRecord, account: Account, words: Texts["account"]) =>
   html`
 <li>${timeOf(at, account.texts)}${sid === account.sid ? html` (${words.thisSession})` : null}<br>${userAgent ?? words.program}, ${network}<br>${words.methods[method]}</li>`;
 
-const tokenItem = ({ name, scopes, expiresAt }: TokenRecord, texts: Texts, words: AccountTexts) =>
+const tokenItem = ({ name, scopes, expiresAt }: TokenRecord, texts: Texts, words: Texts["account"]) =>
   html`
 <li><strong>${name}</strong><br>${scopes.join(" ")}<br>${expiresAt === null ? words.neverExpires : words.expires(timeText(expiresAt, texts))}</li>`;
 
@@ -96,7 +95,7 @@ interface NewTotp {
 
 /** The page that adds an authenticator app. It works without script. */
 export function totpPage(status: number, { texts, secret, qrCode, name, error }: NewTotp): Reply {
-  const words = accountTexts(texts);
+  const words = texts.account;
   const body = html`<h1>${words.addTotp}</h1>
 <p>${words.totpHint}</p>
 ${error === undefined ? null : html`<div class="note error" role="alert" id="error">${error}</div>\n`}<div class="qr">${new Html(qrCode)}</div>
@@ -114,7 +113,7 @@ ${error === undefined ? null : html`<div class="note error" role="alert" id="err
 
 /** The page that shows new recovery codes, this once. */
 export function recoveryCodesPage(texts: Texts, codes: readonly string[]): Reply {
-  const words = accountTexts(texts);
+  const words = texts.account;
   const body = html`<h1>${words.codesTitle}</h1>
 <p>${words.codesHint}</p>
 <ul class="codes">${codes.map((code) => html`<li><code>${code}</code></li>`)}</ul>

@@ -16,7 +16,6 @@ import type { TokenStore } from "../machine-tokens/store.ts";
 import type { AccessClaims } from "../token.ts";
 import type { User } from "../user.ts";
 import { accountPage, recoveryCodesPage, totpPage } from "./account-pages.ts";
-import { accountTexts } from "./account-texts.ts";
 import { FORM, FORM_PROBLEMS, HTML, PAGE } from "./endpoints.ts";
 import { redirect } from "./html.ts";
 import { type Texts, textsFor } from "./texts.ts";
@@ -200,7 +199,7 @@ async function add(parts: AccountParts, visit: Visit, factor: NewFactor): Promis
     () => addFactor(parts.factors, factor),
     (made) => (made === null ? null : {}),
   );
-  if (added === null) return showAccount(parts, visit, accountTexts(visit.texts).notAdded);
+  if (added === null) return showAccount(parts, visit, visit.texts.account.notAdded);
   const { requestId, address } = visit.context;
   parts.log.info({ event: "factor_added", requestId, address, factor: id, kind, name }, "a second factor was added");
   if (added.recoveryCodes !== null) return recoveryCodesPage(visit.texts, added.recoveryCodes);
@@ -257,7 +256,7 @@ async function showTotp(
     texts,
     secret,
     qrCode,
-    name: accountTexts(texts).totpName,
+    name: texts.account.totpName,
     ...more,
   });
 }
@@ -268,7 +267,7 @@ async function addTotp(parts: AccountParts, visit: Visit): Promise<Reply> {
   const { stepOf, newSecret } = await loadTotp();
   const given = fields.get("secret") ?? "";
   const secret = isTotpSecret(given) ? given : newSecret();
-  const words = accountTexts(visit.texts);
+  const words = visit.texts.account;
   const name = factorName(fields.get("name") ?? "", words.totpName);
   const code = plainCode(fields.get("code") ?? "");
   const at = parts.now();
@@ -292,7 +291,7 @@ async function beginPasskey(parts: AccountParts, { site, challengeCookie }: Pass
 async function addPasskey(parts: AccountParts, visit: Visit, { site, challengeCookie }: PasskeyParts): Promise<Reply> {
   const fields = await readOwnForm(visit.context.request, parts);
   const { request, requestId, address } = visit.context;
-  const words = accountTexts(visit.texts);
+  const words = visit.texts.account;
   const challenge = parts.steps.read("new-passkey", challengeCookie.read(request));
   const made =
     challenge === null || !(await parts.steps.finish(challenge))

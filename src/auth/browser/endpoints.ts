@@ -11,7 +11,16 @@ import type { AccessClaims } from "../token.ts";
 import { type EndSessionParts, endSessionFormHandler, endSessionPageHandler } from "./end-session.ts";
 import { isFromOtherScheme, keepsCookie, reachedOrigin, requireSameSite } from "./guard.ts";
 import { redirect } from "./html.ts";
-import { endedText, framedPage, homePage, loginPage, logoutPage, refusedTargetPage } from "./pages.ts";
+import {
+  elsewhereText,
+  endedText,
+  framedPage,
+  homePage,
+  loginPage,
+  logoutPage,
+  refusedTargetPage,
+  refusedTargetText,
+} from "./pages.ts";
 import { PASSKEY_REFUSED, passkeyFormHandler, passkeyOptionsHandler, readPasskeyScript } from "./passkey-step.ts";
 import { isOfDomain, type RedirectRules, type Target, withRd } from "./redirect-target.ts";
 import { createRenew, isRenewalDue } from "./renewal.ts";
@@ -246,7 +255,7 @@ function notesOf(
 ): string[] {
   return [
     ...(why.ended ? [endedText(texts, supersessionIn(why.ended))] : []),
-    ...(why.target.refused ? [texts.refusedTarget(why.target.refused.origin)] : []),
+    ...(why.target.refused ? [refusedTargetText(texts, why.target.refused)] : []),
     ...(why.isAgain ? [texts.logInAgain] : []),
     ...(why.isRefused ? [texts.passkey.refused] : []),
   ];
@@ -321,7 +330,7 @@ function loginFormHandler(parts: BrowserParts): RequestHandler {
       return loginPage(400, {
         ...page,
         areFieldsWrong: false,
-        error: texts.errors.elsewhere(ownLoginUrl(rules, fields.get("rd") ?? null, false)),
+        error: elsewhereText(texts, ownLoginUrl(rules, fields.get("rd") ?? null, false)),
       });
     }
     const { success, output } = v.safeParse(LoginBody, { email, password: fields.get("password") });

@@ -110,6 +110,16 @@ function noteOf(note: string): Html {
   return html`<div class="note"><strong>${summary}</strong>${lines.map((line) => html`<p role="status">${line}</p>`)}</div>\n`;
 }
 
+/** Why the login leads to the start page. */
+export const refusedTargetText = (texts: Texts, { origin }: RefusedTarget): string =>
+  origin === null ? texts.refusedAddress : texts.refusedOrigin(origin);
+
+/** Why a login is refused under an address where the browser would not keep the cookie. */
+export function elsewhereText({ errors }: Texts, url: string): Html {
+  const [before = "", after = ""] = errors.elsewhere("\0").split("\0");
+  return html`${before}<a href="${url}">${new URL(url).origin}</a>${after}`;
+}
+
 /** The page of a live session whose `rd` is refused. */
 export function refusedTargetPage(
   texts: Texts,
@@ -118,7 +128,7 @@ export function refusedTargetPage(
   headers: Reply["headers"],
 ): Reply {
   const body = html`<h1>${texts.loggedIn}</h1>
-${noteOf(texts.refusedTarget(refused.origin))}<a class="button" href="${home}">${texts.toStartPage}</a>`;
+${noteOf(refusedTargetText(texts, refused))}<a class="button" href="${home}">${texts.toStartPage}</a>`;
   return pageReply(200, { lang: texts.lang, title: texts.loggedIn, body }, headers);
 }
 
@@ -196,7 +206,7 @@ export const fact = (name: string, value: string | Html) => html`<div><dt>${name
 export function endedText(texts: Texts, supersession: Supersession | null): string {
   if (supersession === null) return texts.ended;
   const { at, by } = supersession;
-  return texts.superseded(by.userAgent, by.network, timeText(at, texts));
+  return texts.superseded(by.userAgent ?? texts.account.program, by.network, timeText(at, texts));
 }
 
 /** A time on a page. */

@@ -21,7 +21,7 @@ import { type BrowserMarks, KNOWN_BROWSER_MS } from "../throttle/browser-mark.ts
 import type { AccessClaims } from "../token.ts";
 import type { Cookie } from "./cookie.ts";
 import { authenticateCookie, requireSameSite } from "./guard.ts";
-import { type Html, redirect } from "./html.ts";
+import { type Html, html, redirect } from "./html.ts";
 import { type RedirectRules, redirectTarget, refusalText, type Target, withRd } from "./redirect-target.ts";
 import type { Lifetimes } from "./renewal.ts";
 import type { Texts } from "./texts.ts";
@@ -133,17 +133,24 @@ export function loggedIn(
   return redirect(target, { "Set-Cookie": [cookie.set(accessToken, lifetimes.ttlSeconds), mark, ...more] });
 }
 
+const BEARER = { "WWW-Authenticate": "Bearer" };
+
+/** The words of the API for a wrong password are Spanish, and on the page in every language. */
+const wrongText = (text: string, lang: string): string | Html =>
+  lang === "es" ? text : html`${text} <span lang="es">(Credenciales inválidas)</span>`;
+
 /** How a page tells that a login was refused. Throws errors of another kind. */
 export function refusalOf(
   error: AppError,
-  { errors }: Texts,
+  { errors, lang }: Texts,
 ): { status: number; text: string | Html; headers: Record<string, string> } {
   const seconds = error.retryAfterSeconds ?? 1;
   const retry = { "Retry-After": String(seconds) };
   switch (error.code) {
     case "invalid_credentials":
+      return { status: 401, text: wrongText(errors.invalid_credentials, lang), headers: BEARER };
     case "invalid_code":
-      return { status: 401, text: errors[error.code], headers: { "WWW-Authenticate": "Bearer" } };
+      return { status: 401, text: errors.invalid_code, headers: BEARER };
     case "too_many_attempts":
       return { status: 429, text: errors.too_many_attempts(seconds), headers: retry };
     case "login_busy":

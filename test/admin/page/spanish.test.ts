@@ -1,7 +1,11 @@
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
-import { spanishAlert, spanishOf } from "../../../src/admin/page/texts/es-server.ts";
+import es from "../../../src/admin/page/texts/es.json" with { type: "json" };
+import { serverTexts } from "../../../src/admin/page/texts/server-texts.ts";
 import { ALERTS } from "../../../src/alerts/alert.ts";
+import type { Untaken } from "../../../src/events/untaken.ts";
+
+const { serverText: spanishOf, alertText: spanishAlert } = serverTexts(es);
 
 suite("what the server has written", () => {
   test("is shown in Spanish, also within a reason", () => {
@@ -26,6 +30,11 @@ suite("what the server has written", () => {
 
   test("keeps a text of a handler", () => {
     assert.equal(spanishOf("no such customer: cus_1"), "no such customer: cus_1");
+  });
+
+  test("says why an event was not taken, for every reason", () => {
+    const reasons: Record<Untaken, string> = es.serverTexts;
+    assert.equal(reasons["is already queued"], "ya está en cola");
   });
 
   test("has a meaning for every alert", () => {

@@ -5,7 +5,7 @@ import type { BulkAction, Selection, Taken } from "../answers.ts";
 import type { Step } from "../bulk.ts";
 import { countMatches, discard, replay, resend } from "../endpoints.ts";
 import { element, html } from "../html.ts";
-import { t } from "../texts/texts.ts";
+import { serverText, t } from "../texts/texts.ts";
 import { announce } from "./announcer.ts";
 import { type Run, useRun } from "./bulk-run.ts";
 import { closeDialog, dialog } from "./dialog.ts";
@@ -124,7 +124,7 @@ function result(action: BulkAction, { progress, failure, isStopped }: Run): VNod
     ${
       refused.length > 0 &&
       html`<p>${t.bulk.refused(refused.length)}</p>
-      <ul class="refused" tabindex="0">${refused.map(({ eventId, reason }) => html`<li key=${eventId}><code>${eventId}</code> ${t.bulk.reasons(reason)}</li>`)}</ul>`
+      <ul class="refused" tabindex="0">${refused.map(({ eventId, reason }) => html`<li key=${eventId}><code>${eventId}</code> ${serverText(reason)}</li>`)}</ul>`
     }
     ${closing()}`;
 }

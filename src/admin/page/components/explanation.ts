@@ -7,12 +7,16 @@ import { badge } from "./badge.ts";
 import { copyButton } from "./copy-button.ts";
 import { table } from "./table.ts";
 
+/** What the server would answer. The code and the reason are often the same. */
+export function answerText(status: number, reasons: readonly (string | null)[]): string {
+  const why = [...new Set(reasons)].filter((text) => text !== null).join(", ");
+  return why === "" ? t.refused.wouldAnswer(status) : t.refused.wouldAnswerWhy(status, why);
+}
+
 /** Which checks a delivery passes, and what the server would answer. */
 export function explanation({ checks, genuine, answer, handshake, eventId, type, verify }: Explanation): VNode {
-  // The code and the reason are often the same.
-  const why = [...new Set([answer.code, answer.reason])].filter((text) => text !== null).join(", ");
   const isGood = answer.status < 300;
-  return html`<p class=${`note ${isGood ? "" : "error"}`}>${t.refused.wouldAnswer(answer.status, why)}
+  return html`<p class=${`note ${isGood ? "" : "error"}`}>${answerText(answer.status, [answer.code, answer.reason])}
       ${handshake === null && (genuine ? t.refused.genuine : t.refused.notGenuine)}
       ${eventId !== null && t.refused.wouldBe(printable(eventId), printable(type ?? ""))}</p>
     ${table({

@@ -6,7 +6,7 @@ import { listJobs } from "../endpoints.ts";
 import { element, html } from "../html.ts";
 import { printable } from "../printable.ts";
 import { eventHref } from "../router.ts";
-import { formats, t } from "../texts/texts.ts";
+import { formats, serverText, t } from "../texts/texts.ts";
 import { failedState, skeleton } from "./states.ts";
 import { table } from "./table.ts";
 import { ago } from "./time.ts";
@@ -51,7 +51,7 @@ const jobTable = (rows: readonly OpenJobItem[], caption: string): VNode =>
         label: t.events.event,
         kind: "grow",
         cell: (job) =>
-          html`<a href=${eventHref(job)}>${printable(job.eventId)}</a>${job.lastError !== null && html`<span class="clip">${printable(t.serverText(job.lastError))}</span>`}`,
+          html`<a href=${eventHref(job)}>${printable(job.eventId)}</a>${job.lastError !== null && html`<span class="clip">${printable(serverText(job.lastError))}</span>`}`,
         isHeader: true,
       },
       { label: t.events.type, cell: ({ type }) => printable(type) },

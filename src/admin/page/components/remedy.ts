@@ -1,7 +1,7 @@
 import type { ComponentChildren } from "preact";
 import { html } from "../html.ts";
-import { t } from "../texts/texts.ts";
+import { serverText } from "../texts/texts.ts";
 
 /** What to do. A command is shown as one. */
 export const remedyText = (remedy: string): ComponentChildren =>
-  remedy.startsWith("authserve ") ? html`<code>${remedy}</code>` : t.serverText(remedy);
+  remedy.startsWith("authserve ") ? html`<code>${remedy}</code>` : serverText(remedy);

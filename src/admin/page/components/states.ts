@@ -2,14 +2,14 @@ import type { ComponentChildren, VNode } from "preact";
 import { ApiError } from "../api.ts";
 import { html } from "../html.ts";
 import type { Resource } from "../resource.ts";
-import { t } from "../texts/texts.ts";
+import { named, serverText, t } from "../texts/texts.ts";
 
 /** What a failure means for the reader. */
 export function failureText(error: unknown): string {
   if (!(error instanceof ApiError)) return String(error);
   const { code, message, faults } = error;
-  const named = faults.map((fault) => `${fault.path} ${t.serverText(fault.message)}`.trim());
-  return [t.states.errors[code] ?? (message || code), ...named].join(" · ");
+  const wrong = faults.map((fault) => `${fault.path} ${serverText(fault.message)}`.trim());
+  return [named(t.states.errors, code) ?? (message || code), ...wrong].join(" · ");
 }
 
 const requestOf = (error: unknown) => (error instanceof ApiError ? error.requestId : null);

@@ -8,7 +8,7 @@ import { tryButton } from "../components/try-button.ts";
 import { html } from "../html.ts";
 import { printable } from "../printable.ts";
 import { eventHref } from "../router.ts";
-import { formats, t } from "../texts/texts.ts";
+import { formats, serverText, t } from "../texts/texts.ts";
 
 type Attempt = Job["history"][number];
 
@@ -26,17 +26,22 @@ const card = (job: Job) => html`<li class="card" key=${job.route}>
 
 function facts({ route, waits, budget, probes, orderingKey, deadLetter, discarded }: Job) {
   const pairs: (readonly [string, ComponentChildren])[] = [];
-  pairs.push([t.event.jobs, t.event.attemptsOf(budget.used, budget.of, probes)]);
+  pairs.push([t.event.jobs, attemptsText(budget, probes)]);
   if (waits !== null) pairs.push([t.event.waits, waiting(waits, route)]);
   if (orderingKey !== null) pairs.push([t.event.orderingKey, html`<code>${printable(orderingKey)}</code>`]);
   if (deadLetter)
     pairs.push([
       t.event.deadSince,
-      html`${exactly(deadLetter.failedAt)}<br />${printable(t.serverText(deadLetter.reason))}`,
+      html`${exactly(deadLetter.failedAt)}<br />${printable(serverText(deadLetter.reason))}`,
     ]);
   if (discarded)
     pairs.push([t.event.discardedAt, html`${exactly(discarded.discardedAt)}<br />${printable(discarded.reason)}`]);
   return pairs;
+}
+
+function attemptsText({ used, of }: Job["budget"], probes: number): string {
+  const attempts = of === null ? formats.count(used) : t.event.attemptsOf(used, of);
+  return probes === 0 ? attempts : attempts + t.event.andProbes(probes);
 }
 
 function waiting({ reason, since, until: next, event }: NonNullable<Job["waits"]>, route: string): ComponentChildren {
@@ -80,7 +85,7 @@ function attempt(
   return html`<li key=${`${number} ${startedAt}`}>
     <div class="bar"><strong>${isProbe ? t.event.probe : t.event.attempt(number)}</strong> <span class="badges">${responseStatus !== null && html`<code title=${t.event.status}>${responseStatus}</code>`} ${badge(tone, sign, t.event.outcomes[outcome])}</span></div>
     <p class="small">${exactly(startedAt)} <span class="soft">· ${t.event.took(formats.duration(tookMs))}</span></p>
-    ${error !== null && html`<p class="error-text">${printable(t.serverText(error))}</p>`}
+    ${error !== null && html`<p class="error-text">${printable(serverText(error))}</p>`}
     ${response !== null && lazyDetails(t.event.answer, () => html`<pre tabindex="0">${printable(response)}</pre>`, isLast && outcome !== "succeeded")}
   </li>`;
 }

@@ -18,5 +18,5 @@ export function verdicts({ routes, jobs }: EventDetail): VNode | null {
 function reason({ unmet, expected, found }: Verdict): string {
   if (unmet === null) return t.event.wouldTake;
   if (expected === null) return t.event.doesNotHold(unmet);
-  return printable(t.event.isNotMet(unmet, expected, found));
+  return printable(found === null ? t.event.isMissing(unmet, expected) : t.event.isNotMet(unmet, expected, found));
 }

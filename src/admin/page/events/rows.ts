@@ -7,7 +7,7 @@ import { ago } from "../components/time.ts";
 import { html } from "../html.ts";
 import { printable } from "../printable.ts";
 import { eventHref } from "../router.ts";
-import { formats, t } from "../texts/texts.ts";
+import { formats, serverText, t } from "../texts/texts.ts";
 import { eventKey } from "./list.ts";
 
 /** The rows of a list of events. */
@@ -37,7 +37,7 @@ const link = (event: EventItem) =>
 
 const errorOf = ({ lastError }: EventItem) =>
   lastError !== null &&
-  html`<span class="clip" title=${lastError}><span class="offscreen">${t.events.lastError}: </span>${printable(t.serverText(lastError))}</span>`;
+  html`<span class="clip" title=${lastError}><span class="offscreen">${t.events.lastError}: </span>${printable(serverText(lastError))}</span>`;
 
 function checkbox(event: EventItem, selected: Signal<ReadonlySet<string>>): VNode {
   const key = eventKey(event);

@@ -125,7 +125,10 @@ function WriteButton({ source, isReady }: { source: NewSource; isReady: boolean 
     if (!isReady) return;
     try {
       const { file, backup } = await addSource(source);
-      result.value = { text: t.setup.written(file, backup), isBad: false };
+      result.value = {
+        text: [t.setup.written(file), ...(backup === null ? [] : [t.setup.backup(backup)])].join(" "),
+        isBad: false,
+      };
     } catch (error) {
       result.value = { text: failureText(error), isBad: true };
     }

@@ -11,7 +11,7 @@ import { exactly } from "../components/time.ts";
 import { testAlerts, unsilence } from "../endpoints.ts";
 import { html } from "../html.ts";
 import { alerts } from "../live.ts";
-import { t } from "../texts/texts.ts";
+import { alertText, alertTitle, serverText, t } from "../texts/texts.ts";
 import { silenceDialog } from "./silence-dialog.ts";
 
 const STATES = ["firing", "pending", "resolved"] as const;
@@ -62,7 +62,7 @@ export function Alerts(): VNode {
 const testedText = (items: readonly TestedNotifier[]) =>
   items.length === 0
     ? t.alerts.noNotifier
-    : items.map(({ name, error }) => `${name}: ${error === null ? t.alerts.sent : t.serverText(error)}`).join(" · ");
+    : items.map(({ name, error }) => `${name}: ${error === null ? t.alerts.sent : serverText(error)}`).join(" · ");
 
 function unsilenceAll(items: readonly Alert[], actions: Actions): VNode | null {
   if (!items.some(({ silencedUntil }) => silencedUntil !== null)) return null;
@@ -81,8 +81,8 @@ function card(alert: Alert, actions: Actions): VNode {
   const { id, name, title, severity, labels, summary, remedy, silencedUntil } = alert;
   const [tone, sign] = alert.state === "resolved" ? (["calm", "check"] as const) : SEVERITIES[severity];
   return html`<li class="card" key=${id}>
-    <div class="bar"><h3>${t.alerts.title(name, title)}</h3>${badge(tone, sign, t.alerts.severity[severity])}</div>
-    <p>${t.alerts.summary(name, summary)}</p>
+    <div class="bar"><h3>${alertTitle(name, title)}</h3>${badge(tone, sign, t.alerts.severity[severity])}</div>
+    <p>${alertText(name, summary)}</p>
     ${terms([
       [t.alerts.name, html`<code>${name}</code>`],
       ...Object.entries(labels).map(([label, value]) => [label, value] as const),

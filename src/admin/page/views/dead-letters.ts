@@ -15,7 +15,7 @@ import { hashOf } from "../place.ts";
 import { printable } from "../printable.ts";
 import { type Resource, useResource } from "../resource.ts";
 import { eventHref, place } from "../router.ts";
-import { formats, t } from "../texts/texts.ts";
+import { formats, serverText, t } from "../texts/texts.ts";
 
 type Chosen = { group: ErrorGroup; action: BulkAction } | null;
 
@@ -46,7 +46,7 @@ const filterOf = ({ route, error }: ErrorGroup) => ({ status: "failed", route, e
 
 const list = (groups: readonly ErrorGroup[], chosen: Signal<Chosen>) => {
   const jobs = groups.reduce((sum, { count }) => sum + count, 0);
-  return html`<p>${t.deadLetters.total(jobs, groups.length)}</p>
+  return html`<p>${t.deadLetters.total(t.deadLetters.jobs(jobs), t.deadLetters.groups(groups.length))}</p>
     <ul class="cards">${groups.map((group) => element(Group, { key: groupKey(group), group, chosen }))}</ul>`;
 };
 
@@ -57,7 +57,7 @@ function Group({ group, chosen }: { group: ErrorGroup; chosen: Signal<Chosen> })
   };
   return html`<li class="card">
     <div class="bar"><h2><a href=${hashOf(["routes", route])}>${route}</a></h2><span class="actions">${trend(group.trend, t.deadLetters.trend(sumOf(group.trend)))}<strong>${t.deadLetters.jobs(count)}</strong></span></div>
-    <p class="error-text">${error === "" ? t.deadLetters.noError : printable(t.serverText(error))}</p>
+    <p class="error-text">${error === "" ? t.deadLetters.noError : printable(serverText(error))}</p>
     ${terms([
       [t.deadLetters.firstSeen, ago(firstFailedAt)],
       [t.deadLetters.lastSeen, ago(lastFailedAt)],
@@ -94,4 +94,4 @@ const detail = ({
   count,
 }: ErrorGroup) => html`<p><strong>${route}</strong> <span class="soft">(${formats.count(count)})</span></p>
   <p class="soft">${t.bulk.errorContains}</p>
-  <p class="error-text">${printable(t.serverText(error))}</p>`;
+  <p class="error-text">${printable(serverText(error))}</p>`;

@@ -7,7 +7,7 @@ import { ago } from "../components/time.ts";
 import { readDenials } from "../endpoints.ts";
 import { html } from "../html.ts";
 import { useResource } from "../resource.ts";
-import { t } from "../texts/texts.ts";
+import { named, t } from "../texts/texts.ts";
 
 /** The requests that forward-auth has denied. */
 export function Denied(): VNode {
@@ -34,7 +34,7 @@ const listOf = (items: readonly Denial[]): VNode =>
       {
         label: t.refused.reason,
         cell: ({ code, entry }) =>
-          html`${t.denied.reasons[code ?? ""]} <code class="soft">${code}</code> ${entry !== null && html`<span class="soft">${t.denied.entry(entry)}</span>`}`,
+          html`${named(t.denied.reasons, code ?? "")} <code class="soft">${code}</code> ${entry !== null && html`<span class="soft">${t.denied.entry(entry)}</span>`}`,
       },
     ],
   });

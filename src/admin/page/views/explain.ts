@@ -2,7 +2,7 @@ import { useSignal } from "@preact/signals";
 import type { VNode } from "preact";
 import type { Explanation, Source } from "../answers.ts";
 import { announce } from "../components/announcer.ts";
-import { explanation } from "../components/explanation.ts";
+import { answerText, explanation } from "../components/explanation.ts";
 import { heading } from "../components/heading.ts";
 import { failureText, shown } from "../components/states.ts";
 import { explainRequest, readSources } from "../endpoints.ts";
@@ -32,7 +32,7 @@ function ExplainForm({ sources }: { sources: readonly Source[] }): VNode {
     try {
       result.value = await explainRequest({ source: text("source"), request: text("request"), at: timeOf(text("at")) });
       failure.value = "";
-      announce(t.refused.wouldAnswer(result.value.answer.status, result.value.answer.code ?? ""));
+      announce(answerText(result.value.answer.status, [result.value.answer.code]));
     } catch (error) {
       result.value = null;
       failure.value = failureText(error);

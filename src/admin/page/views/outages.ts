@@ -49,13 +49,17 @@ const sourcesTable = (sources: readonly ReachableSource[], catchUp: CatchUp): VN
 
 function repeats({ provider, resends, resendsForSeconds, keepsDays }: ReachableSource): string {
   const days = keepsDays === null ? null : formats.duration(keepsDays * DAY_MS);
-  const repeatsFor = resendsForSeconds === null ? null : formats.duration(resendsForSeconds * 1000);
   const text = {
-    automatic: resendsForSeconds === 0 ? t.outages.notAllTypes : t.outages.automatic(repeatsFor),
-    manual: t.outages.manual(days),
+    automatic: automaticText(resendsForSeconds),
+    manual: days === null ? t.outages.manual : t.outages.manualFor(days),
     unknown: t.outages.unknownRepeats,
   }[resends];
   return provider === null ? text : `${provider}: ${text}`;
+}
+
+function automaticText(seconds: number | null): string {
+  if (seconds === null) return t.outages.automatic;
+  return seconds === 0 ? t.outages.notAllTypes : t.outages.automaticFor(formats.duration(seconds * 1000));
 }
 
 function caughtUp(source: ReachableSource, catchUp: CatchUp): ComponentChildren {
@@ -63,7 +67,7 @@ function caughtUp(source: ReachableSource, catchUp: CatchUp): ComponentChildren 
   if (state !== "configured")
     return html`<span class="soft">${state === "possible" ? t.outages.possible : t.outages.impossible}</span>`;
   return html`${running ? t.outages.running : ago(ranAt, t.outages.notYet)}
-    ${!running && last !== null && html` <span class="soft">${t.outages.last(last)}</span>`}
+    ${!running && last !== null && html` <span class="soft">${t.outages.last(last.redelivered, last.captured, last.failed, last.left)}</span>`}
     ${!running && error !== null && html` <span class="bad">${error}</span>`}
     ${!running && html` <button type="button" class="quiet" onClick=${() => catchUp(name)}>${t.outages.catchUpNow}<span class="offscreen">: ${name}</span></button>`}`;
 }

@@ -4,7 +4,7 @@ import { html } from "../html.ts";
 import { firing, status } from "../live.ts";
 import { hashOf } from "../place.ts";
 import { printable } from "../printable.ts";
-import { t } from "../texts/texts.ts";
+import { alertText, alertTitle, named, t } from "../texts/texts.ts";
 
 /** What needs attention: refused deliveries, a faulty configuration file, alerts that fire, and paused routes. */
 export const banners = (): VNode =>
@@ -13,7 +13,7 @@ export const banners = (): VNode =>
 function refused(): VNode | null {
   const reason = status.data.value?.paused;
   if (!reason) return null;
-  return html`<p class="note error" role="alert">${icon("warning")} <strong>${t.overview.paused}.</strong> ${t.overview.pausedBy[reason] ?? reason}</p>`;
+  return html`<p class="note error" role="alert">${icon("warning")} <strong>${t.overview.paused}.</strong> ${named(t.overview.pausedBy, reason) ?? reason}</p>`;
 }
 
 function misconfigured(): VNode | null {
@@ -27,7 +27,7 @@ function fired(): VNode | null {
   if (all.length === 0) return null;
   return html`<div class="note error">
     <p>${icon("bell")} <strong><a href=${hashOf(["alerts"])}>${t.overview.alertsFire(all.length)}</a></strong></p>
-    <ul>${all.slice(0, 3).map(({ id, name, title, summary }) => html`<li key=${id}><strong>${t.alerts.title(name, title)}</strong>: ${t.alerts.summary(name, summary)}</li>`)}</ul>
+    <ul>${all.slice(0, 3).map(({ id, name, title, summary }) => html`<li key=${id}><strong>${alertTitle(name, title)}</strong>: ${alertText(name, summary)}</li>`)}</ul>
   </div>`;
 }
 

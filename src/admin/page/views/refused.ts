@@ -11,7 +11,7 @@ import { html } from "../html.ts";
 import { hashOf } from "../place.ts";
 import { type Resource, useResource } from "../resource.ts";
 import { place } from "../router.ts";
-import { formats, t } from "../texts/texts.ts";
+import { formats, named, t } from "../texts/texts.ts";
 import { removeDialog } from "./refused-remove.ts";
 
 const EVERY_MS = 10_000;
@@ -96,7 +96,7 @@ function counts(sources: readonly Source[], chosen: string | undefined): VNode {
 
 /** What a reason means, with its name. */
 export const reasonText = (reason: string) =>
-  html`${t.refused.reasons[reason] ?? ""} <code class="soft">${reason}</code>`;
+  html`${named(t.refused.reasons, reason)} <code class="soft">${reason}</code>`;
 
 function actions(
   held: Resource<HeldItem[]>,

@@ -16,7 +16,7 @@ import { hashOf } from "../place.ts";
 import { printable } from "../printable.ts";
 import { useResource } from "../resource.ts";
 import { eventHref, place } from "../router.ts";
-import { formats, t } from "../texts/texts.ts";
+import { formats, serverText, t } from "../texts/texts.ts";
 import { endedCount, stateOf, switchButton, switchDialog } from "./routes.ts";
 
 /** A route: what it does, how it goes, and its open jobs. */
@@ -61,7 +61,7 @@ function LastError({ name }: { name: string }): VNode | null {
   const groups = useResource(name, read, 30_000);
   const [newest] = (groups.data.value ?? []).toSorted((a, b) => (a.lastFailedAt < b.lastFailedAt ? 1 : -1));
   if (!newest) return null;
-  return html`<section><h2>${t.routes.lastError}</h2><p class="error-text">${printable(t.serverText(newest.error))}</p>
+  return html`<section><h2>${t.routes.lastError}</h2><p class="error-text">${printable(serverText(newest.error))}</p>
     <p class="small"><a href=${eventHref(newest)}>${printable(newest.eventId)}</a> <span class="soft">${ago(newest.lastFailedAt)}</span></p></section>`;
 }
 

@@ -12,7 +12,7 @@ import { useResource } from "../resource.ts";
 import { providerFacts } from "../setup/provider-facts.ts";
 import { sendSampleButton } from "../setup/send-sample.ts";
 import { secretButton, sourceUrl } from "../setup/source-address.ts";
-import { t } from "../texts/texts.ts";
+import { serverText, t } from "../texts/texts.ts";
 import { secrets, sourceTerms } from "./sources.ts";
 
 /** A source: its address, what it has received, its secrets, and what is known of its provider. */
@@ -36,7 +36,7 @@ const body = (source: SourceItem) => html`
   <section><h2>${t.sources.address}</h2><div class="card">${sourceUrl(source.url)}${sourceTerms(source)}</div></section>
   <section>${activity({ source: source.name })}</section>
   <section><h2>${t.sources.secrets}</h2>
-    ${source.findings.map(({ found, remedy }) => html`<p class="note warn" key=${found}>${icon("warning")} ${t.serverText(found)}: ${t.serverText(remedy)}</p>`)}
+    ${source.findings.map(({ found, remedy }) => html`<p class="note warn" key=${found}>${icon("warning")} ${serverText(found)}: ${serverText(remedy)}</p>`)}
     ${secrets(source)}
     <p class="soft small">${t.sources.rotation}</p></section>
   ${source.preset !== null && html`<section><h2>${t.sources.provider}</h2><div class="card">${element(Provider, { name: source.preset })}</div></section>`}`;
