@@ -82,7 +82,6 @@ const PACKAGES: Record<string, RegExp> = {
   esbuild: /^platform\/page-bundle\.ts$/,
   preact: /^admin\/page\//,
   "@preact/signals": /^admin\/page\//,
-  htm: /^admin\/page\//,
   uplot: /^admin\/page\//,
   "@simplewebauthn/server": /^auth\/factors\/(?:simplewebauthn|passkeys)\.ts$/,
   "@simplewebauthn/browser": /^auth\/browser\/script\//,
@@ -177,7 +176,7 @@ function faultOf({ from, to }: Import): string | null {
   return `${from} imports ${to}`;
 }
 
-const files = readdirSync(SRC, { recursive: true, encoding: "utf8" }).filter((file) => file.endsWith(".ts"));
+const files = readdirSync(SRC, { recursive: true, encoding: "utf8" }).filter((file) => /\.tsx?$/.test(file));
 
 function importsOf(file: string): string[] {
   const text = readFileSync(join(SRC, file), "utf8");
@@ -185,7 +184,7 @@ function importsOf(file: string): string[] {
   return found.map((name) => (name.startsWith(".") ? normalize(join(dirname(file), name)) : name));
 }
 
-const ownImportsOf = (file: string) => importsOf(file).filter((name) => name.endsWith(".ts"));
+const ownImportsOf = (file: string) => importsOf(file).filter((name) => /\.tsx?$/.test(name));
 
 test("every import is allowed for its folder", () => {
   const imports = files.flatMap((from) => ownImportsOf(from).map((to) => ({ from, to })));
@@ -236,7 +235,7 @@ test("each package is known, and imported only where it belongs", () => {
   const wrong: string[] = [];
   for (const file of files) {
     for (const name of importsOf(file)) {
-      if (/\.(?:ts|json|css)$/.test(name) || name.startsWith("node:")) continue;
+      if (/\.(?:tsx?|json|css)$/.test(name) || name.startsWith("node:")) continue;
       const owner = Object.keys(PACKAGES).find((candidate) => name === candidate || name.startsWith(`${candidate}/`));
       if (!owner || !PACKAGES[owner]?.test(file)) wrong.push(`${file} imports ${name}`);
     }

@@ -12,7 +12,7 @@ export interface PageFiles {
   style: Buffer;
 }
 
-const ENTRY = join(import.meta.dirname, "../admin/page/app.ts");
+const ENTRY = join(import.meta.dirname, "../admin/page/app.tsx");
 
 /** Leaves out what uPlot has for plugins, which the page has none of: 3 kB. esbuild keeps members that are assigned. */
 const withoutPlugins: Plugin = {
@@ -47,6 +47,8 @@ async function bundleIn(language: (typeof PAGE_LANGUAGES)[number]): Promise<{ sc
     entryPoints: [ENTRY],
     format: "esm",
     // The words of the other language are left out.
+    jsx: "automatic",
+    jsxImportSource: "preact",
     define: { PAGE_LANGUAGE: JSON.stringify(language) },
     plugins: [withoutPlugins],
   });

@@ -126,7 +126,7 @@ suite("each header by which other products name the user or the client is set or
 
 test("no other header is believed of a proxy", () => {
   const src = join(ROOT, "src");
-  const files = readdirSync(src, { recursive: true, encoding: "utf8" }).filter((file) => file.endsWith(".ts"));
+  const files = readdirSync(src, { recursive: true, encoding: "utf8" }).filter((file) => /\.tsx?$/.test(file));
   const named = files.flatMap((file) =>
     [...readFileSync(join(src, file), "utf8").matchAll(/["`](x-(?:forwarded|original)-[a-z-]+)["`]/g)].map(
       ([, name]) => name,

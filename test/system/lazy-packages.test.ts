@@ -97,7 +97,7 @@ const USES: Record<string, () => Promise<void>> = {
 
 /** Files of `src` that only export what is needed of a package. */
 function filesOfPackages(): string[] {
-  const files = readdirSync(SRC, { recursive: true, encoding: "utf8" }).filter((file) => file.endsWith(".ts"));
+  const files = readdirSync(SRC, { recursive: true, encoding: "utf8" }).filter((file) => /\.tsx?$/.test(file));
   return files.filter((file) =>
     /^(?:export \{[^}]*\} from "[^."][^"]*";\n)+$/.test(readFileSync(join(SRC, file), "utf8")),
   );

@@ -1,5 +1,5 @@
 import { useEffect } from "preact/hooks";
-import { announce } from "../components/announcer.ts";
+import { announce } from "../components/announcer.tsx";
 import { poll } from "../resource.ts";
 import { t } from "../texts/texts.ts";
 import type { OpenList } from "./kept-list.ts";

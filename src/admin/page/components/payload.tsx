@@ -1,0 +1,74 @@
+import { useSignal } from "@preact/signals";
+import type { ComponentChildren, VNode } from "preact";
+import { useMemo } from "preact/hooks";
+import { parseJsonTree } from "../json-tree.ts";
+import { printable } from "../printable.ts";
+import { t } from "../texts/texts.ts";
+import { Tabs } from "./tabs.tsx";
+import { tree } from "./tree.tsx";
+
+const TEXT = 100_000;
+const FIRST_LEVELS = 2;
+const ALL_LEVELS = 64;
+// More levels of a large payload would take the browser seconds.
+const LEVELS_OF_LARGE = 4;
+
+function Raw({ text }: { text: string }): VNode {
+  const isWhole = useSignal(text.length <= TEXT);
+  return (
+    <>
+      <pre class="raw" tabIndex={0} role="region" aria-label={t.event.raw}>
+        {printable(isWhole.value ? text : text.slice(0, TEXT))}
+      </pre>
+      {!isWhole.value && (
+        <button
+          type="button"
+          class="quiet"
+          onClick={() => {
+            isWhole.value = true;
+          }}
+        >
+          {t.event.showText(text.length - TEXT)}
+        </button>
+      )}
+    </>
+  );
+}
+
+/** A payload as a tree and as it came. */
+export function Payload({ text }: { text: string }): VNode {
+  const root = useMemo(() => parseJsonTree(text), [text]);
+  const levels = useSignal(FIRST_LEVELS);
+  if (text === "") return <p class="soft">{t.event.emptyPayload}</p>;
+  if (root === null)
+    return (
+      <>
+        <p class="soft">{t.event.notJson}</p>
+        <Raw text={text} />
+      </>
+    );
+  const open = (count: number) => () => {
+    levels.value = count;
+  };
+  const asTree = (): ComponentChildren => (
+    <>
+      <div class="actions">
+        <button type="button" class="link" onClick={open(text.length > TEXT ? LEVELS_OF_LARGE : ALL_LEVELS)}>
+          {t.event.expandAll}
+        </button>
+        <button type="button" class="link" onClick={open(0)}>
+          {t.event.collapseAll}
+        </button>
+      </div>
+      <div key={levels.value}>{tree(root, levels.value)}</div>
+    </>
+  );
+  return (
+    <Tabs
+      all={[
+        { name: "tree", label: t.event.tree, content: asTree },
+        { name: "raw", label: t.event.raw, content: () => <Raw text={text} /> },
+      ]}
+    />
+  );
+}

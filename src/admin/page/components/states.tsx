@@ -1,0 +1,62 @@
+import type { ComponentChildren, VNode } from "preact";
+import { ApiError } from "../api.ts";
+import type { Resource } from "../resource.ts";
+import { named, serverText, t } from "../texts/texts.ts";
+
+/** What a failure means for the reader. */
+export function failureText(error: unknown): string {
+  if (!(error instanceof ApiError)) return String(error);
+  const { code, message, faults } = error;
+  const wrong = faults.map((fault) => `${fault.path} ${serverText(fault.message)}`.trim());
+  return [named(t.states.errors, code) ?? (message || code), ...wrong].join(" · ");
+}
+
+const requestOf = (error: unknown) => (error instanceof ApiError ? error.requestId : null);
+
+/** Stands for content until it comes. It takes about as much space. */
+export const skeleton = (lines = 6): VNode => (
+  <div class="skeleton" role="status">
+    <span class="offscreen">{t.states.loading}</span>
+    {Array.from({ length: lines }, () => (
+      <span aria-hidden="true" />
+    ))}
+  </div>
+);
+
+/** Nothing is there, and what to do about it. */
+export const emptyState = (title: string, hint: ComponentChildren = null): VNode => (
+  <div class="empty">
+    <p>
+      <strong>{title}</strong>
+    </p>
+    {hint !== null && <p>{hint}</p>}
+  </div>
+);
+
+/** Nothing could be loaded. */
+export const failedState = (error: unknown, retry: () => void): VNode => (
+  <div class="note error" role="alert">
+    <p>
+      <strong>{t.states.failed}</strong>
+    </p>
+    <p>{failureText(error)}</p>
+    {requestOf(error) !== null && (
+      <p class="small">
+        {t.states.request} <code>{requestOf(error)}</code>
+      </p>
+    )}
+    <button type="button" onClick={retry}>
+      {t.retry}
+    </button>
+  </div>
+);
+
+/** Shows a resource in the state that it is in. Data that could not be refreshed stays, see `StaleNotice`. */
+export function shown<T>(
+  { data, failure, reload }: Resource<T>,
+  render: (data: T) => ComponentChildren,
+  waiting: ComponentChildren = skeleton(),
+): ComponentChildren {
+  if (data.value === undefined) return failure.value ? failedState(failure.value, reload) : waiting;
+  return render(data.value);
+}

@@ -1,0 +1,20 @@
+import type { VNode } from "preact";
+import { tryRoute } from "../endpoints.ts";
+import { status } from "../live.ts";
+import { t } from "../texts/texts.ts";
+import { announce } from "./announcer.tsx";
+
+/** Tries the unavailable target of a route now. */
+export function tryButton(route: string): VNode {
+  async function onClick(): Promise<void> {
+    await tryRoute(route);
+    announce(t.routes.isTried(route));
+    await status.reload();
+  }
+  return (
+    <button type="button" class="quiet" onClick={onClick}>
+      {t.routes.tryNow}
+      <span class="offscreen"> {route}</span>
+    </button>
+  );
+}

@@ -1,0 +1,271 @@
+import { type Signal, useSignal } from "@preact/signals";
+import type { VNode } from "preact";
+import { useEffect } from "preact/hooks";
+import type { Draft, NewSource, Preset } from "../answers.ts";
+import { announce } from "../components/announcer.tsx";
+import { CopyButton } from "../components/copy-button.tsx";
+import { Heading } from "../components/heading.tsx";
+import { icon } from "../components/icon.tsx";
+import { failedState, failureText, shown } from "../components/states.tsx";
+import { addSource, draftSource, listPresets, readPreset } from "../endpoints.ts";
+import { hashOf } from "../place.ts";
+import { useResource } from "../resource.ts";
+import { changeQuery, place } from "../router.ts";
+import { newSecret } from "../setup/app-code.ts";
+import { providerFacts } from "../setup/provider-facts.tsx";
+import { sourceUrl } from "../setup/source-address.tsx";
+import { t } from "../texts/texts.ts";
+
+/** Adds a source: the provider, what to enter there, and the lines of the configuration file. */
+export function AddSource(): VNode {
+  const presets = useResource("presets", listPresets);
+  const { preset } = place.value.query;
+  return (
+    <>
+      <p>
+        <a href={hashOf(["sources"])}>← {t.views.sources}</a>
+      </p>
+      <Heading title={t.setup.addSource} />
+      {shown(presets, ({ items }) => (
+        <>
+          {choice(items, preset)}
+          {items.some(({ name }) => name === preset) && <Details key={preset} name={preset as string} />}
+        </>
+      ))}
+    </>
+  );
+}
+
+/** The field takes the name or the title of a provider. */
+function choice(presets: readonly Pick<Preset, "name" | "title">[], chosen: string | undefined): VNode {
+  const onChange = (event: Event) => {
+    const wanted = (event.currentTarget as HTMLInputElement).value.trim().toLowerCase();
+    const found = presets.find(({ name, title }) => name === wanted || title.toLowerCase() === wanted);
+    if (found) changeQuery({ preset: found.name });
+  };
+  return (
+    <>
+      <label class="narrow">
+        {t.setup.provider}
+        <input
+          type="search"
+          list="presets"
+          value={chosen ?? ""}
+          autocomplete="off"
+          placeholder={t.setup.providerHint}
+          onInput={onChange}
+        />
+      </label>
+      <datalist id="presets">
+        {presets.map(({ name, title }) => (
+          <option key={name} value={name}>
+            {title}
+          </option>
+        ))}
+      </datalist>
+      <p class="soft small">{t.setup.countOfPresets(presets.length)}</p>
+    </>
+  );
+}
+
+function Details({ name }: { name: string }): VNode {
+  const preset = useResource(name, (signal) => readPreset(name, signal));
+  return (
+    <>
+      {shown(preset, (data) => (
+        <SourceForm preset={data} />
+      ))}
+    </>
+  );
+}
+
+const NAME = "[a-z0-9][a-z0-9\\-]{0,63}";
+
+function SourceForm({ preset }: { preset: Preset }): VNode {
+  const source = useSignal<NewSource>({ name: preset.name, preset: preset.name, values: {} });
+  const draft = useDraft(source);
+  const change = (changes: Partial<NewSource>) => {
+    source.value = { ...source.value, ...changes };
+  };
+  const { name, expectEvery = "", values } = source.value;
+  const text = (event: Event) => (event.currentTarget as HTMLInputElement).value.trim();
+  return (
+    <>
+      {preset.note !== null && (
+        <p class="note warn">
+          {icon("warning")} {preset.note}
+        </p>
+      )}
+      <div class="columns">
+        <section>
+          <h2>{t.setup.atProvider(preset.title)}</h2>
+          <div class="card">
+            {draft.value.answer && sourceUrl(draft.value.answer.url)}
+            <p>
+              <a href={preset.docs} target="_blank" rel="noreferrer">
+                {t.setup.providersPage}
+              </a>
+            </p>
+            {providerFacts(preset)}
+          </div>
+        </section>
+        <section>
+          <h2>{t.setup.here}</h2>
+          <form class="card" onSubmit={(event: Event) => event.preventDefault()}>
+            <label>
+              {t.setup.name}
+              <input
+                value={name}
+                pattern={NAME}
+                maxLength={64}
+                required
+                autocomplete="off"
+                onChange={(event: Event) => change({ name: text(event) })}
+              />
+            </label>
+            <label>
+              {t.setup.expectEvery}
+              <input
+                value={expectEvery}
+                placeholder="24h"
+                autocomplete="off"
+                onChange={(event: Event) => change({ expectEvery: text(event) || undefined })}
+              />
+            </label>
+            {(draft.value.answer?.needs ?? []).map(({ is }) => needField(is, preset, values, change))}
+          </form>
+          {draft.value.failure !== null && failedState(draft.value.failure, draft.value.retry)}
+          {draft.value.answer && lines(draft.value.answer, source.value)}
+        </section>
+      </div>
+    </>
+  );
+}
+
+interface DraftState {
+  answer: Draft | null;
+  failure: unknown;
+  retry: () => void;
+}
+
+/** The lines of a source, made anew whenever it changes. */
+function useDraft(source: Signal<NewSource>): Signal<DraftState> {
+  const state = useSignal<DraftState>({ answer: null, failure: null, retry: () => {} });
+  const wanted = source.value;
+  const load = async () => {
+    try {
+      const answer = await draftSource(wanted);
+      if (source.value === wanted) state.value = { answer, failure: null, retry: load };
+    } catch (failure) {
+      if (source.value === wanted) state.value = { ...state.value, failure, retry: load };
+    }
+  };
+  useEffect(() => void load(), [wanted]);
+  return state;
+}
+
+function needField(
+  is: string,
+  { options }: Preset,
+  values: Readonly<Record<string, string>>,
+  change: (changes: Partial<NewSource>) => void,
+): VNode {
+  const set = (value: string) => change({ values: { ...values, [is]: value } });
+  const label = is === "secret" ? t.setup.secret : is === "key" ? t.setup.key : is;
+  return (
+    <div key={is}>
+      <label>
+        {label}
+        <input
+          type="text"
+          value={values[is] ?? ""}
+          autocomplete="off"
+          spellcheck={false}
+          onChange={(event: Event) => set((event.currentTarget as HTMLInputElement).value.trim())}
+        />
+      </label>
+      <p class="soft small">
+        {options[is] ?? (is === "secret" ? t.setup.secretHint : t.setup.keyHint)}
+        {is === "secret" && (
+          <>
+            {" "}
+            <button type="button" class="link" onClick={() => set(newSecret())}>
+              {t.setup.makeSecret}
+            </button>
+          </>
+        )}
+      </p>
+    </div>
+  );
+}
+
+/** The lines to paste, or the button that writes them. */
+function lines(draft: Draft, source: NewSource): VNode {
+  const { needs, file, faults, writable } = draft;
+  const yaml = ["sources:", ...draft.lines.map((line) => `  ${line}`)].join("\n");
+  const env = needs.map(({ is, variable }) => `${variable}='${source.values[is] ?? "…"}'`).join("\n");
+  return (
+    <div class="card">
+      {faults.length === 0 ? (
+        <p>
+          {icon("check")} {t.setup.checked(file)}
+        </p>
+      ) : (
+        <div class="note error">
+          <p>{t.setup.faulty(file)}</p>
+          <ul>
+            {faults.map((fault) => (
+              <li key={fault}>
+                <code>{fault}</code>
+              </li>
+            ))}
+          </ul>
+        </div>
+      )}
+      {writable && (
+        <WriteButton source={source} isReady={faults.length === 0 && needs.every(({ is }) => source.values[is])} />
+      )}
+      {env !== "" && (
+        <>
+          <h3>.env</h3>
+          <pre tabIndex={0}>{env}</pre>
+          <CopyButton label={t.setup.copyLines} done={t.copied} text={() => env} />
+        </>
+      )}
+      <h3>{file}</h3>
+      <pre tabIndex={0}>{yaml}</pre>
+      <CopyButton label={t.setup.copyLines} done={t.copied} text={() => yaml} />
+      <p class="soft small">{t.setup.pasteHow}</p>
+    </div>
+  );
+}
+
+function WriteButton({ source, isReady }: { source: NewSource; isReady: boolean }): VNode {
+  const result = useSignal<{ text: string; isBad: boolean } | null>(null);
+  async function onClick(): Promise<void> {
+    if (!isReady) return;
+    try {
+      const { file, backup } = await addSource(source);
+      result.value = {
+        text: [t.setup.written(file), ...(backup === null ? [] : [t.setup.backup(backup)])].join(" "),
+        isBad: false,
+      };
+    } catch (error) {
+      result.value = { text: failureText(error), isBad: true };
+    }
+    announce(result.value.text);
+  }
+  return (
+    <>
+      <button type="button" disabled={!isReady} onClick={onClick}>
+        {t.setup.write}
+      </button>
+      {!isReady && <p class="soft small">{t.setup.writeNeeds}</p>}
+      {result.value !== null && (
+        <p class={`note ${result.value.isBad ? "error" : ""}`}>
+          {result.value.text} <a href={hashOf(["sources", source.name])}>{source.name}</a>
+        </p>
+      )}
+    </>
+  );
+}

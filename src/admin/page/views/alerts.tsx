@@ -1,0 +1,152 @@
+import { useSignal } from "@preact/signals";
+import type { VNode } from "preact";
+import type { Alert, TestedNotifier } from "../answers.ts";
+import { announce } from "../components/announcer.tsx";
+import { badge } from "../components/badge.tsx";
+import { Heading } from "../components/heading.tsx";
+import { remedyText } from "../components/remedy.tsx";
+import { emptyState, failureText, shown, skeleton } from "../components/states.tsx";
+import { terms } from "../components/table.tsx";
+import { exactly } from "../components/time.tsx";
+import { testAlerts, unsilence } from "../endpoints.ts";
+import { alerts } from "../live.ts";
+import { alertText, alertTitle, serverText, t } from "../texts/texts.ts";
+import { silenceDialog } from "./silence-dialog.tsx";
+
+const STATES = ["firing", "pending", "resolved"] as const;
+
+const SEVERITIES = {
+  info: ["note", "bell"],
+  warning: ["warn", "warning"],
+  critical: ["bad", "warning"],
+} as const;
+
+/** The most severe first. */
+const ORDER = ["critical", "warning", "info"];
+const bySeverity = (a: Alert, b: Alert) => ORDER.indexOf(a.severity) - ORDER.indexOf(b.severity);
+
+interface Actions {
+  silence(alert: Alert): void;
+  unsilence(name?: string): void;
+}
+
+/** The alerts: what is wrong now, and what was. */
+export function Alerts(): VNode {
+  const chosen = useSignal<Alert | null>(null);
+  const result = useSignal("");
+  const actions: Actions = {
+    silence(alert) {
+      chosen.value = alert;
+    },
+    async unsilence(name) {
+      const { removed } = await unsilence(name);
+      await alerts.reload();
+      result.value = removed === 0 ? t.alerts.noneEnded : t.alerts.silencesEnded(removed);
+      announce(result.value);
+    },
+  };
+  async function test(): Promise<void> {
+    result.value = await testAlerts().then(({ items }) => testedText(items), failureText);
+    announce(result.value);
+  }
+  const close = () => {
+    chosen.value = null;
+  };
+  return (
+    <>
+      <div class="bar">
+        <Heading title={t.views.alerts} />
+        <button type="button" class="quiet" onClick={test}>
+          {t.alerts.test}
+        </button>
+      </div>
+      {result.value !== "" && <p class="note">{result.value}</p>}
+      {shown(
+        alerts,
+        ({ items }) => (
+          <>
+            {unsilenceAll(items, actions)}
+            {STATES.map((state) => group(state, items, actions))}
+          </>
+        ),
+        skeleton(8),
+      )}
+      {chosen.value !== null && silenceDialog(chosen.value, close)}
+    </>
+  );
+}
+
+const testedText = (items: readonly TestedNotifier[]) =>
+  items.length === 0
+    ? t.alerts.noNotifier
+    : items.map(({ name, error }) => `${name}: ${error === null ? t.alerts.sent : serverText(error)}`).join(" · ");
+
+function unsilenceAll(items: readonly Alert[], actions: Actions): VNode | null {
+  if (!items.some(({ silencedUntil }) => silencedUntil !== null)) return null;
+  return (
+    <div class="actions">
+      <button type="button" class="quiet" onClick={() => actions.unsilence()}>
+        {t.alerts.unsilenceAll}
+      </button>
+    </div>
+  );
+}
+
+function group(state: (typeof STATES)[number], items: readonly Alert[], actions: Actions): VNode | null {
+  const all = items.filter((alert) => alert.state === state).sort(bySeverity);
+  if (all.length === 0 && state !== "firing") return null;
+  return (
+    <section key={state}>
+      <h2>{t.alerts[state]}</h2>
+      {all.length === 0 ? (
+        emptyState(t.alerts.noneFires, t.alerts.noneFiresHint)
+      ) : (
+        <ul class="cards">{all.map((alert) => card(alert, actions))}</ul>
+      )}
+    </section>
+  );
+}
+
+function card(alert: Alert, actions: Actions): VNode {
+  const { id, name, title, severity, labels, summary, remedy, silencedUntil } = alert;
+  const [tone, sign] = alert.state === "resolved" ? (["calm", "check"] as const) : SEVERITIES[severity];
+  return (
+    <li class="card" key={id}>
+      <div class="bar">
+        <h3>{alertTitle(name, title)}</h3>
+        {badge(tone, sign, t.alerts.severity[severity])}
+      </div>
+      <p>{alertText(name, summary)}</p>
+      {terms([
+        [t.alerts.name, <code>{name}</code>],
+        ...Object.entries(labels).map(([label, value]) => [label, value] as const),
+        ...timesOf(alert),
+        [t.alerts.remedy, remedyText(remedy)],
+        ...(silencedUntil === null ? [] : [[t.alerts.silencedUntil, exactly(silencedUntil)] as const]),
+      ])}
+      {alert.state !== "resolved" && (
+        <div class="actions">
+          <button type="button" class="quiet" onClick={() => actions.silence(alert)}>
+            {t.alerts.silence}
+            <span class="offscreen"> {name}</span>
+          </button>
+          {silencedUntil !== null && (
+            <button type="button" class="quiet" onClick={() => actions.unsilence(name)}>
+              {t.alerts.unsilence}
+              <span class="offscreen"> {name}</span>
+            </button>
+          )}
+        </div>
+      )}
+    </li>
+  );
+}
+
+function timesOf({ since, startsAt, endsAt }: Alert): (readonly [string, VNode])[] {
+  const times = [
+    [t.alerts.since, since],
+    [t.alerts.fired, startsAt],
+    [t.alerts.ended, endsAt],
+  ] as const;
+  return times.flatMap(([label, at]) => (at === null ? [] : [[label, exactly(at)] as const]));
+}

@@ -1,0 +1,111 @@
+import { useSignal } from "@preact/signals";
+import type { VNode } from "preact";
+import type { HeldDetail } from "../answers.ts";
+import { announce } from "../components/announcer.tsx";
+import { explanation } from "../components/explanation.tsx";
+import { Heading } from "../components/heading.tsx";
+import { Payload } from "../components/payload.tsx";
+import { failureText, shown, skeleton } from "../components/states.tsx";
+import { terms } from "../components/table.tsx";
+import { exactly } from "../components/time.tsx";
+import { readHeld, reverifyHeld } from "../endpoints.ts";
+import { headers } from "../event/headers.tsx";
+import { hashOf } from "../place.ts";
+import { printable } from "../printable.ts";
+import { useResource } from "../resource.ts";
+import { formats, t } from "../texts/texts.ts";
+import { reasonText } from "./refused.tsx";
+import { removeDialog } from "./refused-remove.tsx";
+
+/** A held delivery: what came, why it was refused, and what can be done. */
+export function Held({ id }: { id: string }): VNode {
+  const held = useResource(id, (signal) => readHeld(id, signal));
+  return (
+    <>
+      <p>
+        <a href={hashOf(["refused"])}>← {t.views.refused}</a>
+      </p>
+      <Heading title={t.refused.one(id)} />
+      {shown(
+        held,
+        (data) => (
+          <Detail held={data} />
+        ),
+        skeleton(12),
+      )}
+    </>
+  );
+}
+
+function Detail({ held }: { held: HeldDetail }): VNode {
+  const result = useSignal<{ text: string; isGone: boolean } | null>(null);
+  const isRemoving = useSignal(false);
+  const ask = (isOpen: boolean) => () => {
+    isRemoving.value = isOpen;
+  };
+  async function reverify(): Promise<void> {
+    result.value = await reverifyHeld([held.id]).then(
+      ({ admitted, duplicates, refused }) => ({
+        text: refused[0] ? t.refused.stays(refused[0].reason) : t.refused.reverified(admitted, duplicates, 0),
+        isGone: refused.length === 0,
+      }),
+      (error: unknown) => ({ text: failureText(error), isGone: false }),
+    );
+    announce(result.value.text);
+  }
+  const onRemoved = () => {
+    result.value = { text: t.refused.removed(1), isGone: true };
+  };
+  return (
+    <>
+      <p class="badges">
+        {reasonText(held.reason)} <span class="soft">{held.source}</span>
+      </p>
+      {result.value !== null && <p class="note">{result.value.text}</p>}
+      {!result.value?.isGone && (
+        <div class="actions">
+          <button type="button" onClick={reverify}>
+            {t.refused.reverify}
+          </button>
+          <button type="button" class="quiet" onClick={ask(true)}>
+            {t.refused.remove}…
+          </button>
+        </div>
+      )}
+      <div class="columns">
+        <section>
+          <h2>{t.refused.checks}</h2>
+          {held.explanation === null ? <p class="soft">{t.refused.noSource}</p> : explanation(held.explanation)}
+        </section>
+        <section>
+          <h2>{t.event.origin}</h2>
+          <div class="card">
+            {terms([
+              [t.event.received, exactly(held.receivedAt)],
+              [t.event.address, <code>{held.address}</code>],
+              [
+                t.refused.request,
+                <code>
+                  {held.method} {printable(held.url)}
+                </code>,
+              ],
+              [t.event.contentType, <code>{printable(held.mediaType)}</code>],
+              [t.refused.size, formats.bytes(held.bytes)],
+            ])}
+          </div>
+        </section>
+        <div>
+          <section>
+            <h2>{t.event.payload}</h2>
+            <Payload text={held.payload} />
+          </section>
+          <section>
+            <h2>{t.event.headers}</h2>
+            {headers(held.headers)}
+          </section>
+        </div>
+      </div>
+      {isRemoving.value && removeDialog([held.id], { onRemoved, onClose: ask(false) })}
+    </>
+  );
+}

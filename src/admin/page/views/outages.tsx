@@ -1,0 +1,153 @@
+import type { ComponentChildren, VNode } from "preact";
+import type { Outage, ReachableSource } from "../answers.ts";
+import { announce } from "../components/announcer.tsx";
+import { badge } from "../components/badge.tsx";
+import { Heading } from "../components/heading.tsx";
+import { remedyText } from "../components/remedy.tsx";
+import { emptyState, shown, skeleton } from "../components/states.tsx";
+import { table } from "../components/table.tsx";
+import { ago, exactly } from "../components/time.tsx";
+import { beginCatchUp, readOutages } from "../endpoints.ts";
+import { DAY_MS } from "../format.ts";
+import { hashOf } from "../place.ts";
+import { useResource } from "../resource.ts";
+import { formats, t } from "../texts/texts.ts";
+
+type CatchUp = (source: string) => Promise<void>;
+
+/** When no delivery could be taken, what each sender does about it, and how to get what was missed. */
+export function Outages(): VNode {
+  const outages = useResource("outages", readOutages, 5000);
+  const catchUp: CatchUp = async (source) => {
+    await beginCatchUp(source);
+    announce(t.outages.begun(source));
+    await outages.reload();
+  };
+  return (
+    <>
+      <Heading title={t.views.outages} />
+      <p class="soft">{t.outages.intro}</p>
+      {shown(
+        outages,
+        ({ items, sources }) => (
+          <>
+            {sourcesTable(sources, catchUp)}
+            {outagesOf(items)}
+          </>
+        ),
+        skeleton(8),
+      )}
+    </>
+  );
+}
+
+const sourcesTable = (sources: readonly ReachableSource[], catchUp: CatchUp): VNode => (
+  <section>
+    <h2>{t.views.sources}</h2>
+    {table({
+      caption: t.views.sources,
+      rows: sources,
+      keyOf: ({ name }) => name,
+      columns: [
+        {
+          label: t.outages.source,
+          isHeader: true,
+          cell: ({ name }) => <a href={hashOf(["sources", name])}>{name}</a>,
+        },
+        { label: t.outages.sender, kind: "grow", cell: repeats },
+        { label: t.outages.catchUp, kind: "grow", cell: (source) => caughtUp(source, catchUp) },
+      ],
+    })}
+  </section>
+);
+
+function repeats({ provider, resends, resendsForSeconds, keepsDays }: ReachableSource): string {
+  const days = keepsDays === null ? null : formats.duration(keepsDays * DAY_MS);
+  const text = {
+    automatic: automaticText(resendsForSeconds),
+    manual: days === null ? t.outages.manual : t.outages.manualFor(days),
+    unknown: t.outages.unknownRepeats,
+  }[resends];
+  return provider === null ? text : `${provider}: ${text}`;
+}
+
+function automaticText(seconds: number | null): string {
+  if (seconds === null) return t.outages.automatic;
+  return seconds === 0 ? t.outages.notAllTypes : t.outages.automaticFor(formats.duration(seconds * 1000));
+}
+
+function caughtUp(source: ReachableSource, catchUp: CatchUp): ComponentChildren {
+  const { name, catchUp: state, running, ranAt, error, last } = source;
+  if (state !== "configured")
+    return <span class="soft">{state === "possible" ? t.outages.possible : t.outages.impossible}</span>;
+  return (
+    <>
+      {running ? t.outages.running : ago(ranAt, t.outages.notYet)}
+      {!running && last !== null && (
+        <>
+          {" "}
+          <span class="soft">{t.outages.last(last.redelivered, last.captured, last.failed, last.left)}</span>
+        </>
+      )}
+      {!running && error !== null && (
+        <>
+          {" "}
+          <span class="bad">{error}</span>
+        </>
+      )}
+      {!running && (
+        <>
+          {" "}
+          <button type="button" class="quiet" onClick={() => catchUp(name)}>
+            {t.outages.catchUpNow}
+            <span class="offscreen">: {name}</span>
+          </button>
+        </>
+      )}
+    </>
+  );
+}
+
+/** The newest first. */
+const outagesOf = (outages: readonly Outage[]): VNode => (
+  <section>
+    <h2>{t.views.outages}</h2>
+    {outages.length === 0 ? (
+      emptyState(t.outages.none, t.outages.noneHint)
+    ) : (
+      <ul class="cards">{outages.toReversed().map(card)}</ul>
+    )}
+  </section>
+);
+
+function card(outage: Outage): VNode {
+  const { kind, from, to, sources } = outage;
+  const lasted = formats.duration(Date.parse(to) - Date.parse(from));
+  const isAtRisk = sources.some(({ atRisk }) => atRisk);
+  return (
+    <li class="card" key={`${kind} ${from}`}>
+      <div class="bar">
+        <h3>{t.outages.lasted(t.outages.kinds[kind], lasted)}</h3>
+        {isAtRisk ? badge("warn", "warning", t.outages.atRisk) : badge("calm", "check", t.outages.safe)}
+      </div>
+      <p>
+        {exactly(from)} – {exactly(to)}
+      </p>
+      {table({
+        caption: t.views.sources,
+        rows: sources,
+        keyOf: ({ name }) => name,
+        columns: [
+          { label: t.outages.source, isHeader: true, cell: ({ name }) => name },
+          { label: t.outages.until, cell: ({ until }) => (until === null ? t.unknown : exactly(until)) },
+          { label: t.outages.missed, cell: ({ missed }) => (missed === null ? t.unknown : formats.count(missed)) },
+          {
+            label: t.alerts.remedy,
+            kind: "grow",
+            cell: ({ remedy }) => (remedy === null ? t.outages.nothing : remedyText(remedy)),
+          },
+        ],
+      })}
+    </li>
+  );
+}

@@ -1,0 +1,76 @@
+import { useSignal } from "@preact/signals";
+import type { VNode } from "preact";
+import type { Session as SessionData } from "../answers.ts";
+import { sessionEnd } from "../api.ts";
+import { Confirm } from "../components/confirm.tsx";
+import { Heading } from "../components/heading.tsx";
+import { shown } from "../components/states.tsx";
+import { terms } from "../components/table.tsx";
+import { exactly } from "../components/time.tsx";
+import { readSession, revokeSession } from "../endpoints.ts";
+import { hashOf } from "../place.ts";
+import { useResource } from "../resource.ts";
+import { t } from "../texts/texts.ts";
+
+/** Who is logged in, and the ways to end it. */
+export function Session(): VNode {
+  const session = useResource("session", readSession, 30_000);
+  const isAsking = useSignal(false);
+  const ask = (isOpen: boolean) => () => {
+    isAsking.value = isOpen;
+  };
+  return (
+    <>
+      <Heading title={t.views.session} />
+      <p class="soft">{t.session.one}</p>
+      <div class="actions">
+        <a class="button" href={hashOf(["audit"])}>
+          {t.views.audit}
+        </a>
+      </div>
+      {shown(session, (data) => (
+        <div class="card">{details(data)}</div>
+      ))}
+      <div class="cards choices">
+        <div class="card">
+          <p>{t.session.logOutEffect}</p>
+          <form method="post" action={new URL("../logout", document.baseURI).href}>
+            <button type="submit">{t.session.logOut}</button>
+          </form>
+        </div>
+        <div class="card">
+          <p>{t.session.revokeUse}</p>
+          <button type="button" class="quiet" onClick={ask(true)}>
+            {t.session.revoke}…
+          </button>
+        </div>
+      </div>
+      {isAsking.value && revokeDialog(ask(false))}
+    </>
+  );
+}
+
+const details = ({ email, userId, network, userAgent, expiresAt, sid }: SessionData) =>
+  terms([
+    [t.session.user, email],
+    [t.session.userId, <code>{userId}</code>],
+    [t.session.network, network ?? t.unknown],
+    [t.session.browser, userAgent ?? t.unknown],
+    [t.session.expires, expiresAt === null ? t.unknown : exactly(expiresAt)],
+    [t.session.sid, <code>{sid ?? t.unknown}</code>],
+  ]);
+
+const revokeDialog = (onClose: () => void) => (
+  <Confirm
+    title={t.session.revokeTitle}
+    action={t.session.revoke}
+    isDangerous
+    onConfirm={async () => {
+      await revokeSession();
+      sessionEnd.value = "revoked";
+    }}
+    onClose={onClose}
+  >
+    <p>{t.session.revokeEffect}</p>
+  </Confirm>
+);

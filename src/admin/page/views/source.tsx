@@ -1,0 +1,94 @@
+import type { VNode } from "preact";
+import type { Source as SourceItem } from "../answers.ts";
+import { activity } from "../components/activity.tsx";
+import { badge } from "../components/badge.tsx";
+import { Heading } from "../components/heading.tsx";
+import { icon } from "../components/icon.tsx";
+import { emptyState, shown, skeleton } from "../components/states.tsx";
+import { readPreset, readSources } from "../endpoints.ts";
+import { hashOf } from "../place.ts";
+import { useResource } from "../resource.ts";
+import { providerFacts } from "../setup/provider-facts.tsx";
+import { SendSample } from "../setup/send-sample.tsx";
+import { SecretButton, sourceUrl } from "../setup/source-address.tsx";
+import { serverText, t } from "../texts/texts.ts";
+import { secrets, sourceTerms } from "./sources.tsx";
+
+/** A source: its address, what it has received, its secrets, and what is known of its provider. */
+export function Source({ name }: { name: string }): VNode {
+  const sources = useResource("sources", readSources, 5000);
+  return (
+    <>
+      <p>
+        <a href={hashOf(["sources"])}>← {t.views.sources}</a>
+      </p>
+      <Heading title={name} />
+      {shown(sources, ({ items }) => {
+        const source = items.find((one) => one.name === name);
+        return source ? body(source) : emptyState(t.sources.unknown);
+      })}
+    </>
+  );
+}
+
+const body = (source: SourceItem) => (
+  <>
+    {source.silent && <p>{badge("warn", "warning", t.sources.silent)}</p>}
+    <div class="actions">
+      <SendSample source={source.name} label={t.sources.sendSample} isMain />
+      {source.received === 0 && source.secrets.length > 0 && <SecretButton source={source.name} />}
+      <a class="button" href={hashOf(["explain"], { source: source.name })}>
+        {t.refused.explainOther}
+      </a>
+    </div>
+    <section>
+      <h2>{t.sources.address}</h2>
+      <div class="card">
+        {sourceUrl(source.url)}
+        {sourceTerms(source)}
+      </div>
+    </section>
+    <section>{activity({ source: source.name })}</section>
+    <section>
+      <h2>{t.sources.secrets}</h2>
+      {source.findings.map(({ found, remedy }) => (
+        <p class="note warn" key={found}>
+          {icon("warning")} {serverText(found)}: {serverText(remedy)}
+        </p>
+      ))}
+      {secrets(source)}
+      <p class="soft small">{t.sources.rotation}</p>
+    </section>
+    {source.preset !== null && (
+      <section>
+        <h2>{t.sources.provider}</h2>
+        <div class="card">
+          <Provider name={source.preset} />
+        </div>
+      </section>
+    )}
+  </>
+);
+
+function Provider({ name }: { name: string }): VNode {
+  const preset = useResource(name, (signal) => readPreset(name, signal));
+  return (
+    <>
+      {shown(
+        preset,
+        (data) => (
+          <>
+            <p>
+              <strong>{data.title}</strong>{" "}
+              <a href={data.docs} target="_blank" rel="noreferrer">
+                {t.setup.providersPage}
+              </a>
+            </p>
+            {providerFacts(data)}
+          </>
+        ),
+        skeleton(4),
+      )}
+    </>
+  );
+}

@@ -1,0 +1,111 @@
+import type { VNode } from "preact";
+import type { Source } from "../answers.ts";
+import { badge } from "../components/badge.tsx";
+import { Heading } from "../components/heading.tsx";
+import { icon } from "../components/icon.tsx";
+import { emptyState, shown, skeleton } from "../components/states.tsx";
+import { table, terms } from "../components/table.tsx";
+import { ago } from "../components/time.tsx";
+import { readSources } from "../endpoints.ts";
+import { hashOf } from "../place.ts";
+import { useResource } from "../resource.ts";
+import { formats, t } from "../texts/texts.ts";
+import { expectedText } from "./overview-sources.tsx";
+
+/** The sources, and which of their secrets are in use. */
+export function Sources(): VNode {
+  const sources = useResource("sources", readSources, 5000);
+  return (
+    <>
+      <div class="bar">
+        <Heading title={t.views.sources} />
+        <span class="actions">
+          <a class="button quiet" href={hashOf(["outages"])}>
+            {t.views.outages}
+          </a>
+          <a class="button" href={hashOf(["add-source"])}>
+            {t.setup.addSource}
+          </a>
+        </span>
+      </div>
+      {shown(
+        sources,
+        ({ items }) => (items.length === 0 ? emptyState(t.sources.empty) : <ul class="cards">{items.map(card)}</ul>),
+        skeleton(8),
+      )}
+    </>
+  );
+}
+
+const card = (source: Source) => (
+  <li class="card" key={source.name}>
+    <div class="bar">
+      <h2>
+        <a href={hashOf(["sources", source.name])}>{source.name}</a>{" "}
+        {source.silent && badge("warn", "warning", t.sources.silent)}
+      </h2>
+      <a class="button" href={hashOf(["events"], { source: source.name })}>
+        {t.sources.events}
+        <span class="offscreen">: {source.name}</span>
+      </a>
+    </div>
+    {sourceTerms(source)}
+    {oldSecret(source) && (
+      <p class="note warn">
+        {icon("warning")} {t.sources.oldInUse}
+      </p>
+    )}
+    {secrets(source)}
+  </li>
+);
+
+/** What a source is and has received. */
+export const sourceTerms = (source: Source) =>
+  terms([
+    [t.sources.path, <code>{source.path}</code>],
+    [t.sources.preset, source.preset ?? t.sources.noPreset],
+    [t.sources.received, <a href={hashOf(["events"], { source: source.name })}>{formats.count(source.received)}</a>],
+    [t.sources.refused, <a href={hashOf(["refused"], { source: source.name })}>{formats.count(source.refused)}</a>],
+    ...(source.refused > 0 ? [[t.sources.refusals, refusals(source)] as const] : []),
+    [t.sources.last, ago(source.lastReceivedAt)],
+    [t.sources.expected, expectedText(source.expectEvery)],
+  ]);
+
+/** E.g. `12 no_signature`, in the order of the answer. */
+const refusals = (source: Source) => (
+  <>
+    {Object.entries(source.refusals).map(([reason, number], index) => (
+      <>
+        {index > 0 && ", "}
+        {formats.count(number)} <code>{reason}</code>
+      </>
+    ))}
+  </>
+);
+
+/** Whether the last delivery was signed with another secret than the newest. */
+const oldSecret = ({ secrets: [newest], lastSecret }: Source) => lastSecret !== null && lastSecret !== newest;
+
+/** The secrets of a source, and when each matched. */
+export function secrets({ secrets: names, secretUses, lastSecret, name }: Source): VNode {
+  const useOf = (secret: string) => secretUses.find((use) => use.name === secret);
+  return table({
+    caption: `${t.sources.secrets}: ${name}`,
+    rows: names,
+    keyOf: String,
+    columns: [
+      {
+        label: t.sources.secret,
+        isHeader: true,
+        cell: (secret) => (
+          <>
+            <code>{secret}</code> {secret === names[0] && names.length > 1 && badge("calm", "minus", t.sources.newest)}{" "}
+            {secret === lastSecret && badge("good", "check", t.sources.lastMatched)}
+          </>
+        ),
+      },
+      { label: t.sources.firstUsed, cell: (secret) => ago(useOf(secret)?.firstUsedAt ?? null, t.sources.neverMatched) },
+      { label: t.sources.lastUsed, cell: (secret) => ago(useOf(secret)?.lastUsedAt ?? null, t.sources.neverMatched) },
+    ],
+  });
+}
