@@ -24,7 +24,6 @@ export type EventItem = EventsPage["items"][number];
 export type EventDetail = InferOutput<typeof EventAnswer>;
 export type Job = EventDetail["jobs"][number];
 export type AuditList = InferOutput<typeof AuditAnswer>;
-export type AuditItem = AuditList["items"][number];
 export type JobsPage = InferOutput<typeof JobsAnswer>;
 export type OpenJobItem = JobsPage["items"][number];
 export type ErrorsPage = InferOutput<typeof ErrorsAnswer>;

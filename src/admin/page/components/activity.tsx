@@ -1,6 +1,7 @@
 import type { VNode } from "preact";
 import type { Stats } from "../answers.ts";
 import { readStats } from "../endpoints.ts";
+import { DAY_MS } from "../format.ts";
 import { useResource } from "../resource.ts";
 import { formats, t } from "../texts/texts.ts";
 import { Chart } from "./chart.tsx";
@@ -9,7 +10,6 @@ import { shown, skeleton } from "./states.tsx";
 
 type Of = { route: string } | { source: string };
 
-const DAY_MS = 86_400_000;
 const EVERY_MS = 60_000;
 
 type Item = Stats["items"][number];

@@ -7,6 +7,7 @@ import { countMatches, discard, replay, resend } from "../endpoints.ts";
 import { serverText, t } from "../texts/texts.ts";
 import { announce } from "./announcer.tsx";
 import { type Run, useRun } from "./bulk-run.ts";
+import { Button } from "./button.tsx";
 import { closeDialog, Dialog } from "./dialog.tsx";
 import { icon } from "./icon.tsx";
 import { failureText } from "./states.tsx";
@@ -94,9 +95,7 @@ const underWay = (text: string, run: Run) => (
     <p role="status">{text}</p>
     <progress aria-label={text} />
     <div class="actions end">
-      <button type="button" class="quiet" onClick={run.stop}>
-        {t.stop}
-      </button>
+      <Button class="quiet" label={t.stop} onClick={run.stop} />
     </div>
   </>
 );
@@ -110,9 +109,7 @@ const nothing = () => (
 
 const closing = () => (
   <div class="actions end">
-    <button type="button" onClick={closeDialog}>
-      {t.close}
-    </button>
+    <Button label={t.close} onClick={closeDialog} />
   </div>
 );
 
@@ -139,9 +136,7 @@ function question(action: BulkAction, count: number, onSubmit: (event: SubmitEve
         </>
       )}
       <div class="actions end">
-        <button type="button" class="quiet" onClick={closeDialog}>
-          {t.cancel}
-        </button>
+        <Button class="quiet" label={t.cancel} onClick={closeDialog} />
         <button type="submit" class={isDiscard ? "danger" : ""}>
           {t.bulk.confirm[action]}
         </button>

@@ -2,6 +2,7 @@ import { useSignal } from "@preact/signals";
 import type { ComponentChildren, VNode } from "preact";
 import { useRef } from "preact/hooks";
 import { t } from "../texts/texts.ts";
+import { Button } from "./button.tsx";
 import { Dialog } from "./dialog.tsx";
 import { failureText } from "./states.tsx";
 
@@ -41,9 +42,7 @@ export function Confirm({ title, children, action, isDangerous = false, onConfir
         {children}
         <div role="alert">{failure.value !== null && <p class="note error">{failureText(failure.value)}</p>}</div>
         <div class="actions end">
-          <button type="button" class="quiet" onClick={close}>
-            {t.cancel}
-          </button>
+          <Button class="quiet" label={t.cancel} onClick={close} />
           <button type="submit" class={isDangerous ? "danger" : ""} aria-disabled={isBusy.value ? "true" : "false"}>
             {action}
           </button>

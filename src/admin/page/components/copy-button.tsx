@@ -3,6 +3,7 @@ import type { VNode } from "preact";
 import { copy } from "../clipboard.ts";
 import { t } from "../texts/texts.ts";
 import { announce } from "./announcer.tsx";
+import { Button } from "./button.tsx";
 
 interface CopyProps {
   label: string;
@@ -24,9 +25,5 @@ export function CopyButton({ label, done, text }: CopyProps): VNode {
       result.value = null;
     }, SHOWN_MS);
   }
-  return (
-    <button type="button" class="quiet" onClick={onClick}>
-      {result.value ?? label}
-    </button>
-  );
+  return <Button class="quiet" label={result.value ?? label} onClick={onClick} />;
 }

@@ -6,6 +6,7 @@ import { listJobs } from "../endpoints.ts";
 import { printable } from "../printable.ts";
 import { eventHref } from "../router.ts";
 import { formats, serverText, t } from "../texts/texts.ts";
+import { Button } from "./button.tsx";
 import { failedState, skeleton } from "./states.tsx";
 import { table } from "./table.tsx";
 import { ago } from "./time.tsx";
@@ -41,9 +42,7 @@ function JobList({ route, status }: { route: string; status: Status }): VNode {
       {rows.value.length > 0 && jobTable(rows.value, t.status[status])}
       {cursor.value !== null && (
         <div class="more">
-          <button type="button" class="quiet" onClick={load}>
-            {t.events.more}
-          </button>
+          <Button class="quiet" label={t.events.more} onClick={load} />
         </div>
       )}
     </>

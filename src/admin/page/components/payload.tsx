@@ -4,6 +4,7 @@ import { useMemo } from "preact/hooks";
 import { parseJsonTree } from "../json-tree.ts";
 import { printable } from "../printable.ts";
 import { t } from "../texts/texts.ts";
+import { Button } from "./button.tsx";
 import { Tabs } from "./tabs.tsx";
 import { tree } from "./tree.tsx";
 
@@ -21,15 +22,13 @@ function Raw({ text }: { text: string }): VNode {
         {printable(isWhole.value ? text : text.slice(0, TEXT))}
       </pre>
       {!isWhole.value && (
-        <button
-          type="button"
+        <Button
           class="quiet"
+          label={t.event.showText(text.length - TEXT)}
           onClick={() => {
             isWhole.value = true;
           }}
-        >
-          {t.event.showText(text.length - TEXT)}
-        </button>
+        />
       )}
     </>
   );
@@ -53,12 +52,12 @@ export function Payload({ text }: { text: string }): VNode {
   const asTree = (): ComponentChildren => (
     <>
       <div class="actions">
-        <button type="button" class="link" onClick={open(text.length > TEXT ? LEVELS_OF_LARGE : ALL_LEVELS)}>
-          {t.event.expandAll}
-        </button>
-        <button type="button" class="link" onClick={open(0)}>
-          {t.event.collapseAll}
-        </button>
+        <Button
+          class="link"
+          label={t.event.expandAll}
+          onClick={open(text.length > TEXT ? LEVELS_OF_LARGE : ALL_LEVELS)}
+        />
+        <Button class="link" label={t.event.collapseAll} onClick={open(0)} />
       </div>
       <div key={levels.value}>{tree(root, levels.value)}</div>
     </>

@@ -5,6 +5,7 @@ import { printable } from "../printable.ts";
 import { useResource } from "../resource.ts";
 import { eventHref } from "../router.ts";
 import { formats, t } from "../texts/texts.ts";
+import { Section } from "./section.tsx";
 import { shown } from "./states.tsx";
 import { terms } from "./table.tsx";
 
@@ -24,10 +25,7 @@ function section({ name, target, same, different, failed, skipped }: Shadow): VN
     [t.routes.skipped, skipped],
   ] as const;
   return (
-    <section key={name}>
-      <h2>
-        {t.routes.shadow} {name}
-      </h2>
+    <Section key={name} title={`${t.routes.shadow} ${name}`}>
       <div class="card">
         <p>
           <code>{target}</code>
@@ -35,7 +33,7 @@ function section({ name, target, same, different, failed, skipped }: Shadow): VN
         {terms(counts.map(([label, count]) => [label, formats.count(count)]))}
         {different + failed > 0 && <Differences key={different + failed} name={name} />}
       </div>
-    </section>
+    </Section>
   );
 }
 

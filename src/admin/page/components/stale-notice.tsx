@@ -2,6 +2,7 @@ import type { VNode } from "preact";
 import { now } from "../live.ts";
 import { stale } from "../resource.ts";
 import { formats, t } from "../texts/texts.ts";
+import { Button } from "./button.tsx";
 import { icon } from "./icon.tsx";
 import { failureText } from "./states.tsx";
 
@@ -21,9 +22,7 @@ export function StaleNotice(): VNode | null {
           {t.states.stale(formats.ago(oldest, Math.max(now.value, oldest)))}
         </span>
       </p>
-      <button type="button" onClick={retry}>
-        {t.retry}
-      </button>
+      <Button label={t.retry} onClick={retry} />
     </div>
   );
 }

@@ -2,6 +2,7 @@ import type { ComponentChildren, VNode } from "preact";
 import { ApiError } from "../api.ts";
 import type { Resource } from "../resource.ts";
 import { named, serverText, t } from "../texts/texts.ts";
+import { Button } from "./button.tsx";
 
 /** What a failure means for the reader. */
 export function failureText(error: unknown): string {
@@ -45,9 +46,7 @@ export const failedState = (error: unknown, retry: () => void): VNode => (
         {t.states.request} <code>{requestOf(error)}</code>
       </p>
     )}
-    <button type="button" onClick={retry}>
-      {t.retry}
-    </button>
+    <Button label={t.retry} onClick={retry} />
   </div>
 );
 

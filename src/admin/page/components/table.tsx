@@ -17,7 +17,8 @@ interface TableProps<Row> {
   layout?: string;
   columns: readonly Column<Row>[];
   rows: readonly Row[];
-  keyOf: (row: Row) => string;
+  /** `fromEnd` counts down to 1: it stays when rows are added before the first. */
+  keyOf: (row: Row, fromEnd: number) => string;
 }
 
 /** A table. */
@@ -35,8 +36,8 @@ export function table<Row>({ caption, layout = "stacked", columns, rows, keyOf }
         </tr>
       </thead>
       <tbody role="rowgroup">
-        {rows.map((row) => (
-          <tr role="row" key={keyOf(row)}>
+        {rows.map((row, index) => (
+          <tr role="row" key={keyOf(row, rows.length - index)}>
             {columns.map((column) => cellOf(column, row))}
           </tr>
         ))}

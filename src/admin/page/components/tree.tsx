@@ -3,6 +3,7 @@ import type { ComponentChildren, VNode } from "preact";
 import { type JsonNode, sizeOf } from "../json-tree.ts";
 import { printable } from "../printable.ts";
 import { t } from "../texts/texts.ts";
+import { Button } from "./button.tsx";
 import { lazyDetails } from "./lazy-details.tsx";
 
 const CHILDREN = 100;
@@ -64,9 +65,7 @@ function Children({ node, openLevels }: Omit<NodeProps, "name">): VNode {
       ))}
       {left > 0 && (
         <li>
-          <button type="button" class="link" onClick={more}>
-            {t.showMore(left)}
-          </button>
+          <Button class="link" label={t.showMore(left)} onClick={more} />
         </li>
       )}
     </ul>
@@ -89,11 +88,7 @@ function Leaf({ node }: { node: JsonNode }): VNode | null {
   return (
     <>
       <span class={node.kind}>{node.kind === "string" ? `"${text}"` : text}</span>
-      {left > 0 && (
-        <button type="button" class="link" onClick={showAll}>
-          {t.event.showText(left)}
-        </button>
-      )}
+      {left > 0 && <Button class="link" label={t.event.showText(left)} onClick={showAll} />}
     </>
   );
 }

@@ -3,6 +3,7 @@ import { tryRoute } from "../endpoints.ts";
 import { status } from "../live.ts";
 import { t } from "../texts/texts.ts";
 import { announce } from "./announcer.tsx";
+import { Button } from "./button.tsx";
 
 /** Tries the unavailable target of a route now. */
 export function tryButton(route: string): VNode {
@@ -11,10 +12,5 @@ export function tryButton(route: string): VNode {
     announce(t.routes.isTried(route));
     await status.reload();
   }
-  return (
-    <button type="button" class="quiet" onClick={onClick}>
-      {t.routes.tryNow}
-      <span class="offscreen"> {route}</span>
-    </button>
-  );
+  return <Button class="quiet" label={t.routes.tryNow} of={route} onClick={onClick} />;
 }

@@ -2,6 +2,7 @@ import type { VNode } from "preact";
 import type { EventDetail } from "../answers.ts";
 import { lazyDetails } from "../components/lazy-details.tsx";
 import { Payload } from "../components/payload.tsx";
+import { Section } from "../components/section.tsx";
 import { terms } from "../components/table.tsx";
 import { exactly } from "../components/time.tsx";
 import { t } from "../texts/texts.ts";
@@ -12,11 +13,10 @@ type Conflict = EventDetail["conflicts"][number];
 export function conflicts(all: readonly Conflict[]): VNode | null {
   if (all.length === 0) return null;
   return (
-    <section>
-      <h2>{t.event.conflicts}</h2>
+    <Section title={t.event.conflicts}>
       <p class="soft">{t.event.conflictsWhy}</p>
       <ul class="cards">{all.map(card)}</ul>
-    </section>
+    </Section>
   );
 }
 

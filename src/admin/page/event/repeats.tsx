@@ -1,6 +1,7 @@
 import type { VNode } from "preact";
 import type { EventDetail } from "../answers.ts";
 import { lazyDetails } from "../components/lazy-details.tsx";
+import { Section } from "../components/section.tsx";
 import { terms } from "../components/table.tsx";
 import { exactly } from "../components/time.tsx";
 import { printable } from "../printable.ts";
@@ -14,11 +15,10 @@ type Repeat = EventDetail["repeats"][number];
 export function repeats({ repeats, source }: EventDetail): VNode | null {
   if (repeats.length === 0) return null;
   return (
-    <section>
-      <h2>{t.event.repeats}</h2>
+    <Section title={t.event.repeats}>
       <p class="soft">{t.event.repeatsWhy}</p>
       <ul class="cards">{repeats.map((repeat) => card(repeat, source))}</ul>
-    </section>
+    </Section>
   );
 }
 

@@ -1,5 +1,6 @@
 import type { VNode } from "preact";
 import type { EventDetail } from "../answers.ts";
+import { Section } from "../components/section.tsx";
 import { terms } from "../components/table.tsx";
 import { printable } from "../printable.ts";
 import { t } from "../texts/texts.ts";
@@ -12,10 +13,9 @@ export function verdicts({ routes, jobs }: EventDetail): VNode | null {
   const others = routes.filter(({ route }) => !taken.has(route));
   if (others.length === 0) return null;
   return (
-    <section>
-      <h2>{t.event.whyNot}</h2>
+    <Section title={t.event.whyNot}>
       <div class="card">{terms(others.map((one) => [one.route, reason(one)]))}</div>
-    </section>
+    </Section>
   );
 }
 

@@ -1,8 +1,9 @@
-import { useSignal } from "@preact/signals";
 import type { VNode } from "preact";
 import type { BulkAction, Selection } from "../answers.ts";
 import { selectionsOf } from "../bulk.ts";
+import { type Choice, useChoice } from "../choice.ts";
 import { BulkDialog } from "../components/bulk-dialog.tsx";
+import { Button } from "../components/button.tsx";
 import { t } from "../texts/texts.ts";
 import type { OpenList } from "./kept-list.ts";
 import { eventKey } from "./list.ts";
@@ -16,24 +17,21 @@ interface Chosen {
 /** Takes what was chosen, or all that the filter matches. */
 /** The buttons that replay or discard many events. */
 export function BulkBar({ open, onChanged }: { open: OpenList; onChanged: () => void }): VNode {
-  const chosen = useSignal<Chosen | null>(null);
-  const choose = (next: Chosen) => () => {
-    chosen.value = next;
-  };
+  const { value: chosen, choose, close } = useChoice<Chosen>();
   const onClose = (hasChanged: boolean) => {
-    chosen.value = null;
+    close();
     if (hasChanged) onChanged();
   };
   return (
     <>
       <div class="actions">{ofAll(open, choose)}</div>
       {ofSelected(open, choose)}
-      {chosen.value !== null && <BulkDialog {...chosen.value} onClose={onClose} />}
+      {chosen && <BulkDialog {...chosen} onClose={onClose} />}
     </>
   );
 }
 
-type Choose = (chosen: Chosen) => () => void;
+type Choose = Choice<Chosen>["choose"];
 
 /** A replay takes failed jobs, and a discard also those that are queued. */
 function ofAll({ filter }: OpenList, choose: Choose): VNode | null {
@@ -45,13 +43,13 @@ function ofAll({ filter }: OpenList, choose: Choose): VNode | null {
   return (
     <>
       {status === "failed" && (
-        <button type="button" class="quiet" onClick={choose({ action: "replay", selections })}>
-          {t.events.replayAll}…
-        </button>
+        <Button class="quiet" label={`${t.events.replayAll}…`} onClick={choose({ action: "replay", selections })} />
       )}
-      <button type="button" class="quiet" onClick={choose({ action: "discard", selections })}>
-        {status === "queued" ? t.events.discardQueued : t.events.discardAll}…
-      </button>
+      <Button
+        class="quiet"
+        label={`${status === "queued" ? t.events.discardQueued : t.events.discardAll}…`}
+        onClick={choose({ action: "discard", selections })}
+      />
     </>
   );
 }
@@ -67,15 +65,9 @@ function ofSelected({ list, selected }: OpenList, choose: Choose): VNode | null 
   return (
     <div class="selected" role="region" aria-label={t.events.selected(count)}>
       <strong>{t.events.selected(count)}</strong>
-      <button type="button" onClick={choose({ action: "replay", selections, count })}>
-        {t.events.replay}…
-      </button>
-      <button type="button" class="quiet" onClick={choose({ action: "discard", selections, count })}>
-        {t.events.discard}…
-      </button>
-      <button type="button" class="link" onClick={unselect}>
-        {t.events.unselect}
-      </button>
+      <Button label={`${t.events.replay}…`} onClick={choose({ action: "replay", selections, count })} />
+      <Button class="quiet" label={`${t.events.discard}…`} onClick={choose({ action: "discard", selections, count })} />
+      <Button class="link" label={t.events.unselect} onClick={unselect} />
     </div>
   );
 }

@@ -1,6 +1,7 @@
 import type { InputHTMLAttributes, VNode } from "preact";
 import { useRef } from "preact/hooks";
 import type { EventItem } from "../answers.ts";
+import { Button } from "../components/button.tsx";
 import { readSources } from "../endpoints.ts";
 import { status } from "../live.ts";
 import { useResource } from "../resource.ts";
@@ -53,9 +54,7 @@ export function FilterForm({ rows }: { rows: readonly EventItem[] }): VNode {
       {suggestions("errors", ({ lastError }) => lastError, rows)}
       <div class="actions">
         <button type="submit">{t.events.apply}</button>
-        <button type="button" class="quiet" onClick={clear}>
-          {t.events.clear}
-        </button>
+        <Button class="quiet" label={t.events.clear} onClick={clear} />
       </div>
     </form>
   );

@@ -1,6 +1,7 @@
-import { useSignal } from "@preact/signals";
 import type { VNode } from "preact";
 import { useEffect } from "preact/hooks";
+import { useChoice } from "../choice.ts";
+import { Button } from "../components/button.tsx";
 import { closeDialog, Dialog } from "../components/dialog.tsx";
 import { t } from "../texts/texts.ts";
 
@@ -48,25 +49,23 @@ function press(key: string, showKeys: () => void): boolean {
 }
 
 function Keys(): VNode {
-  const isOpen = useSignal(false);
-  const show = (isShown: boolean) => () => {
-    isOpen.value = isShown;
-  };
+  const { value: isOpen, choose, close } = useChoice();
+  const show = choose(true);
   useEffect(() => {
     const onKeyDown = (event: KeyboardEvent) => {
       const isTyped = event.target instanceof Element && event.target.matches(FIELDS);
       if (isTyped || event.ctrlKey || event.metaKey || event.altKey || document.querySelector("dialog[open]")) return;
-      if (press(event.key, show(true))) event.preventDefault();
+      if (press(event.key, show)) event.preventDefault();
     };
     document.addEventListener("keydown", onKeyDown);
     return () => document.removeEventListener("keydown", onKeyDown);
   }, []);
   return (
     <>
-      <button type="button" class="link" onClick={show(true)}>
+      <button type="button" class="link" onClick={show}>
         {t.events.keys} <kbd>?</kbd>
       </button>
-      {isOpen.value && help(show(false))}
+      {isOpen && help(close)}
     </>
   );
 }
@@ -88,9 +87,7 @@ const help = (onClose: () => void) => (
       ))}
     </dl>
     <div class="actions end">
-      <button type="button" onClick={closeDialog}>
-        {t.close}
-      </button>
+      <Button label={t.close} onClick={closeDialog} />
     </div>
   </Dialog>
 );

@@ -2,6 +2,7 @@ import { useSignal } from "@preact/signals";
 import type { VNode } from "preact";
 import { copy } from "../clipboard.ts";
 import { announce } from "../components/announcer.tsx";
+import { Button } from "../components/button.tsx";
 import { CopyButton } from "../components/copy-button.tsx";
 import { failureText } from "../components/states.tsx";
 import { showSecret } from "../endpoints.ts";
@@ -29,9 +30,7 @@ export function SecretButton({ source }: { source: string }): VNode {
   }
   return (
     <>
-      <button type="button" class="quiet" onClick={onClick}>
-        {t.setup.copySecret}
-      </button>
+      <Button class="quiet" label={t.setup.copySecret} onClick={onClick} />
       {result.value !== null && (
         <>
           {" "}

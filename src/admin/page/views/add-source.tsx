@@ -3,9 +3,11 @@ import type { VNode } from "preact";
 import { useEffect } from "preact/hooks";
 import type { Draft, NewSource, Preset } from "../answers.ts";
 import { announce } from "../components/announcer.tsx";
+import { Button } from "../components/button.tsx";
 import { CopyButton } from "../components/copy-button.tsx";
 import { Heading } from "../components/heading.tsx";
 import { icon } from "../components/icon.tsx";
+import { Section } from "../components/section.tsx";
 import { failedState, failureText, shown } from "../components/states.tsx";
 import { addSource, draftSource, listPresets, readPreset } from "../endpoints.ts";
 import { hashOf } from "../place.ts";
@@ -22,10 +24,7 @@ export function AddSource(): VNode {
   const { preset } = place.value.query;
   return (
     <>
-      <p>
-        <a href={hashOf(["sources"])}>← {t.views.sources}</a>
-      </p>
-      <Heading title={t.setup.addSource} />
+      <Heading title={t.setup.addSource} back="sources" />
       {shown(presets, ({ items }) => (
         <>
           {choice(items, preset)}
@@ -97,8 +96,7 @@ function SourceForm({ preset }: { preset: Preset }): VNode {
         </p>
       )}
       <div class="columns">
-        <section>
-          <h2>{t.setup.atProvider(preset.title)}</h2>
+        <Section title={t.setup.atProvider(preset.title)}>
           <div class="card">
             {draft.value.answer && sourceUrl(draft.value.answer.url)}
             <p>
@@ -108,9 +106,8 @@ function SourceForm({ preset }: { preset: Preset }): VNode {
             </p>
             {providerFacts(preset)}
           </div>
-        </section>
-        <section>
-          <h2>{t.setup.here}</h2>
+        </Section>
+        <Section title={t.setup.here}>
           <form class="card" onSubmit={(event: Event) => event.preventDefault()}>
             <label>
               {t.setup.name}
@@ -136,7 +133,7 @@ function SourceForm({ preset }: { preset: Preset }): VNode {
           </form>
           {draft.value.failure !== null && failedState(draft.value.failure, draft.value.retry)}
           {draft.value.answer && lines(draft.value.answer, source.value)}
-        </section>
+        </Section>
       </div>
     </>
   );
@@ -189,9 +186,7 @@ function needField(
         {is === "secret" && (
           <>
             {" "}
-            <button type="button" class="link" onClick={() => set(newSecret())}>
-              {t.setup.makeSecret}
-            </button>
+            <Button class="link" label={t.setup.makeSecret} onClick={() => set(newSecret())} />
           </>
         )}
       </p>

@@ -1,10 +1,13 @@
 import { useSignal } from "@preact/signals";
 import type { VNode } from "preact";
 import type { Alert, TestedNotifier } from "../answers.ts";
+import { useChoice } from "../choice.ts";
 import { announce } from "../components/announcer.tsx";
 import { badge } from "../components/badge.tsx";
+import { Button } from "../components/button.tsx";
 import { Heading } from "../components/heading.tsx";
 import { remedyText } from "../components/remedy.tsx";
+import { Section } from "../components/section.tsx";
 import { emptyState, failureText, shown, skeleton } from "../components/states.tsx";
 import { terms } from "../components/table.tsx";
 import { exactly } from "../components/time.tsx";
@@ -26,18 +29,16 @@ const ORDER = ["critical", "warning", "info"];
 const bySeverity = (a: Alert, b: Alert) => ORDER.indexOf(a.severity) - ORDER.indexOf(b.severity);
 
 interface Actions {
-  silence(alert: Alert): void;
+  silence(alert: Alert): () => void;
   unsilence(name?: string): void;
 }
 
 /** The alerts: what is wrong now, and what was. */
 export function Alerts(): VNode {
-  const chosen = useSignal<Alert | null>(null);
+  const silencing = useChoice<Alert>();
   const result = useSignal("");
   const actions: Actions = {
-    silence(alert) {
-      chosen.value = alert;
-    },
+    silence: silencing.choose,
     async unsilence(name) {
       const { removed } = await unsilence(name);
       await alerts.reload();
@@ -49,17 +50,11 @@ export function Alerts(): VNode {
     result.value = await testAlerts().then(({ items }) => testedText(items), failureText);
     announce(result.value);
   }
-  const close = () => {
-    chosen.value = null;
-  };
   return (
     <>
-      <div class="bar">
-        <Heading title={t.views.alerts} />
-        <button type="button" class="quiet" onClick={test}>
-          {t.alerts.test}
-        </button>
-      </div>
+      <Heading title={t.views.alerts}>
+        <Button class="quiet" label={t.alerts.test} onClick={test} />
+      </Heading>
       {result.value !== "" && <p class="note">{result.value}</p>}
       {shown(
         alerts,
@@ -71,7 +66,7 @@ export function Alerts(): VNode {
         ),
         skeleton(8),
       )}
-      {chosen.value !== null && silenceDialog(chosen.value, close)}
+      {silencing.value && silenceDialog(silencing.value, silencing.close)}
     </>
   );
 }
@@ -85,9 +80,7 @@ function unsilenceAll(items: readonly Alert[], actions: Actions): VNode | null {
   if (!items.some(({ silencedUntil }) => silencedUntil !== null)) return null;
   return (
     <div class="actions">
-      <button type="button" class="quiet" onClick={() => actions.unsilence()}>
-        {t.alerts.unsilenceAll}
-      </button>
+      <Button class="quiet" label={t.alerts.unsilenceAll} onClick={() => actions.unsilence()} />
     </div>
   );
 }
@@ -96,14 +89,13 @@ function group(state: (typeof STATES)[number], items: readonly Alert[], actions:
   const all = items.filter((alert) => alert.state === state).sort(bySeverity);
   if (all.length === 0 && state !== "firing") return null;
   return (
-    <section key={state}>
-      <h2>{t.alerts[state]}</h2>
+    <Section key={state} title={t.alerts[state]}>
       {all.length === 0 ? (
         emptyState(t.alerts.noneFires, t.alerts.noneFiresHint)
       ) : (
         <ul class="cards">{all.map((alert) => card(alert, actions))}</ul>
       )}
-    </section>
+    </Section>
   );
 }
 
@@ -126,15 +118,9 @@ function card(alert: Alert, actions: Actions): VNode {
       ])}
       {alert.state !== "resolved" && (
         <div class="actions">
-          <button type="button" class="quiet" onClick={() => actions.silence(alert)}>
-            {t.alerts.silence}
-            <span class="offscreen"> {name}</span>
-          </button>
+          <Button class="quiet" label={t.alerts.silence} of={name} onClick={actions.silence(alert)} />
           {silencedUntil !== null && (
-            <button type="button" class="quiet" onClick={() => actions.unsilence(name)}>
-              {t.alerts.unsilence}
-              <span class="offscreen"> {name}</span>
-            </button>
+            <Button class="quiet" label={t.alerts.unsilence} of={name} onClick={() => actions.unsilence(name)} />
           )}
         </div>
       )}

@@ -2,9 +2,8 @@ import type { VNode } from "preact";
 import type { CreatedToken } from "../answers.ts";
 import { Confirm } from "../components/confirm.tsx";
 import { createToken } from "../endpoints.ts";
+import { DAY_MS } from "../format.ts";
 import { t } from "../texts/texts.ts";
-
-const DAY_MS = 86_400_000;
 
 interface CreateProps {
   onCreated: (token: CreatedToken) => Promise<void>;

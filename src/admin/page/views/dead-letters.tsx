@@ -1,9 +1,10 @@
-import { type Signal, useSignal } from "@preact/signals";
 import type { VNode } from "preact";
 import type { BulkAction, ErrorGroup } from "../answers.ts";
+import { type Choice, useChoice } from "../choice.ts";
 import { BulkDialog } from "../components/bulk-dialog.tsx";
-import { Heading } from "../components/heading.tsx";
-import { emptyState, shown, skeleton } from "../components/states.tsx";
+import { Button } from "../components/button.tsx";
+import { ListView } from "../components/list-view.tsx";
+import { emptyState } from "../components/states.tsx";
 import { terms } from "../components/table.tsx";
 import { ago } from "../components/time.tsx";
 import { trend } from "../components/trend.tsx";
@@ -16,7 +17,10 @@ import { type Resource, useResource } from "../resource.ts";
 import { eventHref, place } from "../router.ts";
 import { formats, serverText, t } from "../texts/texts.ts";
 
-type Chosen = { group: ErrorGroup; action: BulkAction } | null;
+interface Chosen {
+  group: ErrorGroup;
+  action: BulkAction;
+}
 
 const MOST_NAMES = 5;
 
@@ -25,33 +29,37 @@ export function DeadLetters(): VNode {
   const { route } = place.value.query;
   const read = (signal: AbortSignal) => readGroups((cursor) => readErrors(route, cursor, signal));
   const groups = useResource(route ?? "", read, 30_000);
-  const chosen = useSignal<Chosen>(null);
+  const { value: chosen, choose, close } = useChoice<Chosen>();
   const onClose = (hasChanged: boolean) => {
-    chosen.value = null;
+    close();
     if (hasChanged) refresh(groups);
   };
   return (
     <>
-      <Heading title={t.views.deadLetters} />
-      <p class="soft">
-        {t.deadLetters.intro}
-        {route && (
+      <ListView
+        title={t.views.deadLetters}
+        intro={
           <>
-            {" "}
-            <code>{route}</code> <a href={hashOf(["dead-letters"])}>{t.events.clear}</a>
+            {t.deadLetters.intro}
+            {route && (
+              <>
+                {" "}
+                <code>{route}</code> <a href={hashOf(["dead-letters"])}>{t.events.clear}</a>
+              </>
+            )}
           </>
-        )}
-      </p>
-      {shown(
-        groups,
-        (all) => (all.length === 0 ? emptyState(t.deadLetters.empty, t.deadLetters.emptyHint) : list(all, chosen)),
-        skeleton(8),
-      )}
-      {chosen.value !== null && (
+        }
+        list={groups}
+        rowsOf={(all) => all}
+        empty={emptyState(t.deadLetters.empty, t.deadLetters.emptyHint)}
+      >
+        {(all) => list(all, choose)}
+      </ListView>
+      {chosen && (
         <BulkDialog
-          action={chosen.value.action}
-          selections={[{ filter: filterOf(chosen.value.group) }]}
-          detail={detail(chosen.value.group)}
+          action={chosen.action}
+          selections={[{ filter: filterOf(chosen.group) }]}
+          detail={detail(chosen.group)}
           onClose={onClose}
         />
       )}
@@ -66,25 +74,22 @@ function refresh(groups: Resource<ErrorGroup[]>): void {
 
 const filterOf = ({ route, error }: ErrorGroup) => ({ status: "failed", route, error });
 
-const list = (groups: readonly ErrorGroup[], chosen: Signal<Chosen>) => {
+const list = (groups: readonly ErrorGroup[], choose: Choice<Chosen>["choose"]) => {
   const jobs = groups.reduce((sum, { count }) => sum + count, 0);
   return (
     <>
       <p>{t.deadLetters.total(t.deadLetters.jobs(jobs), t.deadLetters.groups(groups.length))}</p>
       <ul class="cards">
         {groups.map((group) => (
-          <Group key={groupKey(group)} group={group} chosen={chosen} />
+          <Group key={groupKey(group)} group={group} choose={choose} />
         ))}
       </ul>
     </>
   );
 };
 
-function Group({ group, chosen }: { group: ErrorGroup; chosen: Signal<Chosen> }): VNode {
+function Group({ group, choose }: { group: ErrorGroup; choose: Choice<Chosen>["choose"] }): VNode {
   const { route, error, count, firstFailedAt, lastFailedAt, sources, types } = group;
-  const choose = (action: BulkAction) => () => {
-    chosen.value = { group, action };
-  };
   return (
     <li class="card">
       <div class="bar">
@@ -107,12 +112,8 @@ function Group({ group, chosen }: { group: ErrorGroup; chosen: Signal<Chosen> })
       <div class="actions">
         {error !== "" && (
           <>
-            <button type="button" onClick={choose("replay")}>
-              {t.deadLetters.replay}
-            </button>
-            <button type="button" class="quiet" onClick={choose("discard")}>
-              {t.deadLetters.discard}
-            </button>
+            <Button label={t.deadLetters.replay} onClick={choose({ group, action: "replay" })} />
+            <Button class="quiet" label={t.deadLetters.discard} onClick={choose({ group, action: "discard" })} />
           </>
         )}
         <a class="button" href={hashOf(["events"], filterOf(group))}>

@@ -1,13 +1,15 @@
-import { useSignal } from "@preact/signals";
 import type { VNode } from "preact";
 import { useEffect } from "preact/hooks";
 import type { BulkAction, EventDetail } from "../answers.ts";
+import { useChoice } from "../choice.ts";
 import { statusBadge } from "../components/badge.tsx";
 import { BulkDialog } from "../components/bulk-dialog.tsx";
+import { Button } from "../components/button.tsx";
 import { CopyButton } from "../components/copy-button.tsx";
 import { Heading } from "../components/heading.tsx";
 import { lazyDetails } from "../components/lazy-details.tsx";
 import { Payload } from "../components/payload.tsx";
+import { Section } from "../components/section.tsx";
 import { shown, skeleton } from "../components/states.tsx";
 import { terms } from "../components/table.tsx";
 import { exactly } from "../components/time.tsx";
@@ -83,43 +85,25 @@ const detail = (event: EventDetail, reload: () => Promise<void>) => (
     </p>
     <Actions event={event} reload={reload} />
     <div class="columns">
-      <section>
-        <h2>{t.event.payload}</h2>
-        {payloadOf(event)}
-      </section>
-      <section>
-        <h2>{t.event.jobs}</h2>
-        {jobs(event)}
-      </section>
+      <Section title={t.event.payload}>{payloadOf(event)}</Section>
+      <Section title={t.event.jobs}>{jobs(event)}</Section>
       <div>
         {conflicts(event.conflicts)}
         {repeats(event)}
         {verdicts(event)}
-        <section>
-          <h2>{t.event.origin}</h2>
+        <Section title={t.event.origin}>
           <div class="card">{origin(event)}</div>
-        </section>
-        <section>
-          <h2>{t.event.headers}</h2>
-          {headers(event.headers)}
-        </section>
+        </Section>
+        <Section title={t.event.headers}>{headers(event.headers)}</Section>
       </div>
     </div>
   </>
 );
 
 function Actions({ event, reload }: { event: EventDetail; reload: () => Promise<void> }): VNode {
-  const chosen = useSignal<BulkAction | null>(null);
-  const choose = (action: BulkAction) => () => {
-    chosen.value = action;
-  };
+  const { value: chosen, choose, close } = useChoice<BulkAction | "erase">();
   const onClose = (hasChanged: boolean) => {
-    chosen.value = null;
-    if (hasChanged) void Promise.all([reload(), status.reload()]);
-  };
-  const isErasing = useSignal(false);
-  const onErased = (hasChanged: boolean) => {
-    isErasing.value = false;
+    close();
     if (hasChanged) void Promise.all([reload(), status.reload()]);
   };
   if (event.erased !== null) return erasedNote(event.erased);
@@ -128,19 +112,11 @@ function Actions({ event, reload }: { event: EventDetail; reload: () => Promise<
   const selections = [{ ids: [event.eventId], source: event.source }];
   return (
     <div class="actions">
-      {hasFailed && (
-        <button type="button" onClick={choose("replay")}>
-          {t.events.replay}…
-        </button>
-      )}
+      {hasFailed && <Button label={`${t.events.replay}…`} onClick={choose("replay")} />}
       {(hasFailed || statuses.includes("queued")) && (
-        <button type="button" class="quiet" onClick={choose("discard")}>
-          {t.events.discard}…
-        </button>
+        <Button class="quiet" label={`${t.events.discard}…`} onClick={choose("discard")} />
       )}
-      <button type="button" class="quiet" onClick={choose("resend")}>
-        {t.event.resend}…
-      </button>
+      <Button class="quiet" label={`${t.event.resend}…`} onClick={choose("resend")} />
       <CopyButton label={t.event.copyId} done={t.event.idCopied} text={() => event.eventId} />
       <CopyButton
         label={t.event.copyLink}
@@ -151,18 +127,10 @@ function Actions({ event, reload }: { event: EventDetail; reload: () => Promise<
         {t.event.download}
       </a>
       {copyCurl(event)}
-      <button
-        type="button"
-        class="quiet danger"
-        onClick={() => {
-          isErasing.value = true;
-        }}
-      >
-        {t.event.erase}…
-      </button>
-      {isErasing.value && eraseDialog(event, onErased)}
-      {chosen.value !== null && (
-        <BulkDialog action={chosen.value} selections={selections} count={1} onClose={onClose} />
+      <Button class="quiet danger" label={`${t.event.erase}…`} onClick={choose("erase")} />
+      {chosen === "erase" && eraseDialog(event, onClose)}
+      {chosen && chosen !== "erase" && (
+        <BulkDialog action={chosen} selections={selections} count={1} onClose={onClose} />
       )}
     </div>
   );

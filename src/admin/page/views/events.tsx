@@ -1,6 +1,7 @@
 import { useSignal } from "@preact/signals";
 import type { VNode } from "preact";
 import { useEffect, useLayoutEffect, useMemo } from "preact/hooks";
+import { Button } from "../components/button.tsx";
 import { Heading } from "../components/heading.tsx";
 import { emptyState, failedState, skeleton } from "../components/states.tsx";
 import { readSources } from "../endpoints.ts";
@@ -57,9 +58,7 @@ function List({ open, onChanged }: { open: OpenList; onChanged: () => void }): V
       </div>
       <div class="arrivals">
         {list.waiting.value.length > 0 && (
-          <button type="button" onClick={() => showWaiting(open)}>
-            {t.events.waiting(list.waiting.value.length)}
-          </button>
+          <Button label={t.events.waiting(list.waiting.value.length)} onClick={() => showWaiting(open)} />
         )}
       </div>
       {list.rows.value.length > 0 && eventRows(list.rows.value, selected)}
@@ -132,9 +131,7 @@ function Ending({ open: { list, filter } }: { open: OpenList }): VNode {
     return (
       <div class="more">
         <span class="soft">{t.events.shown(count)}</span>{" "}
-        <button type="button" class="quiet" onClick={list.loadMore}>
-          {t.events.more}
-        </button>
+        <Button class="quiet" label={t.events.more} onClick={list.loadMore} />
       </div>
     );
   if (count > 0)
@@ -165,9 +162,7 @@ const loading = (count: number, stop: () => void) => (
       <span role="status" class="soft">
         {t.events.searching(count)}
       </span>{" "}
-      <button type="button" class="quiet" onClick={stop}>
-        {t.stop}
-      </button>
+      <Button class="quiet" label={t.stop} onClick={stop} />
     </div>
   </div>
 );

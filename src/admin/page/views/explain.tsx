@@ -4,9 +4,9 @@ import type { Explanation, Source } from "../answers.ts";
 import { announce } from "../components/announcer.tsx";
 import { answerText, explanation } from "../components/explanation.tsx";
 import { Heading } from "../components/heading.tsx";
+import { Section } from "../components/section.tsx";
 import { failureText, shown } from "../components/states.tsx";
 import { explainRequest, readSources } from "../endpoints.ts";
-import { hashOf } from "../place.ts";
 import { useResource } from "../resource.ts";
 import { place } from "../router.ts";
 import { t } from "../texts/texts.ts";
@@ -16,10 +16,7 @@ export function Explain(): VNode {
   const sources = useResource("sources", readSources);
   return (
     <>
-      <p>
-        <a href={hashOf(["refused"])}>← {t.views.refused}</a>
-      </p>
-      <Heading title={t.refused.explainOther} />
+      <Heading title={t.refused.explainOther} back="refused" />
       <p class="soft">{t.refused.explainHow}</p>
       {shown(sources, ({ items }) => (
         <ExplainForm sources={items} />
@@ -75,12 +72,7 @@ function ExplainForm({ sources }: { sources: readonly Source[] }): VNode {
         <button type="submit">{t.refused.explain}</button>
       </form>
       <div role="alert">{failure.value !== "" && <p class="note error">{failure.value}</p>}</div>
-      {result.value !== null && (
-        <section>
-          <h2>{t.refused.checks}</h2>
-          {explanation(result.value)}
-        </section>
-      )}
+      {result.value !== null && <Section title={t.refused.checks}>{explanation(result.value)}</Section>}
     </>
   );
 }

@@ -1,16 +1,18 @@
 import { useSignal } from "@preact/signals";
 import type { VNode } from "preact";
 import type { HeldDetail } from "../answers.ts";
+import { useChoice } from "../choice.ts";
 import { announce } from "../components/announcer.tsx";
+import { Button } from "../components/button.tsx";
 import { explanation } from "../components/explanation.tsx";
 import { Heading } from "../components/heading.tsx";
 import { Payload } from "../components/payload.tsx";
+import { Section } from "../components/section.tsx";
 import { failureText, shown, skeleton } from "../components/states.tsx";
 import { terms } from "../components/table.tsx";
 import { exactly } from "../components/time.tsx";
 import { readHeld, reverifyHeld } from "../endpoints.ts";
 import { headers } from "../event/headers.tsx";
-import { hashOf } from "../place.ts";
 import { printable } from "../printable.ts";
 import { useResource } from "../resource.ts";
 import { formats, t } from "../texts/texts.ts";
@@ -22,10 +24,7 @@ export function Held({ id }: { id: string }): VNode {
   const held = useResource(id, (signal) => readHeld(id, signal));
   return (
     <>
-      <p>
-        <a href={hashOf(["refused"])}>← {t.views.refused}</a>
-      </p>
-      <Heading title={t.refused.one(id)} />
+      <Heading title={t.refused.one(id)} back="refused" />
       {shown(
         held,
         (data) => (
@@ -39,10 +38,7 @@ export function Held({ id }: { id: string }): VNode {
 
 function Detail({ held }: { held: HeldDetail }): VNode {
   const result = useSignal<{ text: string; isGone: boolean } | null>(null);
-  const isRemoving = useSignal(false);
-  const ask = (isOpen: boolean) => () => {
-    isRemoving.value = isOpen;
-  };
+  const removing = useChoice();
   async function reverify(): Promise<void> {
     result.value = await reverifyHeld([held.id]).then(
       ({ admitted, duplicates, refused }) => ({
@@ -64,21 +60,15 @@ function Detail({ held }: { held: HeldDetail }): VNode {
       {result.value !== null && <p class="note">{result.value.text}</p>}
       {!result.value?.isGone && (
         <div class="actions">
-          <button type="button" onClick={reverify}>
-            {t.refused.reverify}
-          </button>
-          <button type="button" class="quiet" onClick={ask(true)}>
-            {t.refused.remove}…
-          </button>
+          <Button label={t.refused.reverify} onClick={reverify} />
+          <Button class="quiet" label={`${t.refused.remove}…`} onClick={removing.choose(true)} />
         </div>
       )}
       <div class="columns">
-        <section>
-          <h2>{t.refused.checks}</h2>
+        <Section title={t.refused.checks}>
           {held.explanation === null ? <p class="soft">{t.refused.noSource}</p> : explanation(held.explanation)}
-        </section>
-        <section>
-          <h2>{t.event.origin}</h2>
+        </Section>
+        <Section title={t.event.origin}>
           <div class="card">
             {terms([
               [t.event.received, exactly(held.receivedAt)],
@@ -93,19 +83,15 @@ function Detail({ held }: { held: HeldDetail }): VNode {
               [t.refused.size, formats.bytes(held.bytes)],
             ])}
           </div>
-        </section>
+        </Section>
         <div>
-          <section>
-            <h2>{t.event.payload}</h2>
+          <Section title={t.event.payload}>
             <Payload text={held.payload} />
-          </section>
-          <section>
-            <h2>{t.event.headers}</h2>
-            {headers(held.headers)}
-          </section>
+          </Section>
+          <Section title={t.event.headers}>{headers(held.headers)}</Section>
         </div>
       </div>
-      {isRemoving.value && removeDialog([held.id], { onRemoved, onClose: ask(false) })}
+      {removing.value && removeDialog([held.id], { onRemoved, onClose: removing.close })}
     </>
   );
 }

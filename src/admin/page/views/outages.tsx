@@ -2,8 +2,10 @@ import type { ComponentChildren, VNode } from "preact";
 import type { Outage, ReachableSource } from "../answers.ts";
 import { announce } from "../components/announcer.tsx";
 import { badge } from "../components/badge.tsx";
+import { Button } from "../components/button.tsx";
 import { Heading } from "../components/heading.tsx";
 import { remedyText } from "../components/remedy.tsx";
+import { Section } from "../components/section.tsx";
 import { emptyState, shown, skeleton } from "../components/states.tsx";
 import { table } from "../components/table.tsx";
 import { ago, exactly } from "../components/time.tsx";
@@ -42,8 +44,7 @@ export function Outages(): VNode {
 }
 
 const sourcesTable = (sources: readonly ReachableSource[], catchUp: CatchUp): VNode => (
-  <section>
-    <h2>{t.views.sources}</h2>
+  <Section title={t.views.sources}>
     {table({
       caption: t.views.sources,
       rows: sources,
@@ -58,7 +59,7 @@ const sourcesTable = (sources: readonly ReachableSource[], catchUp: CatchUp): VN
         { label: t.outages.catchUp, kind: "grow", cell: (source) => caughtUp(source, catchUp) },
       ],
     })}
-  </section>
+  </Section>
 );
 
 function repeats({ provider, resends, resendsForSeconds, keepsDays }: ReachableSource): string {
@@ -98,10 +99,7 @@ function caughtUp(source: ReachableSource, catchUp: CatchUp): ComponentChildren 
       {!running && (
         <>
           {" "}
-          <button type="button" class="quiet" onClick={() => catchUp(name)}>
-            {t.outages.catchUpNow}
-            <span class="offscreen">: {name}</span>
-          </button>
+          <Button class="quiet" label={t.outages.catchUpNow} of={name} onClick={() => catchUp(name)} />
         </>
       )}
     </>
@@ -110,14 +108,13 @@ function caughtUp(source: ReachableSource, catchUp: CatchUp): ComponentChildren 
 
 /** The newest first. */
 const outagesOf = (outages: readonly Outage[]): VNode => (
-  <section>
-    <h2>{t.views.outages}</h2>
+  <Section title={t.views.outages}>
     {outages.length === 0 ? (
       emptyState(t.outages.none, t.outages.noneHint)
     ) : (
       <ul class="cards">{outages.toReversed().map(card)}</ul>
     )}
-  </section>
+  </Section>
 );
 
 function card(outage: Outage): VNode {

@@ -3,6 +3,7 @@ import type { Stats, Status } from "../answers.ts";
 import { Chart } from "../components/chart.tsx";
 import type { Line } from "../components/chart-options.ts";
 import { Heading } from "../components/heading.tsx";
+import { Section } from "../components/section.tsx";
 import { shown, skeleton } from "../components/states.tsx";
 import { terms } from "../components/table.tsx";
 import { exactly } from "../components/time.tsx";
@@ -65,10 +66,9 @@ export function Overview(): VNode {
           <LongCharts range={range} key={range} />
         )}
       </section>
-      <section>
-        <h2>{t.views.sources}</h2>
+      <Section title={t.views.sources}>
         {shown(sources, ({ items }) => overviewSources(items, hour.data.value))}
-      </section>
+      </Section>
       {status.data.value && server(status.data.value)}
     </>
   );
@@ -133,8 +133,7 @@ function charts(range: Range, { items, step }: Stats): VNode {
 }
 
 const server = ({ nodes, startedAt, store, events }: Status) => (
-  <section>
-    <h2>{t.overview.server}</h2>
+  <Section title={t.overview.server}>
     <div class="card">
       {terms([
         [t.overview.servers, formats.count(nodes)],
@@ -143,5 +142,5 @@ const server = ({ nodes, startedAt, store, events }: Status) => (
         [t.overview.size, t.overview.sizeOf(formats.bytes(events.bytes), events.ids)],
       ])}
     </div>
-  </section>
+  </Section>
 );

@@ -1,8 +1,11 @@
-import { type Signal, useSignal } from "@preact/signals";
+import { useSignal } from "@preact/signals";
 import type { VNode } from "preact";
 import type { HeldItem, RecentRefusal, Source } from "../answers.ts";
+import { type Choice, useChoice } from "../choice.ts";
 import { announce } from "../components/announcer.tsx";
+import { Button } from "../components/button.tsx";
 import { Heading } from "../components/heading.tsx";
+import { Section } from "../components/section.tsx";
 import { emptyState, failureText, shown, skeleton } from "../components/states.tsx";
 import { type Column, table } from "../components/table.tsx";
 import { ago } from "../components/time.tsx";
@@ -24,7 +27,7 @@ export function Refused(): VNode {
   const recent = useResource("refusals", readRefusals, EVERY_MS);
   const held = useResource(`held ${source ?? ""}`, (signal) => readNewest(source, signal), EVERY_MS);
   const result = useSignal("");
-  const removed = useSignal<readonly number[] | null>(null);
+  const removing = useChoice<readonly number[]>();
   async function reverify(ids: readonly number[]): Promise<void> {
     result.value = await reverifyHeld(ids).then(
       ({ admitted, duplicates, refused }) => t.refused.reverified(admitted, duplicates, refused.length),
@@ -35,12 +38,11 @@ export function Refused(): VNode {
   }
   return (
     <>
-      <div class="bar">
-        <Heading title={t.views.refused} />
+      <Heading title={t.views.refused}>
         <a class="button" href={hashOf(["explain"], { source })}>
           {t.refused.explainOther}
         </a>
-      </div>
+      </Heading>
       <p class="soft">{t.refused.intro}</p>
       {result.value !== "" && <p class="note">{result.value}</p>}
       {shown(sources, ({ items }) => counts(items, source))}
@@ -48,7 +50,7 @@ export function Refused(): VNode {
       <section>
         <div class="bar">
           <h2>{t.refused.held}</h2>
-          {actions(held, reverify, removed)}
+          {actions(held, reverify, removing)}
         </div>
         {shown(
           held,
@@ -56,13 +58,7 @@ export function Refused(): VNode {
           skeleton(6),
         )}
       </section>
-      {removed.value !== null &&
-        removeDialog(removed.value, {
-          onRemoved: () => void held.reload(),
-          onClose: () => {
-            removed.value = null;
-          },
-        })}
+      {removing.value && removeDialog(removing.value, { onRemoved: () => void held.reload(), onClose: removing.close })}
     </>
   );
 }
@@ -132,21 +128,14 @@ export const reasonText = (reason: string) => (
 function actions(
   held: Resource<HeldItem[]>,
   reverify: (ids: readonly number[]) => Promise<void>,
-  removed: Signal<readonly number[] | null>,
+  removing: Choice<readonly number[]>,
 ): VNode | null {
   const ids = held.data.value?.map(({ id }) => id) ?? [];
   if (ids.length === 0) return null;
-  const remove = () => {
-    removed.value = ids;
-  };
   return (
     <span class="actions">
-      <button type="button" onClick={() => reverify(ids)}>
-        {t.refused.reverifyAll(ids.length)}
-      </button>
-      <button type="button" class="quiet" onClick={remove}>
-        {t.refused.removeAll(ids.length)}…
-      </button>
+      <Button label={t.refused.reverifyAll(ids.length)} onClick={() => reverify(ids)} />
+      <Button class="quiet" label={`${t.refused.removeAll(ids.length)}…`} onClick={removing.choose(ids)} />
     </span>
   );
 }
@@ -159,19 +148,18 @@ const REFUSAL_COLUMNS: Column<RecentRefusal>[] = [
 
 const newest = (rows: readonly RecentRefusal[]): VNode | null =>
   rows.length === 0 ? null : (
-    <section>
-      <h2>{t.refused.newest}</h2>
+    <Section title={t.refused.newest}>
       {table({
         caption: t.refused.newest,
         rows,
-        // The newest is the first, and several may have one time.
-        keyOf: (row) => String(rows.length - rows.indexOf(row)),
+        // Several may have one time.
+        keyOf: (_, fromEnd) => String(fromEnd),
         columns: [
           { label: t.refused.received, cell: ({ receivedAt }) => ago(receivedAt), isHeader: true },
           ...REFUSAL_COLUMNS,
         ],
       })}
-    </section>
+    </Section>
   );
 
 const list = (rows: readonly HeldItem[]): VNode =>

@@ -1,9 +1,10 @@
-import { useSignal } from "@preact/signals";
 import type { ComponentChildren, VNode } from "preact";
 import type { Route as RouteFacts, RouteItem } from "../answers.ts";
+import { useChoice } from "../choice.ts";
 import { activity } from "../components/activity.tsx";
 import { Heading } from "../components/heading.tsx";
 import { jobList } from "../components/job-list.tsx";
+import { Section } from "../components/section.tsx";
 import { shadowsOf } from "../components/shadows.tsx";
 import { emptyState, shown, skeleton } from "../components/states.tsx";
 import { terms } from "../components/table.tsx";
@@ -21,44 +22,35 @@ import { endedCount, stateOf, switchButton, switchDialog } from "./routes.tsx";
 /** A route: what it does, how it goes, and its open jobs. */
 export function Route({ name }: { name: string }): VNode {
   const facts = useResource(name, (signal) => readRoute(name, signal));
-  const isSwitching = useSignal(false);
-  const ask = (isOpen: boolean) => () => {
-    isSwitching.value = isOpen;
-  };
+  const switching = useChoice();
   const body = (route: RouteItem) => (
     <>
       <div class="bar">
         {stateOf(route)}
-        {switchButton(route, ask(true))}
+        {switchButton(route, switching.choose(true))}
       </div>
-      <section>
-        <h2>{t.routes.does}</h2>
+      <Section title={t.routes.does}>
         <div class="card">
           {targetText(route)}
           {route.configured && shown(facts, (data) => terms(words(data)), skeleton(4))}
           {counts(route)}
         </div>
-      </section>
+      </Section>
       {lastError(name)}
       <section>{activity({ route: name })}</section>
       {shadowsOf(name)}
-      <section ref={scrollToFailed}>
-        <h2>{t.routes.failed}</h2>
+      <Section sectionRef={scrollToFailed} title={t.routes.failed}>
         {jobList(name, "failed")}
-      </section>
-      <section ref={scrollToQueued}>
-        <h2>{t.routes.queued}</h2>
+      </Section>
+      <Section sectionRef={scrollToQueued} title={t.routes.queued}>
         {jobList(name, "queued")}
-      </section>
-      {isSwitching.value && switchDialog(route, ask(false))}
+      </Section>
+      {switching.value && switchDialog(route, switching.close)}
     </>
   );
   return (
     <>
-      <p>
-        <a href={hashOf(["routes"])}>← {t.views.routes}</a>
-      </p>
-      <Heading title={name} />
+      <Heading title={name} back="routes" />
       {shown(status, ({ routes }) => {
         const route = routes.find((one) => one.name === name);
         return route ? body(route) : emptyState(t.routes.unknown);
@@ -89,13 +81,12 @@ function LastError({ name }: { name: string }): VNode | null {
   const [newest] = (groups.data.value ?? []).toSorted((a, b) => (a.lastFailedAt < b.lastFailedAt ? 1 : -1));
   if (!newest) return null;
   return (
-    <section>
-      <h2>{t.routes.lastError}</h2>
+    <Section title={t.routes.lastError}>
       <p class="error-text">{printable(serverText(newest.error))}</p>
       <p class="small">
         <a href={eventHref(newest)}>{printable(newest.eventId)}</a> <span class="soft">{ago(newest.lastFailedAt)}</span>
       </p>
-    </section>
+    </Section>
   );
 }
 

@@ -1,12 +1,12 @@
-import { useSignal } from "@preact/signals";
 import type { ComponentChildren, VNode } from "preact";
 import type { RouteItem } from "../answers.ts";
+import { useChoice } from "../choice.ts";
 import { announce } from "../components/announcer.tsx";
 import { badge } from "../components/badge.tsx";
+import { Button } from "../components/button.tsx";
 import { Confirm } from "../components/confirm.tsx";
-import { Heading } from "../components/heading.tsx";
-import { emptyState, shown } from "../components/states.tsx";
-import { table } from "../components/table.tsx";
+import { TableView } from "../components/list-view.tsx";
+import { emptyState } from "../components/states.tsx";
 import { until } from "../components/time.tsx";
 import { tryButton } from "../components/try-button.tsx";
 import { pauseRoute, resumeRoute } from "../endpoints.ts";
@@ -16,18 +16,32 @@ import { formats, t } from "../texts/texts.ts";
 
 /** The routes: their jobs, their targets, and whether they run. */
 export function Routes(): VNode {
-  const chosen = useSignal<RouteItem | null>(null);
-  const choose = (route: RouteItem) => () => {
-    chosen.value = route;
-  };
-  const close = () => {
-    chosen.value = null;
-  };
+  const { value: switching, choose, close } = useChoice<RouteItem>();
+  const openJobs = ({ name }: RouteItem, list: "queued" | "failed", count: number) => (
+    <a href={hashOf(["routes", name], { list })}>{formats.count(count)}</a>
+  );
   return (
     <>
-      <Heading title={t.views.routes} />
-      {shown(status, ({ routes }) => (routes.length === 0 ? emptyState(t.routes.empty) : list(routes, choose)))}
-      {chosen.value !== null && switchDialog(chosen.value, close)}
+      <TableView
+        title={t.views.routes}
+        list={status}
+        rowsOf={({ routes }) => routes.toSorted((a, b) => needs(b) - needs(a))}
+        empty={emptyState(t.routes.empty)}
+        keyOf={({ name }) => name}
+        columns={[
+          { label: t.routes.route, kind: "grow", cell: nameOf, isHeader: true },
+          { label: t.routes.state, kind: "short", cell: stateOf },
+          { label: t.routes.queued, kind: "number", cell: (route) => openJobs(route, "queued", route.queued) },
+          {
+            label: t.routes.processed,
+            kind: "number",
+            cell: ({ name, processed }) => endedCount(name, "processed", processed),
+          },
+          { label: t.routes.failed, kind: "number", cell: (route) => openJobs(route, "failed", route.failed) },
+          { label: t.routes.actions, kind: "actions-cell", cell: (route) => switchButton(route, choose(route)) },
+        ]}
+      />
+      {switching && switchDialog(switching, close)}
     </>
   );
 }
@@ -35,33 +49,6 @@ export function Routes(): VNode {
 /** A route that needs a person comes first. */
 const needs = ({ failed, available, pausedAt }: RouteItem) =>
   Number(!available) * 4 + Number(failed > 0) * 2 + Number(pausedAt !== null);
-
-const list = (routes: readonly RouteItem[], choose: (route: RouteItem) => () => void) =>
-  table({
-    caption: t.routes.caption,
-    rows: routes.toSorted((a, b) => needs(b) - needs(a)),
-    keyOf: ({ name }) => name,
-    columns: [
-      { label: t.routes.route, kind: "grow", cell: nameOf, isHeader: true },
-      { label: t.routes.state, kind: "short", cell: stateOf },
-      {
-        label: t.routes.queued,
-        kind: "number",
-        cell: ({ name, queued }) => <a href={hashOf(["routes", name], { list: "queued" })}>{formats.count(queued)}</a>,
-      },
-      {
-        label: t.routes.processed,
-        kind: "number",
-        cell: ({ name, processed }) => endedCount(name, "processed", processed),
-      },
-      {
-        label: t.routes.failed,
-        kind: "number",
-        cell: ({ name, failed }) => <a href={hashOf(["routes", name], { list: "failed" })}>{formats.count(failed)}</a>,
-      },
-      { label: t.routes.actions, kind: "actions-cell", cell: (route) => switchButton(route, choose(route)) },
-    ],
-  });
 
 const nameOf = ({ name, handler, target }: RouteItem): ComponentChildren => (
   <>
@@ -106,12 +93,7 @@ export function stateOf({ name, configured, pausedAt, pausedUntil, available, ne
 /** Pauses or resumes a route. */
 export function switchButton({ name, pausedAt }: RouteItem, onClick: () => void): VNode {
   const label = pausedAt === null ? t.routes.pause : t.routes.resume;
-  return (
-    <button type="button" class="quiet" onClick={onClick}>
-      {label}
-      <span class="offscreen"> {name}</span>
-    </button>
-  );
+  return <Button class="quiet" label={label} of={name} onClick={onClick} />;
 }
 
 const HOUR_MS = 3_600_000;

@@ -1,7 +1,8 @@
-import { useSignal } from "@preact/signals";
 import type { VNode } from "preact";
 import type { Session as SessionData } from "../answers.ts";
 import { sessionEnd } from "../api.ts";
+import { useChoice } from "../choice.ts";
+import { Button } from "../components/button.tsx";
 import { Confirm } from "../components/confirm.tsx";
 import { Heading } from "../components/heading.tsx";
 import { shown } from "../components/states.tsx";
@@ -15,10 +16,7 @@ import { t } from "../texts/texts.ts";
 /** Who is logged in, and the ways to end it. */
 export function Session(): VNode {
   const session = useResource("session", readSession, 30_000);
-  const isAsking = useSignal(false);
-  const ask = (isOpen: boolean) => () => {
-    isAsking.value = isOpen;
-  };
+  const revoking = useChoice();
   return (
     <>
       <Heading title={t.views.session} />
@@ -40,12 +38,10 @@ export function Session(): VNode {
         </div>
         <div class="card">
           <p>{t.session.revokeUse}</p>
-          <button type="button" class="quiet" onClick={ask(true)}>
-            {t.session.revoke}…
-          </button>
+          <Button class="quiet" label={`${t.session.revoke}…`} onClick={revoking.choose(true)} />
         </div>
       </div>
-      {isAsking.value && revokeDialog(ask(false))}
+      {revoking.value && revokeDialog(revoking.close)}
     </>
   );
 }

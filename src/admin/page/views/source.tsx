@@ -4,6 +4,7 @@ import { activity } from "../components/activity.tsx";
 import { badge } from "../components/badge.tsx";
 import { Heading } from "../components/heading.tsx";
 import { icon } from "../components/icon.tsx";
+import { Section } from "../components/section.tsx";
 import { emptyState, shown, skeleton } from "../components/states.tsx";
 import { readPreset, readSources } from "../endpoints.ts";
 import { hashOf } from "../place.ts";
@@ -19,10 +20,7 @@ export function Source({ name }: { name: string }): VNode {
   const sources = useResource("sources", readSources, 5000);
   return (
     <>
-      <p>
-        <a href={hashOf(["sources"])}>← {t.views.sources}</a>
-      </p>
-      <Heading title={name} />
+      <Heading title={name} back="sources" />
       {shown(sources, ({ items }) => {
         const source = items.find((one) => one.name === name);
         return source ? body(source) : emptyState(t.sources.unknown);
@@ -41,16 +39,14 @@ const body = (source: SourceItem) => (
         {t.refused.explainOther}
       </a>
     </div>
-    <section>
-      <h2>{t.sources.address}</h2>
+    <Section title={t.sources.address}>
       <div class="card">
         {sourceUrl(source.url)}
         {sourceTerms(source)}
       </div>
-    </section>
+    </Section>
     <section>{activity({ source: source.name })}</section>
-    <section>
-      <h2>{t.sources.secrets}</h2>
+    <Section title={t.sources.secrets}>
       {source.findings.map(({ found, remedy }) => (
         <p class="note warn" key={found}>
           {icon("warning")} {serverText(found)}: {serverText(remedy)}
@@ -58,14 +54,13 @@ const body = (source: SourceItem) => (
       ))}
       {secrets(source)}
       <p class="soft small">{t.sources.rotation}</p>
-    </section>
+    </Section>
     {source.preset !== null && (
-      <section>
-        <h2>{t.sources.provider}</h2>
+      <Section title={t.sources.provider}>
         <div class="card">
           <Provider name={source.preset} />
         </div>
-      </section>
+      </Section>
     )}
   </>
 );

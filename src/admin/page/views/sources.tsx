@@ -1,9 +1,9 @@
 import type { VNode } from "preact";
 import type { Source } from "../answers.ts";
 import { badge } from "../components/badge.tsx";
-import { Heading } from "../components/heading.tsx";
 import { icon } from "../components/icon.tsx";
-import { emptyState, shown, skeleton } from "../components/states.tsx";
+import { ListView } from "../components/list-view.tsx";
+import { emptyState } from "../components/states.tsx";
 import { table, terms } from "../components/table.tsx";
 import { ago } from "../components/time.tsx";
 import { readSources } from "../endpoints.ts";
@@ -13,29 +13,26 @@ import { formats, t } from "../texts/texts.ts";
 import { expectedText } from "./overview-sources.tsx";
 
 /** The sources, and which of their secrets are in use. */
-export function Sources(): VNode {
-  const sources = useResource("sources", readSources, 5000);
-  return (
-    <>
-      <div class="bar">
-        <Heading title={t.views.sources} />
-        <span class="actions">
-          <a class="button quiet" href={hashOf(["outages"])}>
-            {t.views.outages}
-          </a>
-          <a class="button" href={hashOf(["add-source"])}>
-            {t.setup.addSource}
-          </a>
-        </span>
-      </div>
-      {shown(
-        sources,
-        ({ items }) => (items.length === 0 ? emptyState(t.sources.empty) : <ul class="cards">{items.map(card)}</ul>),
-        skeleton(8),
-      )}
-    </>
-  );
-}
+export const Sources = (): VNode => (
+  <ListView
+    title={t.views.sources}
+    beside={
+      <span class="actions">
+        <a class="button quiet" href={hashOf(["outages"])}>
+          {t.views.outages}
+        </a>
+        <a class="button" href={hashOf(["add-source"])}>
+          {t.setup.addSource}
+        </a>
+      </span>
+    }
+    list={useResource("sources", readSources, 5000)}
+    rowsOf={({ items }) => items}
+    empty={emptyState(t.sources.empty)}
+  >
+    {(sources) => <ul class="cards">{sources.map(card)}</ul>}
+  </ListView>
+);
 
 const card = (source: Source) => (
   <li class="card" key={source.name}>

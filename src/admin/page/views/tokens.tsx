@@ -1,6 +1,8 @@
 import { useSignal } from "@preact/signals";
 import type { VNode } from "preact";
 import type { CreatedToken, Token } from "../answers.ts";
+import { type Choice, useChoice } from "../choice.ts";
+import { Button } from "../components/button.tsx";
 import { Confirm } from "../components/confirm.tsx";
 import { Heading } from "../components/heading.tsx";
 import { shown } from "../components/states.tsx";
@@ -15,48 +17,30 @@ import { createTokenDialog } from "./create-token-dialog.tsx";
 /** The tokens of programs. */
 export function Tokens(): VNode {
   const tokens = useResource("tokens", readTokens, 10_000);
-  const isCreating = useSignal(false);
+  const creating = useChoice();
   const created = useSignal<CreatedToken | null>(null);
-  const revoking = useSignal<Token | null>(null);
-  const create = () => {
-    isCreating.value = true;
-  };
+  const revoking = useChoice<Token>();
   return (
     <>
-      <div class="bar">
-        <Heading title={t.views.tokens} />
+      <Heading title={t.views.tokens}>
         <span class="actions">
           <a class="button" href={hashOf(["denied"])}>
             {t.views.denied}
           </a>
-          <button type="button" onClick={create}>
-            {t.tokens.create}
-          </button>
+          <Button label={t.tokens.create} onClick={creating.choose(true)} />
         </span>
-      </div>
+      </Heading>
       {created.value !== null && createdValue(created.value)}
-      {shown(tokens, ({ items }) =>
-        listOf(items, (token) => {
-          revoking.value = token;
-        }),
-      )}
-      {isCreating.value &&
+      {shown(tokens, ({ items }) => listOf(items, revoking.choose))}
+      {creating.value &&
         createTokenDialog({
           async onCreated(token) {
             created.value = token;
             await tokens.reload();
           },
-          onClose() {
-            isCreating.value = false;
-          },
+          onClose: creating.close,
         })}
-      {revoking.value !== null &&
-        revokeDialog(revoking.value, {
-          reload: tokens.reload,
-          onClose() {
-            revoking.value = null;
-          },
-        })}
+      {revoking.value && revokeDialog(revoking.value, { reload: tokens.reload, onClose: revoking.close })}
     </>
   );
 }
@@ -73,7 +57,7 @@ const createdValue = ({ name, token }: CreatedToken) => (
   </div>
 );
 
-const listOf = (items: readonly Token[], revoke: (token: Token) => void) =>
+const listOf = (items: readonly Token[], revoke: Choice<Token>["choose"]) =>
   table({
     caption: t.views.tokens,
     rows: items,
@@ -100,12 +84,7 @@ const listOf = (items: readonly Token[], revoke: (token: Token) => void) =>
       },
       {
         label: t.tokens.revoke,
-        cell: (token) => (
-          <button type="button" class="quiet" onClick={() => revoke(token)}>
-            {t.tokens.revoke}
-            <span class="offscreen">: {token.name}</span>
-          </button>
-        ),
+        cell: (token) => <Button class="quiet" label={t.tokens.revoke} of={token.name} onClick={revoke(token)} />,
       },
     ],
   });
