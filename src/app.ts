@@ -1,5 +1,4 @@
 import packageJson from "../package.json" with { type: "json" };
-import { type AdminParts, adminEndpoints } from "./admin/endpoints.ts";
 import { adminPageEndpoints, type PageParts } from "./admin/host/endpoints.ts";
 import type { JudgeAccess } from "./auth/access/rules.ts";
 import { type AccountParts, accountEndpoints } from "./auth/browser/account.ts";
@@ -16,6 +15,7 @@ import {
   metricsEndpoint,
   openApiEndpoint,
 } from "./http/operations.ts";
+import { type AdminParts, adminEndpoints } from "./operations/endpoints.ts";
 import { type DeliveryParts, sourceEndpoints } from "./webhook/endpoints.ts";
 import type { Source } from "./webhook/source.ts";
 

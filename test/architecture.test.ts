@@ -47,7 +47,8 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   worker: BASE,
   nodes: BASE,
   alerts: BASE,
-  admin: BASE,
+  admin: [...BASE, "operations"],
+  operations: [...BASE, ...PARTS, "http", "stores"],
   sqlite: [...BASE, "storage"],
   redis: BASE,
   postgres: [...BASE, "storage"],
@@ -55,10 +56,10 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   instrument: [...BASE, ...PARTS],
   config: [...BASE, ...PARTS, ...DRIVERS, "http"],
   platform: [...BASE, "config"],
-  app: [...BASE, ...PARTS, "http"],
+  app: [...BASE, ...PARTS, "http", "operations"],
   stores: [...BASE, ...PARTS, ...DRIVERS, "storage", "config", "platform"],
-  serve: [...BASE, ...PARTS, "http", "config", "platform", "app", "stores", "instrument"],
-  cli: [...BASE, ...PARTS, ...DRIVERS, "storage", "http", "config", "platform", "stores", "serve"],
+  serve: [...BASE, ...PARTS, "http", "config", "platform", "app", "stores", "instrument", "operations"],
+  cli: [...BASE, ...PARTS, ...DRIVERS, "storage", "http", "config", "platform", "stores", "serve", "operations"],
 };
 
 /** The only place that may import each package. */
@@ -77,7 +78,7 @@ const PACKAGES: Record<string, RegExp> = {
   yaml: /^config\/file\/yaml-document\.ts$/,
   "@valibot/to-json-schema": /^(?:config\/file\/json-schema|http\/openapi)\.ts$/,
   valibot:
-    /^(?:config\/|http\/|admin\/[a-z]+\.ts$|auth\/browser\/(?:verify|account)\.ts$|[a-z]+\/(?:browser\/|host\/|handshakes\/)?endpoints\.ts$|admin\/page\/answers\.ts$)/,
+    /^(?:config\/|http\/|operations\/|auth\/browser\/(?:verify|account)\.ts$|[a-z]+\/(?:browser\/|host\/|handshakes\/)?endpoints\.ts$|admin\/page\/answers\.ts$)/,
   jsonata: /^worker\/transform\/load-jsonata\.ts$/,
   esbuild: /^platform\/page-bundle\.ts$/,
   preact: /^admin\/page\//,
@@ -171,7 +172,7 @@ function faultOf({ from, to }: Import): string | null {
   if (place === target || allowed.includes(target)) return null;
   if ([...DRIVERS, "storage"].includes(place) && PORTS.includes(to)) return null;
   // The endpoints of a part may use HTTP. The pages and the files of the API are endpoints.
-  const isEndpoint = from.endsWith("/endpoints.ts") || /^(?:auth\/browser\/|admin\/[^/]+$)/.test(from);
+  const isEndpoint = from.endsWith("/endpoints.ts") || /^(?:auth\/browser\/|admin\/host\/)/.test(from);
   if (PARTS.includes(place) && isEndpoint && target === "http") return null;
   return `${from} imports ${to}`;
 }

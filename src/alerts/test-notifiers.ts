@@ -3,7 +3,7 @@ import type { AlertRecord } from "./alert.ts";
 import type { createNotify, Notifier } from "./notifiers.ts";
 
 /** Whether a notifier took a test message. */
-interface NotifierTest extends Pick<Notifier, "name" | "kind"> {
+export interface NotifierTest extends Pick<Notifier, "name" | "kind"> {
   sent: boolean;
   /** Why it did not. */
   error: string | null;

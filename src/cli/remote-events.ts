@@ -14,7 +14,7 @@ import type {
 import type { Waiting } from "../events/waiting.ts";
 import type { RouteVerdict } from "../worker/routing.ts";
 import type { ReadEvents } from "./find-event.ts";
-import { RemoteProblem, type RemoteServer } from "./remote.ts";
+import { OperationProblem, type RemoteServer } from "./remote.ts";
 import { filterOf } from "./remote-changes.ts";
 
 const PAGE = 500;
@@ -66,7 +66,7 @@ export function remoteEvents(server: RemoteServer): RemoteEvents {
     try {
       return await server.bytes("events/-/payload", query);
     } catch (error) {
-      if (error instanceof RemoteProblem && error.code === "event_erased") return new Uint8Array();
+      if (error instanceof OperationProblem && error.code === "event_erased") return new Uint8Array();
       throw error;
     }
   }
@@ -79,7 +79,7 @@ export function remoteEvents(server: RemoteServer): RemoteEvents {
         const [shown, payload] = await Promise.all([server.get<ShownEvent>("events/-", query), payloadOf(query)]);
         return [eventOf(shown, payload)];
       } catch (error) {
-        if (error instanceof RemoteProblem && error.code === "not_found") return [];
+        if (error instanceof OperationProblem && error.code === "not_found") return [];
         throw error;
       }
     },

@@ -1,7 +1,7 @@
 import { isoTime } from "../lib/iso-time.ts";
 import type { HeldFilter, HeldSummary } from "../webhook/held/held-store.ts";
 import type { AdmittedHeld } from "../webhook/stages/reverify.ts";
-import { RemoteProblem, type RemoteServer } from "./remote.ts";
+import { OperationProblem, type RemoteServer } from "./remote.ts";
 
 const PAGE = 500;
 
@@ -36,7 +36,7 @@ export function remoteHeld(server: RemoteServer) {
         const { explanation: _, ...shown } = await server.get<ShownHeld & { explanation: unknown }>("held/one", { id });
         return shown;
       } catch (error) {
-        if (error instanceof RemoteProblem && error.code === "not_found") return null;
+        if (error instanceof OperationProblem && error.code === "not_found") return null;
         throw error;
       }
     },

@@ -19,7 +19,7 @@ export interface RemoteServer {
   /** Reads an answer. Its members whose names end with `At` are Unix milliseconds. */
   get<Answer>(path: string, query?: Query): Promise<Answer>;
   /** Reads an answer as it is. */
-  raw<Answer>(path: string): Promise<Answer>;
+  raw<Answer>(path: string, query?: Query): Promise<Answer>;
   bytes(path: string, query?: Query): Promise<Uint8Array>;
   /** Changes something, and reads the answer. */
   post<Answer>(path: string, body: object): Promise<Answer>;
@@ -106,7 +106,7 @@ export function remoteServer({ server, tokenFile }: RemoteOptions): RemoteServer
 
   return {
     get: async <Answer>(path: string, query?: Query) => timesOf(await jsonOf(await ask(path, query))) as Answer,
-    raw: async <Answer>(path: string) => jsonOf<Answer>(await ask(path)),
+    raw: async <Answer>(path: string, query?: Query) => jsonOf<Answer>(await ask(path, query)),
     bytes: async (path, query) => new Uint8Array(await (await ask(path, query)).arrayBuffer()),
     async post<Answer>(path: string, body: object) {
       const request = { ...headers, "Content-Type": "application/json" };
@@ -147,7 +147,10 @@ async function refusal(response: Response): Promise<OperatorError> {
   }
   const [first] = (problem.errors ?? []) as { path: string; message: string }[];
   const found = `The server answered ${code}${first ? `: ${first.path} ${first.message}` : detail && `: ${detail}`}`;
-  return new RemoteProblem(response.status, code, response.status === 404 ? { found, remedy: ADDRESS_REMEDY } : found);
+  return new OperationProblem(
+    { code, status: response.status },
+    response.status === 404 ? { found, remedy: ADDRESS_REMEDY } : found,
+  );
 }
 
 /** There was no answer, or only a part of one. */
@@ -157,15 +160,15 @@ export class NoAnswerError extends OperatorError {
   }
 }
 
-/** Another problem that the server answered with. */
-export class RemoteProblem extends OperatorError {
-  readonly status: number;
+/** What an operation, here or on a server, has answered with instead. */
+export class OperationProblem extends OperatorError {
   readonly code: string;
+  readonly status: number;
 
-  constructor(status: number, code: string, problem: string | Fault) {
+  constructor({ code, status }: { code: string; status: number }, problem: string | Fault) {
     super(problem, 1);
-    this.status = status;
     this.code = code;
+    this.status = status;
   }
 }
 

@@ -1,9 +1,5 @@
-import { randomUUID } from "node:crypto";
 import packageJson from "../../package.json" with { type: "json" };
-import type { AdminParts } from "../admin/endpoints.ts";
 import type { PageParts } from "../admin/host/endpoints.ts";
-import { alertNameOf } from "../alerts/alert.ts";
-import { listAlerts, listSilences } from "../alerts/list.ts";
 import { silenceOf } from "../alerts/rules.ts";
 import { testNotifiers } from "../alerts/test-notifiers.ts";
 import type { Denial } from "../auth/access/denials.ts";
@@ -16,6 +12,7 @@ import { isKeptFromRoutes } from "../events/captured.ts";
 import { pageUrlOf } from "../http/listen.ts";
 import { defined } from "../lib/defined.ts";
 import { isoTime } from "../lib/iso-time.ts";
+import type { AdminParts } from "../operations/endpoints.ts";
 import { readPage } from "../platform/checkout.ts";
 import { openStored } from "../webhook/content/stored-content.ts";
 import { eraseHeld } from "../webhook/held/erase.ts";
@@ -55,7 +52,7 @@ export function openAdmin(
   const { settings, config, stores, log } = wiring;
   if (settings.ADMIN === "off") return null;
   const { ADMIN_ALLOWED_ADDRESSES: allowedAddresses, TRUSTED_PROXIES: trustedProxies } = settings;
-  const { events, sources, alerts, held, sessions, tokens, shared, now } = stores;
+  const { events, sources, held, sessions, tokens, shared, now } = stores;
   const { DEMO_USER_ID: userId, DEMO_EMAIL: email } = settings;
   const startedAt = isoTime(now());
 
@@ -89,6 +86,18 @@ export function openAdmin(
   return {
     authorize,
     audit: createAudit(wiring),
+    context: {
+      stores,
+      routes: () => routesOf(settings, config.current),
+      shadows: () => shadowsOf(settings, config.current),
+      sources: () => sourcesOf(settings, config.current),
+      testNotifiers() {
+        const links = { url: addresses.public, page: pageUrlOf(settings, addresses.public) };
+        return testNotifiers(openNotify(wiring, links), config.current?.alerts.notifiers ?? [], now());
+      },
+      isAvailable,
+      log,
+    },
     readAudit: stores.audit,
     events,
     attemptsOf: (route) =>
@@ -182,23 +191,6 @@ export function openAdmin(
     held: openHeld(wiring, judges),
     setup: openSourceSetup(wiring, addresses),
     outages: openOutageReports(wiring, catchUps),
-    async readAlerts() {
-      const stored = await alerts.read();
-      return { items: listAlerts(stored, now()), silences: listSilences(stored.silences, now()) };
-    },
-    alerts: {
-      async silence({ name: text, ...silence }) {
-        const name = text === null ? null : alertNameOf(text);
-        if (text !== null && name === null) return false;
-        await alerts.addSilence({ id: randomUUID(), name, ...silence }, now());
-        return true;
-      },
-      unsilence: (name) => alerts.removeSilences(name && (alertNameOf(name) ?? name)),
-      test() {
-        const links = { url: addresses.public, page: pageUrlOf(settings, addresses.public) };
-        return testNotifiers(openNotify(wiring, links), config.current?.alerts.notifiers ?? [], now());
-      },
-    },
     session: { userId, email, find: () => sessions.find(userId), revoke: () => sessions.remove(userId) },
     tokens: {
       list: async () => (await tokens.list()).map(tokenJson),

@@ -1,10 +1,10 @@
-import type { HeldParts } from "../admin/held.ts";
 import { routesOf } from "../config/routes.ts";
 import { sourcesOf } from "../config/sources.ts";
 import { fieldError } from "../errors.ts";
 import { payloadJson } from "../events/json.ts";
 import { canonicalAddress } from "../http/proxies.ts";
 import { isoTime } from "../lib/iso-time.ts";
+import type { HeldParts } from "../operations/held.ts";
 import type { DeliveryParts } from "../webhook/endpoints.ts";
 import { type HeldDelivery, readInParts } from "../webhook/held/held-store.ts";
 import { parseRawRequest, type RawRequest, rawRequestOf } from "../webhook/held/raw-request.ts";

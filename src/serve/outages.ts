@@ -1,4 +1,4 @@
-import type { OutageParts } from "../admin/outages.ts";
+import type { OutageParts } from "../operations/outages.ts";
 import { sourcesOf } from "../config/sources.ts";
 import { isoTime } from "../lib/iso-time.ts";
 import { sinceBootMs } from "../lib/since-boot.ts";

@@ -1,6 +1,5 @@
 import { copyFileSync, lstatSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import type { SetupParts } from "../admin/setup.ts";
 import { readEnvironment } from "../config/env-file.ts";
 import { draftSource, isSourceName, linesOf, type NeededValue } from "../config/file/new-source.ts";
 import { appendToMap } from "../config/file/yaml-document.ts";
@@ -9,6 +8,7 @@ import { AppError, describeError, fieldError, systemCode } from "../errors.ts";
 import { makeDir, replaceFile } from "../lib/files.ts";
 import { isObject, parseStrictJson } from "../lib/json.ts";
 import { sendRequest } from "../lib/send-request.ts";
+import type { SetupParts } from "../operations/setup.ts";
 import type { Provider } from "../webhook/provider.ts";
 import { describeProvider } from "../webhook/provider-description.ts";
 import { allProviders, providerOf } from "../webhook/providers/index.ts";

@@ -3,8 +3,8 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { suite, test } from "node:test";
 import * as v from "valibot";
-import { CreatedAnswer, TokensAnswer } from "../../src/admin/tokens.ts";
 import { newToken } from "../../src/auth/machine-tokens/form.ts";
+import { CreatedAnswer, TokensAnswer } from "../../src/operations/tokens.ts";
 import { startAdmin } from "../contract/admin-api.ts";
 import { ask, assertProblem, logIn, logOut, me, post } from "../helpers/client.ts";
 import { EMAIL } from "../helpers/credentials.ts";
@@ -194,6 +194,7 @@ suite("a token of a program", () => {
       "events:read": await create(server, "reader", "--scope", "events:read"),
       "events:write": await create(server, "writer", "--scope", "events:write"),
       "events:erase": await create(server, "eraser", "--scope", "events:erase"),
+      manage: await create(server, "manager", "--scope", "manage"),
       metrics: await create(server, "prometheus", "--scope", "metrics"),
     };
     type Operation = { security?: Record<string, string[]>[] };

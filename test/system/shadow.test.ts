@@ -3,7 +3,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import * as v from "valibot";
-import { DifferencesAnswer, ShadowsAnswer } from "../../src/admin/shadows.ts";
+import { DifferencesAnswer, ShadowsAnswer } from "../../src/operations/shadows.ts";
 import { ask, deliver, event, logIn, post } from "../helpers/client.ts";
 import { startServer } from "../helpers/server.ts";
 import { type ForwardTarget, startTarget } from "../helpers/target.ts";

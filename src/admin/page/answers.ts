@@ -1,17 +1,31 @@
 import type { InferOutput } from "valibot";
-import type { DenialItem } from "../access.ts";
-import type { AlertItem, TestedAnswer } from "../alerts.ts";
-import type { AuditAnswer } from "../audit.ts";
-import type { EventAnswer, EventsAnswer, TakenAnswer } from "../events.ts";
-import type { ExplanationAnswer, HeldAnswer, HeldPage, RefusalItem, RemovedAnswer, ReverifiedAnswer } from "../held.ts";
-import type { ErrorsAnswer, JobsAnswer } from "../jobs.ts";
-import type { OutagesAnswer } from "../outages.ts";
-import type { SessionAnswer } from "../session.ts";
-import type { AddedAnswer, DraftAnswer, PresetAnswer, PresetsAnswer, SecretAnswer, SentAnswer } from "../setup.ts";
-import type { DifferencesAnswer, ShadowsAnswer } from "../shadows.ts";
-import type { SourceItem } from "../sources.ts";
-import type { RouteAnswer, StatsAnswer, StatusAnswer } from "../status.ts";
-import type { CreatedAnswer, TokensAnswer } from "../tokens.ts";
+import type { DenialItem } from "../../operations/access.ts";
+import type { AlertItem, TestedAnswer } from "../../operations/alerts.ts";
+import type { AuditAnswer } from "../../operations/audit.ts";
+import type { EventAnswer, EventsAnswer, TakenAnswer } from "../../operations/events.ts";
+import type {
+  ExplanationAnswer,
+  HeldAnswer,
+  HeldPage,
+  RefusalItem,
+  RemovedAnswer,
+  ReverifiedAnswer,
+} from "../../operations/held.ts";
+import type { ErrorsAnswer, JobsAnswer } from "../../operations/jobs.ts";
+import type { OutagesAnswer } from "../../operations/outages.ts";
+import type { SessionAnswer } from "../../operations/session.ts";
+import type {
+  AddedAnswer,
+  DraftAnswer,
+  PresetAnswer,
+  PresetsAnswer,
+  SecretAnswer,
+  SentAnswer,
+} from "../../operations/setup.ts";
+import type { DifferencesAnswer, ShadowsAnswer } from "../../operations/shadows.ts";
+import type { SourceItem } from "../../operations/sources.ts";
+import type { RouteAnswer, StatsAnswer, StatusAnswer } from "../../operations/status.ts";
+import type { CreatedAnswer, TokensAnswer } from "../../operations/tokens.ts";
 
 // What the API takes and answers, derived from its schemas.
 

@@ -1,5 +1,5 @@
 /** What a token may do, besides `verify` at one host. */
-const SCOPES = ["verify", "events:read", "events:write", "events:erase", "listen", "metrics"];
+const SCOPES = ["verify", "events:read", "events:write", "events:erase", "manage", "listen", "metrics"];
 
 const VERIFY_AT = "verify:";
 const HOST = /^(?=.{1,253}$)[a-z0-9_](?:[a-z0-9_-]*[a-z0-9_])?(?:\.[a-z0-9_](?:[a-z0-9_-]*[a-z0-9_])?)*$/;

@@ -10,7 +10,7 @@ import {
 } from "../../events/listening.ts";
 import { isoTime } from "../../lib/iso-time.ts";
 import { retry } from "../../lib/retry.ts";
-import { NoAnswerError, RemoteProblem, type RemoteServer } from "../remote.ts";
+import { NoAnswerError, OperationProblem, type RemoteServer } from "../remote.ts";
 
 /** What a feed has read. */
 interface Fed {
@@ -162,6 +162,7 @@ export const patient = (feed: Feed, onTrouble: OnTrouble): Feed => ({
 /** Whether an error may end by itself: the store or the server is away, or a proxy answers in its place. */
 function isPassing(error: unknown): boolean {
   if (error instanceof AppError) return error.code === "store_unavailable";
-  if (error instanceof RemoteProblem) return error.status >= 500 || error.status === 429 || /^[0-9]/.test(error.code);
+  if (error instanceof OperationProblem)
+    return error.status >= 500 || error.status === 429 || /^[0-9]/.test(error.code);
   return error instanceof NoAnswerError;
 }

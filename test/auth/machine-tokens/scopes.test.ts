@@ -8,6 +8,7 @@ suite("a scope", () => {
     "events:read",
     "events:write",
     "events:erase",
+    "manage",
     "listen",
     "metrics",
     "verify:app.example.com",

@@ -1,6 +1,7 @@
 import * as v from "valibot";
 import type { Endpoint } from "../http/endpoint.ts";
-import { type AdminGuard, changeEndpoint, count, cursor, queryEndpoint, text, time, timestamp } from "./api.ts";
+import { type AdminGuard, changeEndpoint, queryEndpoint } from "./endpoint.ts";
+import { count, cursor, text, time, timestamp } from "./fields.ts";
 
 export interface OutageParts extends AdminGuard {
   outages: {

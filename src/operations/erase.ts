@@ -7,17 +7,8 @@ import type { EventStore } from "../events/store.ts";
 import type { Endpoint } from "../http/endpoint.ts";
 import { defined } from "../lib/defined.ts";
 import { isoTime } from "../lib/iso-time.ts";
-import {
-  type AdminGuard,
-  CONDITIONS,
-  changeEndpoint,
-  count,
-  cursor,
-  fieldError,
-  listCursor,
-  text,
-  timestamp,
-} from "./api.ts";
+import { type AdminGuard, changeEndpoint } from "./endpoint.ts";
+import { CONDITIONS, count, cursor, fieldError, listCursor, text, timestamp } from "./fields.ts";
 
 export interface EraseParts extends AdminGuard {
   events: Pick<EventStore, "list" | "startingWith" | "erase" | "sweep">;

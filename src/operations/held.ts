@@ -1,20 +1,8 @@
 import * as v from "valibot";
 import { AppError } from "../errors.ts";
 import type { Endpoint } from "../http/endpoint.ts";
-import {
-  type AdminGuard,
-  changeEndpoint,
-  count,
-  cursor,
-  limit,
-  listCursor,
-  queryEndpoint,
-  RouteVerdict,
-  readEndpoint,
-  text,
-  time,
-  timestamp,
-} from "./api.ts";
+import { type AdminGuard, changeEndpoint, queryEndpoint, readEndpoint } from "./endpoint.ts";
+import { count, cursor, limit, listCursor, RouteVerdict, text, time, timestamp } from "./fields.ts";
 
 /** What is done with deliveries that were refused for their signature. */
 export interface HeldParts extends AdminGuard {

@@ -1,7 +1,8 @@
 import * as v from "valibot";
 import { AppError } from "../errors.ts";
 import type { Endpoint } from "../http/endpoint.ts";
-import { type AdminGuard, changeEndpoint, count, cursor, queryEndpoint, readEndpoint, text } from "./api.ts";
+import { type AdminGuard, changeEndpoint, queryEndpoint, readEndpoint } from "./endpoint.ts";
+import { count, cursor, text } from "./fields.ts";
 
 /** What sets sources up. Methods throw `validation_failed` if they cannot do what is asked. */
 export interface SetupParts extends AdminGuard {

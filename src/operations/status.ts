@@ -5,19 +5,9 @@ import { chartJson } from "../events/json.ts";
 import type { EventStore } from "../events/store.ts";
 import type { Endpoint } from "../http/endpoint.ts";
 import { isoTime } from "../lib/iso-time.ts";
-import {
-  type AdminGuard,
-  changeEndpoint,
-  count,
-  fieldError,
-  forMs,
-  ifChanged,
-  queryEndpoint,
-  readEndpoint,
-  text,
-  time,
-  timestamp,
-} from "./api.ts";
+import { type AdminGuard, changeEndpoint, queryEndpoint, readEndpoint } from "./endpoint.ts";
+import { count, fieldError, forMs, text, time, timestamp } from "./fields.ts";
+import { ifChanged } from "./operation.ts";
 
 export interface StatusParts extends AdminGuard {
   events: Pick<EventStore, "stats" | "pauseRoute" | "resumeRoute" | "tryRoute">;

@@ -1,7 +1,8 @@
 import * as v from "valibot";
 import { auditedNames } from "../audit/selection.ts";
 import type { Endpoint } from "../http/endpoint.ts";
-import { type AdminGuard, changeEndpoint, count, cursor, fieldError, readEndpoint, text, timestamp } from "./api.ts";
+import { type AdminGuard, changeEndpoint, readEndpoint } from "./endpoint.ts";
+import { count, cursor, fieldError, text, timestamp } from "./fields.ts";
 
 export interface TokenParts extends AdminGuard {
   tokens: {

@@ -7,17 +7,8 @@ import type { EventStore, OpenJob } from "../events/store.ts";
 import type { Endpoint } from "../http/endpoint.ts";
 import { defined } from "../lib/defined.ts";
 import { isoTime } from "../lib/iso-time.ts";
-import {
-  type AdminGuard,
-  CONDITIONS_OF_JOBS,
-  count,
-  cursor,
-  jobCursor,
-  limit,
-  queryEndpoint,
-  text,
-  timestamp,
-} from "./api.ts";
+import { type AdminGuard, queryEndpoint } from "./endpoint.ts";
+import { CONDITIONS_OF_JOBS, count, cursor, jobCursor, limit, text, timestamp } from "./fields.ts";
 
 export interface JobParts extends AdminGuard {
   events: Pick<EventStore, "jobs">;

@@ -3,7 +3,8 @@ import { listChanges } from "../audit/change.ts";
 import { AUDIT_ACTIONS, type AuditAction, type AuditStore } from "../audit/store.ts";
 import type { Endpoint } from "../http/endpoint.ts";
 import { isoTime } from "../lib/iso-time.ts";
-import { type AdminGuard, count, cursor, limit, queryEndpoint, timestamp } from "./api.ts";
+import { type AdminGuard, queryEndpoint } from "./endpoint.ts";
+import { count, cursor, limit, timestamp } from "./fields.ts";
 
 export interface AuditParts extends AdminGuard {
   readAudit: Pick<AuditStore, "list" | "after">;

@@ -10,22 +10,9 @@ import type { EventDetail, EventStore } from "../events/store.ts";
 import type { Endpoint } from "../http/endpoint.ts";
 import { readQuery } from "../http/fields.ts";
 import { defined } from "../lib/defined.ts";
-import {
-  type AdminGuard,
-  CONDITIONS,
-  changeEndpoint,
-  count,
-  cursor,
-  fieldError,
-  guardedGet,
-  limit,
-  listCursor,
-  queryEndpoint,
-  RouteVerdict,
-  text,
-  timestamp,
-} from "./api.ts";
 import { type BulkResult, findEvent, takeFiltered } from "./bulk.ts";
+import { type AdminGuard, changeEndpoint, guardedGet, queryEndpoint } from "./endpoint.ts";
+import { CONDITIONS, count, cursor, fieldError, limit, listCursor, RouteVerdict, text, timestamp } from "./fields.ts";
 import { JobItem } from "./jobs.ts";
 
 export interface EventParts extends AdminGuard {

@@ -3,17 +3,9 @@ import { AppError } from "../errors.ts";
 import type { EventStore } from "../events/store.ts";
 import type { Endpoint } from "../http/endpoint.ts";
 import { isoTime } from "../lib/iso-time.ts";
-import {
-  type AdminGuard,
-  changeEndpoint,
-  count,
-  cursor,
-  ifChanged,
-  queryEndpoint,
-  readEndpoint,
-  text,
-  timestamp,
-} from "./api.ts";
+import { type AdminGuard, changeEndpoint, queryEndpoint, readEndpoint } from "./endpoint.ts";
+import { count, cursor, text, timestamp } from "./fields.ts";
+import { ifChanged } from "./operation.ts";
 
 export interface ShadowParts extends AdminGuard {
   events: Pick<EventStore, "comparisons" | "differences" | "resetComparisons">;

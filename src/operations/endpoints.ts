@@ -1,12 +1,14 @@
 import type { Endpoint } from "../http/endpoint.ts";
 import { type AccessParts, accessEndpoints } from "./access.ts";
-import { type AlertParts, alertEndpoints } from "./alerts.ts";
+import * as alerts from "./alerts.ts";
 import { type AuditParts, auditEndpoints } from "./audit.ts";
+import { endpointOf } from "./endpoint.ts";
 import { type EraseParts, eraseEndpoints } from "./erase.ts";
 import { type EventParts, eventEndpoints } from "./events.ts";
 import { type HeldParts, heldEndpoints } from "./held.ts";
 import { type JobParts, jobEndpoints } from "./jobs.ts";
 import { type ListenParts, listenEndpoints } from "./listen.ts";
+import type { Operation, ServerContext } from "./operation.ts";
 import { type OutageParts, outageEndpoints } from "./outages.ts";
 import { type SessionParts, sessionEndpoints } from "./session.ts";
 import { type SetupParts, setupEndpoints } from "./setup.ts";
@@ -26,14 +28,16 @@ export type AdminParts = StatusParts &
   HeldParts &
   ListenParts &
   SetupParts &
-  AlertParts &
   OutageParts &
   SessionParts &
   TokenParts &
-  AccessParts;
+  AccessParts & {
+    context: ServerContext;
+  };
 
 /** The API of the page, for the logged-in user. */
 export function adminEndpoints(parts: AdminParts): Endpoint[] {
+  const endpoint = (one: Operation<ServerContext>) => endpointOf(parts, parts.context, one);
   return [
     ...statusEndpoints(parts),
     ...eventEndpoints(parts),
@@ -45,7 +49,7 @@ export function adminEndpoints(parts: AdminParts): Endpoint[] {
     ...heldEndpoints(parts),
     ...listenEndpoints(parts),
     ...setupEndpoints(parts),
-    ...alertEndpoints(parts),
+    ...[alerts.listed, alerts.silence, alerts.unsilence, alerts.test].map(endpoint),
     ...outageEndpoints(parts),
     ...sessionEndpoints(parts),
     ...tokenEndpoints(parts),

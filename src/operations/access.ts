@@ -1,6 +1,7 @@
 import * as v from "valibot";
 import type { Endpoint } from "../http/endpoint.ts";
-import { type AdminGuard, count, cursor, readEndpoint, timestamp } from "./api.ts";
+import { type AdminGuard, readEndpoint } from "./endpoint.ts";
+import { count, cursor, timestamp } from "./fields.ts";
 
 export interface AccessParts extends AdminGuard {
   readDenials: () => v.InferOutput<typeof DenialItem>[];

@@ -1,16 +1,14 @@
-import * as v from "valibot";
+import type * as v from "valibot";
 import { makeAudited } from "../audit/change.ts";
-import type { AuditAction, WriteAudit } from "../audit/store.ts";
-import { AppError, type ErrorCode } from "../errors.ts";
-import { JOB_CURSOR, LIST_CURSOR } from "../events/cursors.ts";
-import { MAX_FOR_MS } from "../events/limits.ts";
+import type { WriteAudit } from "../audit/store.ts";
+import type { ErrorCode } from "../errors.ts";
 import { readJson } from "../http/body.ts";
 import { type Endpoint, type RequestContext, type RequestHandler, reply } from "../http/endpoint.ts";
 import { readQuery } from "../http/fields.ts";
 import { type ClientAccess, requireAllowedClient } from "../http/proxies.ts";
-import { parseIsoTime } from "../lib/iso-time.ts";
+import type { Audited, InputSchema, Operation, Scope } from "./operation.ts";
 
-// What the endpoints of `/admin/api` have in common.
+// How the endpoints of `/admin/api` are guarded, described and audited.
 
 /** Who has sent a request: the user of the session, or the name of a token. */
 interface Caller {
@@ -60,10 +58,6 @@ function guarded({ authorize, access }: AdminGuard, scope: Scope, handler: Calle
   };
 }
 
-type Members = v.ObjectSchema<v.ObjectEntries, undefined>;
-/** The scope with which a token is enough, or `session` if no token is. */
-type Scope = "events:read" | "events:write" | "events:erase" | "listen" | "session";
-
 type Described = Pick<Endpoint, "path" | "summary" | "response"> & Partial<Endpoint> & { scope: Scope };
 
 /** An endpoint for the logged-in user, and for a program whose token has the scope. */
@@ -107,7 +101,7 @@ export function readEndpoint(
 }
 
 /** The same for an endpoint with a query. */
-export function queryEndpoint<Query extends Members>(
+export function queryEndpoint<Query extends InputSchema>(
   guard: AdminGuard,
   {
     query,
@@ -119,23 +113,11 @@ export function queryEndpoint<Query extends Members>(
   return guardedGet(guard, { ...described, query, handler });
 }
 
-/** What the audit has of a request that changes something, without data of payloads. */
-interface Audited<Body, Answer> {
-  action: AuditAction;
-  /** What is asked for. Null if the request changes nothing, as a dry run. */
-  asked: (body: Body) => object | null;
-  /** What has come of it. Null if nothing was changed. */
-  outcome: (answer: Answer) => object | null;
-}
-
-/** The outcome of a change that is made or not. */
-export const ifChanged = ({ changed }: { changed: boolean }) => (changed ? {} : null);
-
 /**
  * An endpoint that changes something for the logged-in user, and answers with what `change` returns. `audited` is null
  * if it only computes something.
  */
-export function changeEndpoint<Body extends Members, Answer extends v.GenericSchema>(
+export function changeEndpoint<Body extends InputSchema, Answer extends v.GenericSchema>(
   guard: AdminGuard,
   {
     request,
@@ -176,65 +158,16 @@ export function changeEndpoint<Body extends Members, Answer extends v.GenericSch
   });
 }
 
-export const fieldError = (path: string, message: string) =>
-  new AppError("validation_failed", { errors: [{ path, message }] });
-
-// The fields of several requests and answers. Texts of errors name what a value must be.
-
-export const text = v.pipe(v.string(), v.nonEmpty("must not be empty"), v.maxLength(1000, "is too long"));
-export const time = v.pipe(
-  v.string(),
-  v.rawTransform(({ dataset, addIssue, NEVER }) => {
-    const parsed = parseIsoTime(dataset.value);
-    if (parsed !== null) return parsed;
-    addIssue({ message: "must be a time, e.g. 2026-01-31T12:00:00Z" });
-    return NEVER;
-  }),
-  v.description("A time in ISO 8601, e.g. 2026-01-31T12:00:00Z."),
-);
-export const forMs = v.pipe(
-  v.number("must be a number"),
-  v.integer("must be a whole number"),
-  v.minValue(1, "must be above 0"),
-  v.maxValue(MAX_FOR_MS, "must be at most a year"),
-  v.description("Milliseconds."),
-);
-export const count = v.pipe(v.number(), v.integer(), v.minValue(0));
-export const timestamp = v.pipe(v.string(), v.isoTimestamp());
-export const cursor = v.nullable(v.string());
-
-const MAX_LIMIT = 500;
-export const limit = v.pipe(
-  v.string(),
-  v.regex(/^[0-9]{1,3}$/, "must be a whole number"),
-  v.transform(Number),
-  v.number(),
-  v.integer(),
-  v.minValue(1, "must be at least 1"),
-  v.maxValue(MAX_LIMIT, `must be at most ${MAX_LIMIT}`),
-);
-
-export const CONDITIONS_OF_JOBS = {
-  type: v.optional(text),
-  source: v.optional(text),
-  since: v.optional(time),
-  until: v.optional(time),
-  error: v.optional(text),
-};
-export const CONDITIONS = { ...CONDITIONS_OF_JOBS, search: v.optional(text) };
-const NOT_A_CURSOR = "is not a cursor of this request";
-export const listCursor = v.pipe(v.string(), v.regex(LIST_CURSOR, NOT_A_CURSOR));
-export const jobCursor = v.pipe(v.string(), v.regex(JOB_CURSOR, NOT_A_CURSOR));
-
-/** What a route says of an event, by the present configuration. */
-export const RouteVerdict = v.object({
-  route: v.string(),
-  unmet: v.pipe(
-    v.nullable(v.string()),
-    v.description(
-      "`source`, `types`, `when` and the first condition that does not hold, `origin`, or `time` if that took too long; null if it takes the event.",
-    ),
-  ),
-  expected: v.nullable(v.string()),
-  found: v.pipe(v.nullable(v.string()), v.description("The beginning of the value; null if it is missing.")),
-});
+/** The endpoint of an operation. */
+export function endpointOf<Context>(guard: AdminGuard, context: Context, one: Operation<Context>): Endpoint {
+  const { path, scope, summary, input, output, problems = [], run } = one;
+  const described = { path: `/admin/api/${path}`, scope, summary, problems, response: output };
+  if (one.kind === "change") {
+    const { audited, limitBytes } = one;
+    const change = (body: Record<string, unknown>) => run(context, body);
+    return changeEndpoint(guard, { ...described, request: input, audited, change, ...(limitBytes && { limitBytes }) });
+  }
+  if (Object.keys(input.entries).length === 0)
+    return readEndpoint(guard, { ...described, read: () => run(context, {}) });
+  return queryEndpoint(guard, { ...described, query: input, read: (query) => run(context, query) });
+}

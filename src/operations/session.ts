@@ -1,7 +1,8 @@
 import * as v from "valibot";
 import type { Endpoint } from "../http/endpoint.ts";
 import { isoTime } from "../lib/iso-time.ts";
-import { type AdminGuard, changeEndpoint, readEndpoint, timestamp } from "./api.ts";
+import { type AdminGuard, changeEndpoint, readEndpoint } from "./endpoint.ts";
+import { timestamp } from "./fields.ts";
 
 export interface SessionParts extends AdminGuard {
   session: { userId: string; email: string; find(): Promise<SessionFound | null>; revoke(): Promise<boolean> };

@@ -14,7 +14,8 @@ import { typeList } from "../events/type-list.ts";
 import type { Endpoint, RequestContext } from "../http/endpoint.ts";
 import { readQuery } from "../http/fields.ts";
 import { isoTime } from "../lib/iso-time.ts";
-import { type AdminGuard, fieldError, guardedGet, text, time } from "./api.ts";
+import { type AdminGuard, guardedGet } from "./endpoint.ts";
+import { fieldError, text, time } from "./fields.ts";
 
 export interface ListenParts extends AdminGuard {
   events: ListenedStore;

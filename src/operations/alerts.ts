@@ -1,0 +1,100 @@
+import { randomUUID } from "node:crypto";
+import * as v from "valibot";
+import { alertNameOf } from "../alerts/alert.ts";
+import { listAlerts, listSilences } from "../alerts/list.ts";
+import { isoTime } from "../lib/iso-time.ts";
+import { count, cursor, fieldError, forMs, text, timestamp } from "./fields.ts";
+import { change, reading } from "./operation.ts";
+
+export const AlertItem = v.object({
+  id: v.string(),
+  name: v.string(),
+  title: v.string(),
+  state: v.picklist(["pending", "firing", "resolved"]),
+  severity: v.picklist(["info", "warning", "critical"]),
+  labels: v.record(v.string(), v.string()),
+  summary: v.string(),
+  remedy: v.string(),
+  since: timestamp,
+  startsAt: v.nullable(timestamp),
+  endsAt: v.nullable(timestamp),
+  silencedUntil: v.nullable(timestamp),
+});
+
+const SilenceItem = v.object({
+  name: v.pipe(v.nullable(v.string()), v.description("Null: every alert.")),
+  labels: v.record(v.string(), v.string()),
+  reason: v.nullable(v.string()),
+  until: timestamp,
+});
+
+export const AlertsAnswer = v.object({ items: v.array(AlertItem), silences: v.array(SilenceItem), cursor });
+
+const SilenceBody = v.object({
+  name: v.optional(v.pipe(text, v.description("Default: every alert."))),
+  labels: v.optional(v.record(v.string(), text)),
+  reason: v.optional(text),
+  forMs,
+});
+
+export const TestedAnswer = v.object({
+  items: v.array(v.object({ name: v.string(), kind: v.string(), sent: v.boolean(), error: v.nullable(v.string()) })),
+});
+
+export const listed = reading({
+  path: "alerts",
+  scope: "events:read",
+  summary: "Lists the alerts that fire or wait to fire, those that were resolved in the last week, and the silences.",
+  input: v.object({}),
+  output: AlertsAnswer,
+  async run({ stores: { alerts, now } }) {
+    const stored = await alerts.read();
+    return { items: listAlerts(stored, now()), silences: listSilences(stored.silences, now()), cursor: null };
+  },
+});
+
+export const silence = change({
+  path: "alerts/silence",
+  scope: "manage",
+  summary: "Keeps an alert, or every alert, from being sent for a while.",
+  input: SilenceBody,
+  output: v.object({ until: timestamp }),
+  audited: {
+    action: "alerts.silence",
+    asked: ({ name = null, labels = {}, reason = null }) => ({ name, labels, reason }),
+    outcome: ({ until }) => ({ until }),
+  },
+  async run({ stores: { alerts, now } }, { name: given, labels = {}, reason = null, forMs }) {
+    const name = given === undefined ? null : alertNameOf(given);
+    if (given !== undefined && name === null) throw fieldError("name", "must be the name of an alert");
+    const until = now() + forMs;
+    await alerts.addSilence({ id: randomUUID(), name, labels, reason, until }, now());
+    return { until: isoTime(until) };
+  },
+});
+
+export const unsilence = change({
+  path: "alerts/unsilence",
+  scope: "manage",
+  summary: "Ends the silences of an alert, or all silences.",
+  input: v.object({ name: v.optional(v.pipe(text, v.description("Default: all."))) }),
+  output: v.object({ removed: count }),
+  audited: {
+    action: "alerts.unsilence",
+    asked: ({ name = null }) => ({ name }),
+    outcome: ({ removed }) => (removed === 0 ? null : { removed }),
+  },
+  run: async ({ stores: { alerts } }, { name }) => ({
+    removed: await alerts.removeSilences(name === undefined ? null : (alertNameOf(name) ?? name)),
+  }),
+});
+
+export const test = change({
+  path: "alerts/test",
+  scope: "manage",
+  summary: "Sends a test message to each notifier of the configuration file, and tells which of them took it.",
+  input: v.object({}),
+  output: TestedAnswer,
+  audited: null,
+  run: async ({ testNotifiers }) => ({ items: await testNotifiers() }),
+});

@@ -1,0 +1,104 @@
+import * as v from "valibot";
+import type { NotifierTest } from "../alerts/test-notifiers.ts";
+import type { AuditAction } from "../audit/store.ts";
+import { AppError, type ErrorCode } from "../errors.ts";
+import { fieldErrorsOf } from "../http/body.ts";
+import type { Log } from "../log.ts";
+import type { Stores } from "../stores.ts";
+import type { Source } from "../webhook/source.ts";
+import type { Route } from "../worker/route.ts";
+import type { ShadowRoute } from "../worker/shadow/shadows.ts";
+
+// An operation is what a person or a program can do with what is stored: by the API, by a command on the machine of the
+// server, or by a command on another one. Each is described once, and each way is made from that.
+
+/** What operations use, in a server and in a command. */
+export interface OperationContext {
+  stores: Stores;
+  /** The present configuration. In a command these throw `SettingsError` if it is not usable. */
+  routes(): readonly Route[];
+  shadows(): readonly ShadowRoute[];
+  sources(): readonly Source[];
+  /** Sends a test message to each notifier of the configuration file. */
+  testNotifiers(): Promise<NotifierTest[]>;
+  /** Whether the breaker of this server lets a route through. A command knows only what servers have stored. */
+  isAvailable(route: string): boolean;
+}
+
+/** What operations use that only a running server can do. */
+export interface ServerContext extends OperationContext {
+  log: Log;
+}
+
+export type InputSchema = v.ObjectSchema<v.ObjectEntries, undefined>;
+
+/** The scope with which a token is enough, or `session` if no token is. */
+export type Scope = "events:read" | "events:write" | "events:erase" | "listen" | "manage" | "session";
+
+/** What the audit has of a change, without data of payloads. */
+export interface Audited<Input, Output> {
+  action: AuditAction;
+  /** What is asked for. Null if nothing is changed, as by a dry run. */
+  asked(input: Input): object | null;
+  /** What has come of it. Null if nothing was changed. */
+  outcome(output: Output): object | null;
+}
+
+/** The outcome of a change that is made or not. */
+export const ifChanged = ({ changed }: { changed: boolean }) => (changed ? {} : null);
+
+interface Described<Context, Input extends InputSchema, Output extends v.GenericSchema> {
+  /** Below `/admin/api/`. */
+  path: string;
+  scope: Scope;
+  summary: string;
+  input: Input;
+  output: Output;
+  /** Besides those of all operations. */
+  problems?: ErrorCode[];
+  run(context: Context, input: v.InferOutput<Input>): Promise<v.InferInput<Output>>;
+}
+
+/** An operation that only reads. The members of its input are texts, as in a query. */
+interface Reading<Context, Input extends InputSchema, Output extends v.GenericSchema>
+  extends Described<Context, Input, Output> {
+  kind: "reading";
+}
+
+/** An operation that changes something. */
+interface Change<Context, Input extends InputSchema, Output extends v.GenericSchema>
+  extends Described<Context, Input, Output> {
+  kind: "change";
+  /** The most that the body of a request may have. */
+  limitBytes?: number;
+  /** Null if it only computes something. */
+  audited: Audited<v.InferOutput<Input>, v.InferOutput<Output>> | null;
+}
+
+/** Any operation. */
+export type Operation<Context = OperationContext> =
+  | Reading<Context, InputSchema, v.GenericSchema>
+  | Change<Context, InputSchema, v.GenericSchema>;
+
+/** What an operation is given, as a request has it. InputSchema without a value may be undefined. */
+export type InputOf<One extends Operation<never>> = v.InferInput<One["input"]>;
+
+/** What an operation answers with. */
+export type OutputOf<One extends Operation<never>> = v.InferOutput<One["output"]>;
+
+/** Reads the input of an operation. Throws `validation_failed`. */
+export function readInput(one: Operation, given: object): Record<string, unknown> {
+  const { success, output, issues } = v.safeParse(one.input, given);
+  if (success) return output;
+  throw new AppError("validation_failed", { errors: fieldErrorsOf(one.input, [], issues) });
+}
+
+/** Declares an operation that only reads. */
+export const reading = <Input extends InputSchema, Output extends v.GenericSchema, Context = OperationContext>(
+  one: Omit<Reading<Context, Input, Output>, "kind">,
+): Reading<Context, Input, Output> => ({ kind: "reading", ...one });
+
+/** Declares an operation that changes something. */
+export const change = <Input extends InputSchema, Output extends v.GenericSchema, Context = OperationContext>(
+  one: Omit<Change<Context, Input, Output>, "kind">,
+): Change<Context, Input, Output> => ({ kind: "change", ...one });
