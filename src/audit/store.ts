@@ -40,7 +40,7 @@ export const AUDIT_ACTIONS = {
   "events.replay": "Events were queued again.",
   "events.discard": "Events were given up.",
   "events.erase": "The contents of events were erased.",
-  "events.prune": "A command removed what retention does not keep.",
+  "events.prune": "What retention does not keep was removed.",
   "held.reverify": "Held deliveries were verified again, and admitted.",
   "held.remove": "Held deliveries were removed.",
   "route.pause": "A route was paused.",

@@ -1,23 +1,22 @@
 import { setTimeout as delay } from "node:timers/promises";
-import { auditedSelection } from "../audit/selection.ts";
-import type { AuditAction } from "../audit/store.ts";
 import { OperatorError } from "../errors.ts";
-import { type Action, type TakenNamed, takeNamed } from "../events/actions.ts";
 import { JOB_CURSOR } from "../events/cursors.ts";
 import { EVENTS_PER_PAGE } from "../events/limits.ts";
 import { eachPage, type TakePage } from "../events/pages.ts";
-import type { CountedPage, EventName, EventStore, JobFilter, PageRequest } from "../events/store.ts";
+import type { EventName } from "../events/store.ts";
 import { printable } from "../lib/printable.ts";
-import { findEvent, findName } from "./find-event.ts";
-import { requireFiltered, requireFilteredThere } from "./find-source.ts";
-import { makeChange } from "./make-change.ts";
+import type { discard } from "../operations/discard.ts";
+import type { InputOf, OutputOf } from "../operations/operation.ts";
+import type { replay } from "../operations/replay.ts";
+import { isUnknown } from "../operations/selection.ts";
+import { findEvent } from "./find-event.ts";
+import { requireKnown } from "./find-source.ts";
+import { askedOf, type Perform, withPerformer } from "./operate.ts";
 import { eventConditions, type FilterOptions, perSecond } from "./option-values.ts";
 import { counted, printJson, say } from "./output.ts";
 import { createProgressBar } from "./progress.ts";
-import { type RemoteOptions, remoteServer } from "./remote.ts";
-import { type RemoteChange, remoteCount, remotePage, takeNamedThere } from "./remote-changes.ts";
-import { remoteEvents } from "./remote-events.ts";
-import { PAUSE_MS, withStores } from "./stores.ts";
+import { OperationProblem, type RemoteOptions } from "./remote.ts";
+import { PAUSE_MS } from "./stores.ts";
 
 /** The options of a command that takes many jobs. */
 export interface BulkOptions extends FilterOptions, RemoteOptions {
@@ -28,6 +27,9 @@ export interface BulkOptions extends FilterOptions, RemoteOptions {
   cursor?: string;
   json?: boolean;
 }
+
+/** Selects jobs, as operations take it. */
+type JobFilter = NonNullable<InputOf<typeof discard>["filter"]>;
 
 const FILTERS = ["source", "type", "route", "since", "until", "error"] as const;
 
@@ -56,13 +58,11 @@ const optionOf = (name: string) => `--${name.replace(/[A-Z]/g, (letter) => `-${l
 
 /** What a command does to the events that it takes. */
 interface BulkCommand {
+  operation: typeof replay | typeof discard;
+  /** What it is asked besides the selection. */
+  input: object;
   /** Null: by id. */
   filter: JobFilter | null;
-  action(events: EventStore, now: () => number): Action;
-  /** Does the same on another machine. */
-  change: RemoteChange;
-  /** What the audit has of it on this machine. */
-  audited: { action: AuditAction; detail?: object };
   /** Says more of why an event is not taken. */
   explained?(reason: string): string;
   /** The member of the JSON output that has the number of events. */
@@ -71,104 +71,123 @@ interface BulkCommand {
   done(events: string): string;
 }
 
-/** The events that a command takes, here or on another machine. */
-interface Takeable {
-  named(): Promise<TakenNamed<string>>;
-  page(filter: JobFilter, page: PageRequest): Promise<CountedPage>;
-  count(filter: JobFilter, page: PageRequest): Promise<CountedPage>;
-}
+// The API takes up to 1000.
+const IDS_PER_REQUEST = 500;
 
 /** Takes events by id or by a filter. The exit code is 1 if one of them cannot be taken. */
-export async function runBulk(ids: readonly string[], options: BulkOptions, command: BulkCommand): Promise<void> {
-  const { change } = command;
-  const { source } = options;
-  const server = remoteServer(options);
-  if (server !== null) {
-    await requireFilteredThere(server, options);
-    const find = async (eventId: string) => renamed(eventId, await findName(remoteEvents(server), { eventId, source }));
-    const takeable: Takeable = {
-      named: () => (ids.length === 0 ? NONE : takeNamedThere(server, change, { ids, source }, find)),
-      page: (filter, page) => remotePage(server, change, filter, page),
-      count: (filter, page) => remoteCount(server, change, filter, page),
-    };
-    await take(takeable, options, command);
-    return;
-  }
-  return withStores(async (stores) => {
-    await requireFiltered(stores, options);
-    const { events, now } = stores;
-    const action = command.action(events, now);
-    const find = async (eventId: string) =>
-      renamed(eventId, await findEvent(events, { eventId, source })) ?? "there is no such event";
-    const takeable: Takeable = {
-      named: () => takeNamed(action, ids, find),
-      page: action.page,
-      count: events.count,
-    };
-    const { audited, filter } = command;
-    const selection = auditedSelection(filter === null ? { ids, source } : { filter: { ...filter } });
-    await makeChange(stores, {
-      action: audited.action,
-      asked: { ...selection, ...audited.detail },
-      isDryRun: options.dryRun,
-      make: () => take(takeable, options, command),
-      outcome: (taken) => ({ events: taken }),
+export function runBulk(ids: readonly string[], options: BulkOptions, command: BulkCommand): Promise<void> {
+  const { operation, input, filter } = command;
+  const { source, dryRun } = options;
+  return withPerformer(options, async (performer) => {
+    await requireKnown(performer, options);
+    // The audit has some of the ids.
+    const selection = filter === null ? { ids: ids.slice(0, IDS_PER_REQUEST), source } : { filter };
+    const asked = askedOf(operation, { ...input, ...selection, dryRun } as Input);
+    const taken = await performer.asOneChange(operation, asked, async (perform) => {
+      const ask = (part: object) => perform(operation, { ...input, ...part } as Input);
+      if (filter !== null) return { matched: await takePages(filter, ask, options), ...NONE };
+      let matched = 0;
+      const named = { ids, source, most: IDS_PER_REQUEST };
+      const { refused } = await eachNamed(perform, named, async (part) => {
+        const found = await ask(part);
+        matched += found.matched;
+        return found.refused;
+      });
+      return { ...NONE, matched, refused };
     });
+    if (!dryRun) print(taken, options, command);
   });
 }
 
-const NONE = Promise.resolve({ matched: 0, refused: [] });
+type Input = InputOf<typeof replay> | InputOf<typeof discard>;
+type Taken = OutputOf<typeof discard>;
+type Ask = (part: object) => Promise<Taken>;
 
-/** Says which event has the id that begins so. */
-function renamed<Found extends EventName>(eventId: string, event: Found | null): Found | null {
-  if (event !== null && event.eventId !== eventId) say(`${printable(eventId)} is ${printable(event.eventId)}.`);
-  return event;
-}
+const NONE = { refused: [], cursor: null };
 
-/** Returns the number of events that were taken. */
-async function take(
-  { named, page: takePage, count }: Takeable,
-  options: BulkOptions,
-  { filter, explained = (reason) => reason, member, done }: BulkCommand,
-): Promise<number> {
-  const { json } = options;
-  const filtered = filter
-    ? await takePages(
-        (page) => takePage(filter, page),
-        (page) => count(filter, page),
-        options,
-      )
-    : 0;
-  if (filtered === null) return 0;
-  const { matched, refused: all } = await named();
+function print({ matched, refused: all }: Taken, { json }: BulkOptions, command: BulkCommand): void {
+  const { explained = (reason) => reason, member, done } = command;
   const refused = all.map(({ eventId, reason }) => ({ eventId, reason: explained(reason) }));
-  const taken = filtered + matched;
-  if (json) printJson({ [member]: taken, refused });
+  if (json) printJson({ [member]: matched, refused });
   else {
     for (const { eventId, reason } of refused) say(`${printable(eventId)}: ${reason}`);
-    say(done(counted(taken, "event")));
+    say(done(counted(matched, "event")));
   }
   if (refused.length > 0) process.exitCode = 1;
-  return taken;
+}
+
+interface Refused {
+  eventId: string;
+  reason: string;
+}
+
+/**
+ * Takes events by id: many in one request, then those whose beginning was given. `take` returns those that it refuses.
+ * `isStopped` ends it between two requests; `isDone` tells whether all were taken.
+ */
+export async function eachNamed(
+  perform: Perform,
+  { ids, source, most }: { ids: readonly string[]; source: string | undefined; most: number },
+  take: (selection: { ids: string[]; source: string | undefined }) => Promise<Refused[]>,
+  isStopped = () => false,
+): Promise<{ refused: Refused[]; isDone: boolean }> {
+  const wanted = [...new Set(ids)];
+  const reasons = new Map<string, string>();
+  for (let from = 0; from < wanted.length; from += most) {
+    if (isStopped()) return { refused: refusedOf(wanted, reasons), isDone: false };
+    const refused = await take({ ids: wanted.slice(from, from + most), source });
+    for (const { eventId, reason } of refused) reasons.set(eventId, reason);
+  }
+  for (const eventId of wanted.filter((id) => isUnknown(reasons.get(id)))) {
+    const event = await lookUp(perform, eventId, source);
+    if (event === null) continue;
+    if (event.eventId !== eventId) say(`${printable(eventId)} is ${printable(event.eventId)}.`);
+    const [refused] = await take({ ids: [event.eventId], source: event.source });
+    if (refused) reasons.set(eventId, refused.reason);
+    else reasons.delete(eventId);
+  }
+  return { refused: refusedOf(wanted, reasons), isDone: true };
+}
+
+function refusedOf(ids: readonly string[], reasons: ReadonlyMap<string, string>): Refused[] {
+  return ids.flatMap((eventId) => {
+    const reason = reasons.get(eventId);
+    return reason === undefined ? [] : [{ eventId, reason }];
+  });
+}
+
+/** The event whose id begins so. Null also with a token that may not read. */
+async function lookUp(perform: Perform, eventId: string, source: string | undefined): Promise<EventName | null> {
+  try {
+    return await findEvent(perform, { eventId, source });
+  } catch (error) {
+    if (error instanceof OperationProblem && error.code === "insufficient_scope") return null;
+    throw error;
+  }
 }
 
 /**
  * Takes all pages, and shows the progress on a terminal. Ctrl+C ends it after a page and prints how to continue. With
- * `--dry-run` it only counts, and returns null. Returns the number of events that were taken.
+ * `--dry-run` it only counts. Returns the number of events.
  */
-async function takePages(take: TakePage, count: TakePage, options: BulkOptions): Promise<number | null> {
+async function takePages(filter: JobFilter, ask: Ask, options: BulkOptions): Promise<number> {
   const { cursor, rate, dryRun, json } = options;
   if (cursor !== undefined && !JOB_CURSOR.test(cursor))
     throw new OperatorError({
       found: "--cursor is not usable",
       remedy: "give the cursor that the ended command printed",
     });
+  const pageOf = async (page: object) => {
+    const { matched: count, cursor: next } = await ask({ filter, ...page });
+    return { count, next };
+  };
+  const count: TakePage = (page) => pageOf({ ...page, dryRun: true });
   const limitPerSecond = rate === undefined ? null : perSecond("--rate", rate);
   if (dryRun) {
     const { taken: matched } = await eachPage(count, { cursor, limit: EVENTS_PER_PAGE }, async () => true);
     if (json) printJson({ matched });
     else say(`${counted(matched, "event")} ${matched === 1 ? "matches" : "match"}.`);
-    return null;
+    return matched;
   }
 
   const progress = createProgressBar((speed) => `${Math.round(speed)} events/s`);
@@ -185,7 +204,7 @@ async function takePages(take: TakePage, count: TakePage, options: BulkOptions):
     limitPerSecond === null
       ? EVENTS_PER_PAGE
       : Math.min(EVENTS_PER_PAGE, Math.ceil((limitPerSecond * PAUSE_MS) / 1000));
-  const { taken, next } = await eachPage(take, { cursor, limit }, async (done) => {
+  const { taken, next } = await eachPage(pageOf, { cursor, limit }, async (done) => {
     progress.update(done, total);
     const dueMs = limitPerSecond === null ? 0 : startedAt + (done * 1000) / limitPerSecond - performance.now();
     await delay(Math.max(PAUSE_MS, dueMs));

@@ -1,5 +1,6 @@
 import { OperatorError } from "../errors.ts";
-import { discarding, givenReason, MAX_REASON } from "../events/actions.ts";
+import { discard } from "../operations/discard.ts";
+import { givenReason, MAX_REASON } from "../operations/selection.ts";
 import { type BulkOptions, jobFilter, runBulk } from "./bulk.ts";
 
 interface DiscardOptions extends BulkOptions {
@@ -9,17 +10,20 @@ interface DiscardOptions extends BulkOptions {
 
 /** Discards the jobs of events that failed or wait, by id or by a filter. The exit code is 1 if an event has none. */
 export function runEventsDiscard(eventIds: string[], options: DiscardOptions): Promise<void> {
-  const reason = givenReason(options.reason);
-  if (reason === null) {
-    const remedy = `give a text of 1 to ${MAX_REASON} characters`;
-    throw new OperatorError({ found: "--reason is not usable", remedy });
-  }
+  const reason = requireReason(options.reason);
   return runBulk(eventIds, options, {
+    operation: discard,
+    input: { reason },
     filter: jobFilter(eventIds, options, options.status ?? "failed"),
-    action: (events, now) => discarding(events, reason, now),
-    change: { path: "events/discard", body: { reason } },
-    audited: { action: "events.discard", detail: { reason } },
     member: "discarded",
     done: (events) => `Discarded ${events}.`,
   });
+}
+
+/** The reason of a discard or an erasure. Throws {@link OperatorError}. */
+export function requireReason(given: string): string {
+  const reason = givenReason(given);
+  if (reason !== null) return reason;
+  const remedy = `give a text of 1 to ${MAX_REASON} characters`;
+  throw new OperatorError({ found: "--reason is not usable", remedy });
 }

@@ -1,32 +1,24 @@
 import { setTimeout as delay } from "node:timers/promises";
-import { auditedSelection } from "../audit/selection.ts";
 import { OperatorError } from "../errors.ts";
-import { givenReason, MAX_REASON } from "../events/actions.ts";
-import {
-  type EraseFilter,
-  type EraseOptions,
-  type EraseReceipt,
-  eraseNamed,
-  erasePage,
-  eventsOfId,
-  sweep,
-} from "../events/erase.ts";
 import type { Remains } from "../events/erasure.ts";
 import type { Status } from "../events/event.ts";
-import type { EventName, EventStore } from "../events/store.ts";
 import { isoTime } from "../lib/iso-time.ts";
 import { printable } from "../lib/printable.ts";
 import { spellingsOf } from "../lib/spellings.ts";
-import { eraseHeld } from "../webhook/held/erase.ts";
-import { findEvent, type ReadEvents } from "./find-event.ts";
-import { requireFiltered, requireFilteredThere } from "./find-source.ts";
-import { makeChange } from "./make-change.ts";
+import { erase } from "../operations/erase.ts";
+import type { InputOf, OperationContext, OutputOf } from "../operations/operation.ts";
+import { eachNamed } from "./bulk.ts";
+import { requireReason } from "./events-discard.ts";
+import { requireKnown } from "./find-source.ts";
+import { askedOf, type Performer, withPerformer } from "./operate.ts";
 import { eventConditions, type FilterOptions } from "./option-values.ts";
 import { counted, printData, printJson, say } from "./output.ts";
-import { type RemoteOptions, remoteServer } from "./remote.ts";
-import { type Erased, eraseThere } from "./remote-erase.ts";
+import type { RemoteOptions } from "./remote.ts";
 import { sayReplaced } from "./replaced-files.ts";
-import { PAUSE_MS, withStores } from "./stores.ts";
+import { PAUSE_MS } from "./stores.ts";
+
+type EraseFilter = NonNullable<InputOf<typeof erase>["filter"]>;
+type Erased = Omit<OutputOf<typeof erase>, "matched" | "cursor">;
 
 interface Options extends FilterOptions, RemoteOptions {
   search?: string;
@@ -38,90 +30,73 @@ interface Options extends FilterOptions, RemoteOptions {
 
 const FILTERS = ["search", "status", "type", "source", "since", "until", "error"] as const;
 
+/** Ids of one request: each is erased by itself, and a request ends in time. */
+const IDS_PER_REQUEST = 100;
+
 /** Erases the contents of events, by id or by a filter, and prints a receipt. The exit code is 1 if one is refused. */
-export async function runEventsErase(ids: string[], options: Options): Promise<void> {
-  const { dryRun: isDryRun = false, json } = options;
-  const reason = givenReason(options.reason);
-  if (reason === null)
-    throw new OperatorError({
-      found: "--reason is not usable",
-      remedy: `give a text of 1 to ${MAX_REASON} characters`,
-    });
+export function runEventsErase(ids: string[], options: Options): Promise<void> {
+  const { dryRun = false, source, json } = options;
+  const reason = requireReason(options.reason);
   const filter = filterOf(ids, options);
-  const server = remoteServer(options);
-  if (server === null) return eraseHere(ids, filter, { ...options, reason });
-  await requireFilteredThere(server, options);
   const stop = interruption();
-  const { next, ...found } = await eraseThere(
-    server,
-    { ids, source: options.source, filters: filter && spelledFilters(filter), reason, isDryRun },
-    stop.isAsked,
-  );
-  stop.end();
-  sayIfInterrupted(next);
-  // What it has erased, it has written to its own audit.
-  print({ reason, isDryRun, ...found, now: Date.now() }, json);
-}
-
-/** Erases in the stores of this machine. */
-function eraseHere(ids: readonly string[], filter: EraseFilter | null, options: Options): Promise<void> {
-  const { dryRun: isDryRun = false, reason, source, json } = options;
-  return withStores(async (stores) => {
-    const { events, held, encryption, now } = stores;
-    await requireFiltered(stores, options);
-    const how: EraseOptions = { reason, now, isDryRun };
-    const names: ReadEvents<EventName> = {
-      get: (eventId, of) => eventsOfId(events, eventId, of),
-      startingWith: events.startingWith,
-    };
-    const find = async (eventId: string) =>
-      (await findEvent(names, { eventId, source })) ?? ("there is no such event" as const);
-    const make = async () => {
+  const pace: OperationContext["pace"] = () => async () => {
+    await delay(PAUSE_MS);
+    return !stop.isAsked();
+  };
+  const erasing = async (performer: Performer) => {
+    await requireKnown(performer, options);
+    // The audit has some of the ids.
+    const selection = filter === null ? { ids: ids.slice(0, IDS_PER_REQUEST), source } : { filter };
+    const asked = askedOf(erase, { ...selection, reason, dryRun });
+    let isDone = true;
+    stop.begin();
+    const erased = await performer.asOneChange(erase, asked, async (perform) => {
+      const all: Erased = { events: [], held: [], refused: [], remains: null, missingKeys: [] };
+      const ask = async (part: object) => {
+        const { events, held, refused, remains, missingKeys, cursor } = await perform(erase, {
+          ...part,
+          reason,
+          dryRun,
+        });
+        all.events.push(...events);
+        all.held.push(...held);
+        Object.assign(all, { remains, missingKeys });
+        return { refused, cursor };
+      };
       if (filter === null) {
-        const named = await eraseNamed(events, ids, find, how);
-        return { ...named, removed: await eraseHeld(held, { events: named.erased }, isDryRun) };
-      }
-      const erased: EraseReceipt[] = [];
-      const removed: Awaited<ReturnType<typeof eraseHeld>> = [];
-      const stop = interruption();
-      let next: string | null = null;
-      for (const spelled of spelledFilters(filter)) {
-        const pages = await erasePages(events, spelled, how, stop.isAsked);
-        erased.push(...pages.erased);
-        removed.push(...(await eraseHeld(held, { events: pages.erased, ...searchOf(spelled) }, isDryRun)));
-        next = pages.next;
-        if (next !== null) break;
-      }
-      stop.end();
-      sayIfInterrupted(next);
-      return { erased, removed, refused: [] };
-    };
-    const selection = auditedSelection(filter === null ? { ids, source } : { filter });
-    const { erased, refused, removed } = await makeChange(stores, {
-      action: "events.erase",
-      asked: { ...selection, reason },
-      isDryRun,
-      make,
-      outcome: (done) => ({ events: done.erased.length, held: done.removed.length }),
+        const named = { ids, source, most: IDS_PER_REQUEST };
+        const found = await eachNamed(perform, named, async (part) => (await ask(part)).refused, stop.isAsked);
+        all.refused = found.refused;
+        isDone = found.isDone;
+      } else isDone = await eraseFiltered(filter, ask, stop.isAsked);
+      return { matched: all.events.length, ...all, cursor: null };
     });
-    const remains = isDryRun ? null : await sweep(events);
-    const missingKeys = filter?.search === undefined ? [] : await encryption.missingKeys();
-    const receipt = { events: erased.map(timesOf), held: removed.map(timesOf), refused, remains, missingKeys };
-    print({ reason, isDryRun, ...receipt, now: now() }, json);
-    sayReplaced(stores.settings);
-  });
+    stop.end();
+    if (!isDone) {
+      say("Interrupted: this receipt is of what was done. Run it again to go on.");
+      process.exitCode = 1;
+    }
+    print({ reason, isDryRun: dryRun, ...erased, now: performer.now() }, json);
+    if (performer.stores !== null) sayReplaced(performer.stores.settings);
+  };
+  return withPerformer(options, erasing, { pace });
 }
 
-/** An event or a held delivery with its times as texts. */
-const timesOf = <Item extends { receivedAt: number; erasedAt?: number | null }>({
-  receivedAt,
-  erasedAt,
-  ...item
-}: Item) => ({
-  ...item,
-  receivedAt: isoTime(receivedAt),
-  ...(erasedAt !== undefined && { erasedAt: isoTime(erasedAt) }),
-});
+/** Erases what matches, request by request. Returns false if it was stopped before the end. */
+async function eraseFiltered(
+  filter: EraseFilter,
+  ask: (asked: object) => Promise<{ cursor: string | null }>,
+  isStopAsked: () => boolean,
+): Promise<boolean> {
+  for (const spelled of spelledFilters(filter)) {
+    let cursor: string | undefined;
+    do {
+      cursor = (await ask({ filter: spelled, cursor })).cursor ?? undefined;
+    } while (cursor !== undefined && !isStopAsked());
+    if (cursor !== undefined) return false;
+  }
+  return true;
+}
 
 /** The filter of a command without event ids. Throws {@link OperatorError} if there is none, or one beside ids. */
 function filterOf(ids: readonly string[], options: Options): EraseFilter | null {
@@ -146,44 +121,21 @@ function filterOf(ids: readonly string[], options: Options): EraseFilter | null 
   };
 }
 
-/** Held deliveries have no type, status or error: with one of these only the bytes of erased events are looked for. */
-function searchOf(filter: EraseFilter | null) {
-  const { search: text, source, since, until, type, status, error } = filter ?? {};
-  const isOfEvents = type !== undefined || status !== undefined || error !== undefined;
-  return text === undefined || isOfEvents ? {} : { search: { text, source, since, until } };
-}
-
-/** Erases page by page until it is asked to stop after one. `next` is null if all is done. */
-async function erasePages(events: EventStore, filter: EraseFilter, how: EraseOptions, isStopAsked: () => boolean) {
-  const erased: EraseReceipt[] = [];
-  let cursor: string | undefined;
-  do {
-    const page = await erasePage(events, filter, { ...how, cursor });
-    erased.push(...page.erased);
-    cursor = page.next ?? undefined;
-    if (cursor !== undefined) await delay(PAUSE_MS);
-  } while (cursor !== undefined && !isStopAsked());
-  return { erased, next: cursor ?? null };
-}
-
 /** A filter for each way in which payloads spell a searched text. */
 const spelledFilters = (filter: EraseFilter): EraseFilter[] =>
   filter.search === undefined ? [filter] : spellingsOf(filter.search).map((search) => ({ ...filter, search }));
 
 /** Notes Ctrl+C instead of ending the process at once. */
-function interruption(): { isAsked(): boolean; end(): void } {
+function interruption() {
   let isAsked = false;
   const interrupt = () => {
     isAsked = true;
   };
-  process.once("SIGINT", interrupt);
-  return { isAsked: () => isAsked, end: () => void process.off("SIGINT", interrupt) };
-}
-
-function sayIfInterrupted(next: string | null): void {
-  if (next === null) return;
-  say("Interrupted: this receipt is of what was done. Run it again to go on.");
-  process.exitCode = 1;
+  return {
+    isAsked: () => isAsked,
+    begin: () => void process.once("SIGINT", interrupt),
+    end: () => void process.off("SIGINT", interrupt),
+  };
 }
 
 interface Result extends Erased {

@@ -1,13 +1,11 @@
 import { OperatorError } from "../errors.ts";
-import { payloadJson } from "../events/json.ts";
-import { isoTime } from "../lib/iso-time.ts";
 import { printable, printableLines } from "../lib/printable.ts";
+import { type ShownHeld, shown, shownHeld } from "../operations/held.ts";
 import type { HeldDelivery } from "../webhook/held/held-store.ts";
 import { rawRequestOf, writeRawRequest } from "../webhook/held/raw-request.ts";
-import { shownHeaders, shownPath } from "../webhook/held/shown-held.ts";
+import { operate } from "./operate.ts";
 import { counted, printData, printJson, say } from "./output.ts";
-import { type RemoteOptions, type RemoteServer, remoteServer } from "./remote.ts";
-import { remoteHeld, type ShownHeld } from "./remote-held.ts";
+import { OperationProblem, type RemoteOptions, remoteServer } from "./remote.ts";
 import { withStores } from "./stores.ts";
 import { styled } from "./table.ts";
 import { timeFormat } from "./time.ts";
@@ -28,17 +26,22 @@ export async function runEventsHeldShow(id: string, { raw, utc, json, ...remote 
     say("warning: it has the credentials of the sender: keep it secret.");
     return;
   }
-  const shown = server === null ? shownOf(id, await readHeld(id)) : await readRemote(server, id);
-  if (json) printJson({ ...shown, receivedAt: isoTime(shown.receivedAt) });
-  else print(shown, timeFormat(utc, Date.now()));
+  const found = server === null ? shownHeld(Number(id), await readHeld(id)) : await readRemote(id, remote);
+  // In an order of its own, without what only a server finds out.
+  const { receivedAt, address, method, url, headers, mediaType, bytes, payload, payloadBase64 } = found;
+  const printed = {
+    ...{ id: found.id, source: found.source, reason: found.reason },
+    ...{ receivedAt, address, method, url, headers, mediaType, bytes, payload, payloadBase64 },
+  };
+  if (json) printJson(printed);
+  else print(printed, timeFormat(utc, Date.now()));
 }
 
-async function readRemote(server: RemoteServer, text: string): Promise<ShownHeld> {
-  const found = HELD_ID.test(text) ? await remoteHeld(server).show(text) : null;
-  if (found === null) throw noSuchHeld(text);
-  // In the order of the output on its machine.
-  const { id, source, reason, receivedAt, address, method, url, headers, mediaType, bytes, ...payload } = found;
-  return { id, source, reason, receivedAt, address, method, url, headers, mediaType, bytes, ...payload };
+async function readRemote(id: string, remote: RemoteOptions): Promise<ShownHeld> {
+  if (!HELD_ID.test(id)) throw noSuchHeld(id);
+  return operate(shown, { id }, remote).catch((error) => {
+    throw error instanceof OperationProblem && error.code === "not_found" ? noSuchHeld(id) : error;
+  });
 }
 
 const HELD_ID = /^[0-9]{1,15}$/;
@@ -60,23 +63,6 @@ function noSuchHeld(id: string): OperatorError {
   return new OperatorError({ found: `There is no held delivery ${printable(id)}`, remedy }, 1);
 }
 
-function shownOf(id: string, delivery: HeldDelivery): ShownHeld {
-  const { source, reason, method, origin, address, receivedAt, mediaType, body } = delivery;
-  return {
-    id: Number(id),
-    source,
-    reason,
-    receivedAt,
-    address,
-    method,
-    url: origin + shownPath(delivery),
-    headers: shownHeaders(delivery),
-    mediaType,
-    bytes: body.length,
-    ...payloadJson(body),
-  };
-}
-
 const NAME_WIDTH = 10;
 
 function print(delivery: ShownHeld, time: (ms: number) => string): void {
@@ -85,7 +71,7 @@ function print(delivery: ShownHeld, time: (ms: number) => string): void {
     printData(`${styled("bold", name.padEnd(NAME_WIDTH))}${printable(value)}`);
   fact("source", source);
   fact("reason", reason);
-  fact("received", `${time(receivedAt)} from ${address}`);
+  fact("received", `${time(Date.parse(receivedAt))} from ${address}`);
   fact("request", `${method} ${url}`);
   for (const [name, value] of Object.entries(headers)) fact("header", `${name}: ${value}`);
   fact("payload", `${counted(bytes, "byte")} of ${mediaType || "no media type"}`);

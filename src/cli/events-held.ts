@@ -1,16 +1,15 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { readEnvironment } from "../config/env-file.ts";
 import { readSources } from "../config/sources.ts";
-import { isoTime } from "../lib/iso-time.ts";
-import { type HeldFilter, type HeldStore, type HeldSummary, readInParts } from "../webhook/held/held-store.ts";
-import { type AdmittedHeld, admitHeld, createReverify, REDACTED_REASON } from "../webhook/stages/reverify.ts";
-import { findSource, requireFiltered, requireFilteredThere } from "./find-source.ts";
-import { makeChange } from "./make-change.ts";
-import { parseTime, wholeNumber } from "./option-values.ts";
+import { listed, reverify } from "../operations/held.ts";
+import type { OutputOf } from "../operations/operation.ts";
+import { REDACTED_REASON } from "../webhook/stages/reverify.ts";
+import { findSource, requireKnown } from "./find-source.ts";
+import { type Performer, withPerformer } from "./operate.ts";
+import { timeOption, wholeNumber } from "./option-values.ts";
 import { counted, printJson, say } from "./output.ts";
-import { type RemoteOptions, remoteServer } from "./remote.ts";
-import { remoteHeld } from "./remote-held.ts";
-import { PAUSE_MS, withStores } from "./stores.ts";
+import type { RemoteOptions } from "./remote.ts";
+import { PAUSE_MS } from "./stores.ts";
 import { printTable } from "./table.ts";
 import { timeFormat } from "./time.ts";
 
@@ -22,30 +21,43 @@ interface HeldOptions extends RemoteOptions {
   json?: boolean;
 }
 
+type HeldItem = OutputOf<typeof listed>["items"][number];
+
 const MAX_LISTED = 1_000_000;
+const PAGE = 500;
 
 /** Prints the deliveries that were refused for their signature and are kept, the oldest first. */
-export async function runEventsHeld({ limit = "50", ...options }: HeldOptions): Promise<void> {
-  const { source, since } = options;
+export function runEventsHeld({ limit = "50", ...options }: HeldOptions): Promise<void> {
   const most = wholeNumber("--limit", limit, MAX_LISTED);
-  const server = remoteServer(options);
-  if (server !== null) {
-    await requireFilteredThere(server, { source });
-    const now = Date.now();
-    print(await remoteHeld(server).list({ ...filterOf(source, since, now), limit: most }), now, options);
-    return;
-  }
-  return withStores(async (stores) => {
-    const { held, now: clock } = stores;
-    await requireFiltered(stores, { source });
-    const now = clock();
-    print(await held.list({ ...filterOf(source, since, now), limit: most }), now, options);
+  return withPerformer(options, async (performer) => {
+    await requireKnown(performer, { source: options.source });
+    const items: HeldItem[] = [];
+    for await (const page of pagesOf(performer, options, Math.min(PAGE, most))) {
+      items.push(...page.slice(0, most - items.length));
+      if (items.length === most) break;
+    }
+    print(items, performer.now(), options);
   });
 }
 
-function print(rows: readonly HeldSummary[], now: number, { utc, json }: HeldOptions): void {
+/** The held deliveries in order of arrival, page by page. */
+async function* pagesOf(
+  { perform, now }: Performer,
+  { source, since }: Pick<HeldOptions, "source" | "since">,
+  limit = PAGE,
+): AsyncGenerator<HeldItem[]> {
+  const filter = { source, since: since === undefined ? undefined : timeOption("--since", since, now()) };
+  for (let cursor: string | undefined; ; ) {
+    const page = await perform(listed, { ...filter, limit: String(limit), cursor });
+    yield page.items;
+    if (page.cursor === null) return;
+    cursor = page.cursor;
+  }
+}
+
+function print(rows: readonly HeldItem[], now: number, { utc, json }: HeldOptions): void {
   if (json) {
-    printJson(rows.map((row) => ({ ...row, receivedAt: isoTime(row.receivedAt) })));
+    printJson(rows);
     return;
   }
   const time = timeFormat(utc, now);
@@ -55,7 +67,7 @@ function print(rows: readonly HeldSummary[], now: number, { utc, json }: HeldOpt
       String(id),
       source,
       reason,
-      time(receivedAt),
+      time(Date.parse(receivedAt)),
       address,
       String(bytes),
     ]),
@@ -69,91 +81,43 @@ interface ReverifyOptions extends RemoteOptions {
   json?: boolean;
 }
 
-const PAGE = 500;
-
 /** Stores the held deliveries of a source that its present secrets verify, in order of arrival. Others stay held. */
-export async function runEventsReverify({ source: name, since, dryRun = false, ...options }: ReverifyOptions) {
-  const server = remoteServer(options);
-  if (server !== null) {
-    await requireFilteredThere(server, { source: name });
-    const held = remoteHeld(server);
-    const reverify = (page: HeldSummary[]) => held.reverify(page, dryRun);
-    return report(await reverifyPages(held, filterOf(name, since, Date.now()), reverify), { ...options, dryRun });
-  }
-  const source = findSource(readSources(readEnvironment()), name);
-  const verify = createReverify(source);
-  return withStores(async (stores) => {
-    const { held, events, now } = stores;
-    const reverify = async (page: HeldSummary[]) => {
-      const totals = noneReverified();
-      for await (const part of readInParts(held, page))
-        addTo(totals, await admitHeld({ events, held }, part, verify, dryRun));
-      if (!dryRun) await delay(PAUSE_MS);
-      return totals;
-    };
-    const totals = await makeChange(stores, {
-      action: "held.reverify",
-      asked: { source: name },
-      isDryRun: dryRun,
-      make: () => reverifyPages(held, filterOf(name, since, now()), reverify),
-      outcome: ({ admitted }) => ({ admitted }),
+export async function runEventsReverify(options: ReverifyOptions): Promise<void> {
+  const { source, dryRun = false, json } = options;
+  return withPerformer(options, async (performer) => {
+    const { server, asOneChange } = performer;
+    if (server === null) findSource(readSources(readEnvironment()), source);
+    else await requireKnown(performer, { source });
+    const totals = await asOneChange(reverify, dryRun ? null : { source }, async (perform) => {
+      const all: Reverified = { matched: 0, admitted: 0, duplicates: 0, refused: [] };
+      for await (const page of pagesOf(performer, options)) {
+        if (page.length === 0) break;
+        const part = await perform(reverify, { ids: page.map(({ id }) => id), dryRun });
+        for (const name of ["matched", "admitted", "duplicates"] as const) all[name] += part[name];
+        all.refused.push(...part.refused);
+        if (server === null && !dryRun) await delay(PAUSE_MS);
+      }
+      return all;
     });
-    report(totals, { ...options, dryRun });
+    report(totals, { dryRun, json });
   });
 }
 
-const noneReverified = (): AdmittedHeld => ({ genuine: 0, admitted: 0, duplicates: 0, refused: [] });
-
-function addTo(totals: AdmittedHeld, { genuine, admitted, duplicates, refused }: AdmittedHeld): void {
-  totals.genuine += genuine;
-  totals.admitted += admitted;
-  totals.duplicates += duplicates;
-  totals.refused.push(...refused);
-}
-
-/** Takes all pages of a filter, in order of arrival. */
-async function reverifyPages(
-  held: Pick<HeldStore, "list">,
-  filter: Omit<HeldFilter, "limit">,
-  reverify: (page: HeldSummary[]) => Promise<AdmittedHeld>,
-): Promise<AdmittedHeld> {
-  const totals = noneReverified();
-  for await (const page of pagesOf(held, filter)) addTo(totals, await reverify(page));
-  return totals;
-}
+type Reverified = OutputOf<typeof reverify>;
 
 function report(
-  { genuine, admitted, duplicates, refused: all }: AdmittedHeld,
-  { dryRun, json }: { dryRun: boolean; json?: boolean },
+  { matched, admitted, duplicates, refused: all }: Reverified,
+  { dryRun, json }: { dryRun: boolean; json: boolean | undefined },
 ): void {
   const refused = all.length;
-  if (json && dryRun) printJson({ matched: genuine, refused });
-  else if (json) printJson({ matched: genuine, admitted, duplicates, refused });
+  if (json && dryRun) printJson({ matched, refused });
+  else if (json) printJson({ matched, admitted, duplicates, refused });
   else if (dryRun)
-    say(`${counted(genuine, "delivery", "deliveries")} would be admitted, and ${refused} would stay held.`);
+    say(`${counted(matched, "delivery", "deliveries")} would be admitted, and ${refused} would stay held.`);
   else say(`Admitted ${counted(admitted, "event")}. ${duplicates} were stored before, and ${refused} stay held.`);
   const redacted = all.filter(({ reason }) => reason === REDACTED_REASON).length;
   if (redacted > 0)
     say(
       `${redacted} of them were redacted when they came. Nothing verifies them any more: let the sender repeat them.`,
     );
-}
-
-function filterOf(source: string | undefined, since: string | undefined, now: number): Omit<HeldFilter, "limit"> {
-  return {
-    ...(source !== undefined && { source }),
-    ...(since !== undefined && { since: parseTime("--since", since, now) }),
-  };
-}
-
-async function* pagesOf(
-  held: Pick<HeldStore, "list">,
-  filter: Omit<HeldFilter, "limit">,
-): AsyncGenerator<HeldSummary[]> {
-  for (let after = 0; ; ) {
-    const page = await held.list({ ...filter, after, limit: PAGE });
-    if (page.length === 0) return;
-    yield page;
-    after = page.at(-1)?.id ?? after;
-  }
 }

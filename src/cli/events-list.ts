@@ -2,15 +2,15 @@ import { setTimeout as delay } from "node:timers/promises";
 import { OperatorError } from "../errors.ts";
 import { LIST_CURSOR } from "../events/cursors.ts";
 import type { Status } from "../events/event.ts";
-import { summaryJson } from "../events/json.ts";
-import type { EventFilter, EventPage, EventStore, EventSummary } from "../events/store.ts";
+import { isSearched } from "../events/search-window.ts";
 import { printable } from "../lib/printable.ts";
-import { requireFiltered, requireFilteredThere } from "./find-source.ts";
+import { listed } from "../operations/events.ts";
+import type { InputOf, OutputOf } from "../operations/operation.ts";
+import { requireKnown } from "./find-source.ts";
+import { operate, type Perform, withPerformer } from "./operate.ts";
 import { eventConditions, type FilterOptions, wholeNumber } from "./option-values.ts";
 import { jsonLine, printData, printJson, say } from "./output.ts";
-import { type RemoteOptions, type RemoteServer, remoteServer } from "./remote.ts";
-import { remoteEvents } from "./remote-events.ts";
-import { withStores } from "./stores.ts";
+import type { RemoteOptions } from "./remote.ts";
 import { type Column, printTable, STATUS_STYLE, styled } from "./table.ts";
 import { timeFormat } from "./time.ts";
 
@@ -26,7 +26,8 @@ interface ListOptions extends FilterOptions, RemoteOptions {
 }
 
 const FOLLOW_INTERVAL_MS = 500;
-const FOLLOW_PAGE = 1000;
+// The most that a request may list.
+const PAGE = 500;
 // How long a search goes on. It can be continued.
 const SEARCH_MS = 10_000;
 
@@ -36,65 +37,65 @@ const SEARCH_MS = 10_000;
  */
 export function runEventsList(options: ListOptions): Promise<void> {
   const filter = toFilter(options, Date.now());
-  const server = remoteServer(options);
-  if (server !== null) return listRemote(server, filter, options);
-  return withStores(async (stores) => {
-    const { events, encryption } = stores;
-    await requireFiltered(stores, options);
-    await listFrom(events, filter, options);
-    const missing = filter.search === undefined ? [] : await encryption.missingKeys();
+  const most = wholeNumber("--limit", options.limit, MAX_LIMIT);
+  return withPerformer(options, async (performer) => {
+    const { perform, stores } = performer;
+    await requireKnown(performer, options);
+    const found = await listOrSearch(perform, filter, most);
+    if (!options.follow) printFound(found, most, isFiltered(filter), options);
+    else {
+      for (const event of found.items.reverse()) printLine(event, options);
+      await follow(perform, { ...filter, after: found.newer }, options);
+    }
+    if (stores === null || filter.search === undefined) return;
+    const missing = await stores.encryption.missingKeys();
     if (missing.length > 0) say(`Payloads that are encrypted with ${missing.join(", ")} were not searched.`);
   });
 }
 
-async function listRemote(server: RemoteServer, filter: EventFilter, options: ListOptions): Promise<void> {
-  await requireFilteredThere(server, options);
-  await listFrom(remoteEvents(server), filter, options);
-}
+type Filter = InputOf<typeof listed>;
+type EventsPage = OutputOf<typeof listed>;
+type EventItem = EventsPage["items"][number];
 
-async function listFrom(events: ListedEvents, filter: EventFilter, options: ListOptions): Promise<void> {
-  const page = await listOrSearch(events, filter);
-  if (!options.follow) return printPage(page, filter, options);
-  for (const event of page.items.reverse()) printLine(event, options);
-  return follow(events, { ...filter, after: page.newer }, options);
-}
-
-type ListedEvents = Pick<EventStore, "list">;
-
-function printPage({ items, older }: EventPage, filter: EventFilter, options: ListOptions): void {
-  const isUnfinished = older !== null && items.length < filter.limit;
-  if (isUnfinished) say(`Not all events were searched. Continue with --cursor ${older}`);
+function printFound({ items, cursor }: EventsPage, most: number, isFiltered: boolean, options: ListOptions): void {
+  const isUnfinished = cursor !== null && items.length < most;
+  if (isUnfinished) say(`Not all events were searched. Continue with --cursor ${cursor}`);
   if (options.json) {
-    printJson(items.map(summaryJson));
+    printJson(items.map(printed));
     return;
   }
   if (items.length > 0) printEvents(items, options);
-  else if (!isUnfinished) say(isFiltered(filter) ? "No events match." : "There are no events yet.");
-  if (older !== null && !isUnfinished) say(`More than ${filter.limit} events match. Continue with --cursor ${older}`);
+  else if (!isUnfinished) say(isFiltered ? "No events match." : "There are no events yet.");
+  if (cursor !== null && !isUnfinished) say(`More than ${most} events match. Continue with --cursor ${cursor}`);
 }
 
-/** Lists events. A search of payloads goes on for some time, in short steps. */
-async function listOrSearch(events: ListedEvents, filter: EventFilter): Promise<EventPage> {
+/** An event in JSON output, which has no routes. */
+const printed = ({ routes: _, ...event }: EventItem) => event;
+
+/** Lists events, page by page. A search goes on for some time. */
+async function listOrSearch(perform: Perform, filter: Filter, most: number): Promise<EventsPage> {
   const deadline = performance.now() + SEARCH_MS;
-  const { items, older: first, newer } = await events.list(filter);
-  let older = first;
-  while (older !== null && items.length < filter.limit && performance.now() < deadline) {
-    const page = await events.list({ ...filter, before: older, limit: filter.limit - items.length });
+  const first = await perform(listed, { ...filter, limit: String(Math.min(PAGE, most)) });
+  const { items } = first;
+  let { cursor } = first;
+  while (cursor !== null && items.length < most && (!isSearched(filter) || performance.now() < deadline)) {
+    const limit = String(Math.min(PAGE, most - items.length));
+    const page = await perform(listed, { ...filter, cursor, limit });
     items.push(...page.items);
-    older = page.older;
+    cursor = page.cursor;
   }
-  return { items, older, newer };
+  return { items, cursor, newer: first.newer };
 }
 
 interface EventColumn extends Column {
-  value(event: EventSummary): string;
+  value(event: EventItem): string;
   /** Whether the column is useful for these events. */
-  isNeeded?(items: readonly EventSummary[]): boolean;
+  isNeeded?(items: readonly EventItem[]): boolean;
 }
 
 function columnsFor(time: (ms: number) => string): EventColumn[] {
   return [
-    { heading: "RECEIVED", value: ({ receivedAt }) => time(receivedAt) },
+    { heading: "RECEIVED", value: ({ receivedAt }) => time(Date.parse(receivedAt)) },
     { heading: "STATUS", value: ({ status }) => status, style: (status) => STATUS_STYLE[status as Status] },
     { heading: "ATTEMPTS", givesWay: 3, value: ({ attempts }) => String(attempts) },
     {
@@ -122,7 +123,7 @@ function columnsFor(time: (ms: number) => string): EventColumn[] {
   ];
 }
 
-function printEvents(items: readonly EventSummary[], { utc }: ListOptions): void {
+function printEvents(items: readonly EventItem[], { utc }: ListOptions): void {
   const columns = columnsFor(timeFormat(utc, Date.now())).filter(({ isNeeded }) => isNeeded?.(items) ?? true);
   printTable(
     columns,
@@ -131,73 +132,53 @@ function printEvents(items: readonly EventSummary[], { utc }: ListOptions): void
 }
 
 /** Prints new events as they arrive, until the process ends. */
-async function follow(
-  events: ListedEvents,
-  filter: EventFilter & { after: string },
-  options: ListOptions,
-): Promise<void> {
+async function follow(perform: Perform, filter: Filter & { after: string }, options: ListOptions): Promise<void> {
   let { after } = filter;
   for (;;) {
     await delay(FOLLOW_INTERVAL_MS);
-    const found = await newerThan(events, { ...filter, after, limit: FOLLOW_PAGE });
+    const found = await listOrSearch(perform, { ...filter, after }, Number.POSITIVE_INFINITY);
     for (const event of found.items.reverse()) printLine(event, options);
     after = found.newer;
   }
 }
 
-/** All events after a cursor, newest first. `limit` is the size of the pages that are read. */
-async function newerThan(events: ListedEvents, filter: EventFilter): Promise<{ items: EventSummary[]; newer: string }> {
-  const first = await events.list(filter);
-  const items = [...first.items];
-  for (let { older } = first; older !== null; ) {
-    const page = await events.list({ ...filter, before: older });
-    items.push(...page.items);
-    older = page.older;
-  }
-  return { items, newer: first.newer };
-}
-
 /** Prints one event as a line. The columns are not aligned, because later events are not known yet. */
-function printLine(event: EventSummary, { json }: ListOptions): void {
-  const shown = summaryJson(event);
+function printLine(event: EventItem, { json }: ListOptions): void {
   if (json) {
-    printData(jsonLine(shown));
+    printData(jsonLine(printed(event)));
     return;
   }
-  const { receivedAt, status, source, type, eventId } = shown;
+  const { receivedAt, status, source, type, eventId } = event;
   printData([receivedAt, styled(STATUS_STYLE[status], status), source, printable(type), printable(eventId)].join("  "));
 }
 
-const isFiltered = ({ limit: _, ...conditions }: EventFilter) => Object.keys(conditions).length > 0;
+const isFiltered = (filter: Filter) => Object.keys(filter).length > 0;
 
 const MAX_LIMIT = 999_999;
 
 /** Reads the options of `events list`. Throws an {@link OperatorError} that names a bad option. */
-function toFilter(options: ListOptions, now: number): EventFilter {
-  const { status, route, until, search, cursor, limit } = options;
+function toFilter(options: ListOptions, now: number): Filter {
+  const { status, route, until, search, cursor } = options;
   if (cursor !== undefined && !LIST_CURSOR.test(cursor))
     throw new OperatorError({ found: "--cursor is not usable", remedy: "give a cursor that an earlier list printed" });
   if (options.follow && (until !== undefined || cursor !== undefined || search !== undefined))
     throw new OperatorError("--follow cannot be used with --until, --search or --cursor");
   if (search === "") throw new OperatorError({ found: "--search is empty", remedy: "give a part of a payload" });
   return {
-    limit: wholeNumber("--limit", limit, MAX_LIMIT),
     ...(status === undefined ? {} : { status }),
     ...(route === undefined ? {} : { route }),
     ...eventConditions(options, now),
     ...(search === undefined ? {} : { search }),
-    ...(cursor === undefined ? {} : { before: cursor }),
+    ...(cursor === undefined ? {} : { cursor }),
   };
 }
 
-const NEWEST = 100;
+const NEWEST = "100";
 // Ids that a shell reads as one word, without special characters.
 const PLAIN_ID = /^[A-Za-z0-9._:@+-]+$/;
 
 /** Prints the ids of the newest events, one per line, for shell completion. */
-export function runEventIds(): Promise<void> {
-  return withStores(async ({ events }) => {
-    const { items } = await events.list({ limit: NEWEST });
-    for (const { eventId } of items) if (PLAIN_ID.test(eventId)) printData(eventId);
-  });
+export async function runEventIds(): Promise<void> {
+  const { items } = await operate(listed, { limit: NEWEST }, {});
+  for (const { eventId } of items) if (PLAIN_ID.test(eventId)) printData(eventId);
 }

@@ -1,51 +1,28 @@
 import { OperatorError } from "../errors.ts";
-import type { EventName, EventStore } from "../events/store.ts";
+import type { EventName } from "../events/store.ts";
 import { printable } from "../lib/printable.ts";
-
-/** The id of an event or its beginning, and its source if several sources have the id. */
-interface OneEvent {
-  eventId: string;
-  source: string | undefined;
-}
-
-/** Where an event is looked for. */
-export interface ReadEvents<Found extends EventName> extends Pick<EventStore, "startingWith"> {
-  get(eventId: string, source?: string): Promise<Found[]>;
-}
+import { ids } from "../operations/events.ts";
+import type { Perform } from "./operate.ts";
 
 // A shorter one would often be a mistake.
 const SHORTEST_BEGINNING = 4;
 const MOST_NAMED = 5;
 
 /**
- * The event with this id, or the only one whose id begins so; null if there is none. Throws {@link OperatorError} if
- * there are several.
+ * The name of the event with this id, or of the only one whose id begins so; null if there is none. `source` is needed
+ * if several sources have the id. Throws {@link OperatorError} if there are several.
  */
-export async function findEvent<Found extends EventName>(
-  events: ReadEvents<Found>,
-  { eventId, source }: OneEvent,
-): Promise<Found | null> {
-  const found = await events.get(eventId, source);
-  if (found.length > 1) throw inSeveralSources(eventId, found);
-  if (found[0]) return found[0];
-  const name = await findName(events, { eventId, source });
-  const [event = null] = name === null ? [] : await events.get(name.eventId, name.source);
-  return event;
-}
-
-/** The name of the only event whose id is this or begins so. Null, and throws, as {@link findEvent}. */
-export async function findName(
-  events: Pick<EventStore, "startingWith">,
-  { eventId, source }: OneEvent,
+export async function findEvent(
+  perform: Perform,
+  { eventId, source }: { eventId: string; source: string | undefined },
 ): Promise<EventName | null> {
-  if (eventId.length < SHORTEST_BEGINNING) return null;
-  const begun = await events.startingWith(eventId, source, MOST_NAMED + 1);
+  if (eventId === "") return null;
+  const { items: begun } = await perform(ids, { prefix: eventId, source });
   const same = begun.filter((name) => name.eventId === eventId);
-  const names = same.length > 0 ? same : begun;
-  const [name, ...others] = names;
+  const [name, ...others] = same.length > 0 || eventId.length < SHORTEST_BEGINNING ? same : begun;
   if (!name) return null;
-  if (others.some((other) => other.eventId !== name.eventId)) throw isAmbiguous(eventId, names);
-  if (others.length > 0) throw inSeveralSources(name.eventId, names);
+  if (others.some((other) => other.eventId !== name.eventId)) throw isAmbiguous(eventId, [name, ...others]);
+  if (others.length > 0) throw inSeveralSources(name.eventId, [name, ...others]);
   return name;
 }
 

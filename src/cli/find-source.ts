@@ -2,13 +2,12 @@ import { readEnvironment } from "../config/env-file.ts";
 import { remedyAt } from "../config/service.ts";
 import { readSources } from "../config/sources.ts";
 import { OperatorError, SettingsError } from "../errors.ts";
-import type { EventStore } from "../events/store.ts";
 import type { Stores } from "../stores.ts";
 import { DEFAULT_SOURCE_NAME } from "../webhook/default-source.ts";
 import type { Source } from "../webhook/source.ts";
+import type { Performer } from "./operate.ts";
 import { remedyForName } from "./option-values.ts";
 import type { RemoteServer } from "./remote.ts";
-import { remoteEvents } from "./remote-events.ts";
 import { noSuchRoute, readRoutes } from "./routes.ts";
 
 /** Returns the source of this name. Throws {@link OperatorError} if there is none. */
@@ -40,12 +39,16 @@ interface Filtered {
   route?: string | undefined;
 }
 
-/** The names that a filter may have, and the events of a source. Null if every name may be right. */
+/** The names that a filter may have; null if every name may be right. `events` reads one of a source. */
 interface KnownNames {
   sources(): Promise<string[] | null>;
   routes(): Promise<string[] | null>;
-  events: Pick<EventStore, "list">;
+  events(source: string): Promise<{ items: readonly unknown[] }>;
 }
+
+/** Throws as {@link requireFiltered}, here or on another machine. */
+export const requireKnown = ({ stores, server }: Performer, filtered: Filtered): Promise<void> =>
+  server === null ? requireFiltered(stores, filtered) : requireFilteredThere(server, filtered);
 
 /**
  * Throws {@link OperatorError} if a filter names a source or a route that is neither configured nor stored. Without a
@@ -55,7 +58,7 @@ export function requireFiltered(
   { sources, events }: Pick<Stores, "sources" | "events">,
   filtered: Filtered,
 ): Promise<void> {
-  return requireKnown(
+  return requireNamed(
     {
       async sources() {
         const configured = namesOf(() => readSources(readEnvironment()));
@@ -65,7 +68,7 @@ export function requireFiltered(
         const configured = namesOf(() => readRoutes(readEnvironment()));
         return configured && [...configured, ...(await events.routes(Date.now())).map((record) => record.route)];
       },
-      events,
+      events: (source) => events.list({ source, limit: 1 }),
     },
     filtered,
   );
@@ -73,11 +76,11 @@ export function requireFiltered(
 
 /** Does what {@link requireFiltered} does, for a server on another machine. */
 export function requireFilteredThere(server: RemoteServer, filtered: Filtered): Promise<void> {
-  return requireKnown(
+  return requireNamed(
     {
       sources: async () => (await server.get<{ items: Named[] }>("sources")).items.map(({ name }) => name),
       routes: async () => (await server.get<{ routes: Named[] }>("status")).routes.map(({ name }) => name),
-      events: remoteEvents(server),
+      events: (source) => server.raw("events", { source, limit: 1 }),
     },
     filtered,
   );
@@ -87,10 +90,10 @@ interface Named {
   name: string;
 }
 
-async function requireKnown({ sources, routes, events }: KnownNames, { source, route }: Filtered): Promise<void> {
+async function requireNamed({ sources, routes, events }: KnownNames, { source, route }: Filtered): Promise<void> {
   if (source !== undefined) {
     const names = await sources();
-    if (names && !names.includes(source) && (await events.list({ source, limit: 1 })).items.length === 0)
+    if (names && !names.includes(source) && (await events(source)).items.length === 0)
       throw noSuchSource(source, names);
   }
   if (route !== undefined) {
@@ -100,9 +103,12 @@ async function requireKnown({ sources, routes, events }: KnownNames, { source, r
 }
 
 /** The names of what is configured. Null if the configuration is not usable. */
-function namesOf(read: () => readonly { name: string }[]): string[] | null {
+const namesOf = (read: () => readonly Named[]) => ifUsable(read)?.map(({ name }) => name) ?? null;
+
+/** What is configured. Null if the configuration is not usable. */
+export function ifUsable<Part>(read: () => Part): Part | null {
   try {
-    return read().map(({ name }) => name);
+    return read();
   } catch (error) {
     if (error instanceof SettingsError) return null;
     throw error;

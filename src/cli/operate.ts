@@ -1,8 +1,9 @@
 import { hostname } from "node:os";
+import { setTimeout as delay } from "node:timers/promises";
 import { createNotify } from "../alerts/notifiers.ts";
 import { testNotifiers } from "../alerts/test-notifiers.ts";
 import { readEnvironment } from "../config/env-file.ts";
-import { handlerEnvironment, readConfigFile } from "../config/file/config-file.ts";
+import { handlerEnvironment, readConfigFile, readRetentionOf } from "../config/file/config-file.ts";
 import { ROUTE_SETTING_NAMES, routesOf, shadowsOf } from "../config/routes.ts";
 import { readSettings } from "../config/settings.ts";
 import { readSources } from "../config/sources.ts";
@@ -15,24 +16,44 @@ import {
   type OutputOf,
   readInput,
 } from "../operations/operation.ts";
-import type { Stores } from "../stores.ts";
 import { makeChange } from "./make-change.ts";
 import { OperationProblem, type RemoteOptions, type RemoteServer, remoteServer } from "./remote.ts";
-import { withStores } from "./stores.ts";
+import { type CommandStores, PAUSE_MS, withStores } from "./stores.ts";
 
-/** Does operations: on the stores of this machine, or on a server elsewhere. */
-interface Performer {
-  /** Throws {@link OperationProblem} for what the API answers with a problem. Members without a value are left out. */
-  perform<One extends Operation>(one: One, input: InputOf<One>): Promise<OutputOf<One>>;
-  /** Null on this machine. */
-  server: RemoteServer | null;
-}
+/** Does an operation. Throws {@link OperationProblem} for what the API answers with a problem. */
+export type Perform = <One extends Operation>(one: One, input: InputOf<One>) => Promise<OutputOf<One>>;
 
-/** Runs a command on the server that the options name, or else on the stores of this machine. */
-async function withPerformer(options: RemoteOptions, command: (operator: Performer) => Promise<void>): Promise<void> {
+/** Where operations are done: on the stores of this machine, or on a server elsewhere. */
+type Place = { stores: CommandStores; server: null } | { stores: null; server: RemoteServer };
+
+/** Does operations in a place. */
+export type Performer = Place & {
+  perform: Perform;
+  /**
+   * Does an operation part by part, and returns what has come of all parts. Here they are one change in the audit, of
+   * what was asked; null: nothing is changed. On a server each part is one.
+   */
+  asOneChange<One extends Operation & { kind: "change" }>(
+    one: One,
+    asked: object | null,
+    make: (perform: Perform) => Promise<OutputOf<One>>,
+  ): Promise<OutputOf<One>>;
+  /** The clock of the stores. */
+  now(): number;
+};
+
+/**
+ * Runs a command on the server that the options name, or else on the stores of this machine. `own` is what its
+ * operations use there instead of {@link commandConfiguration}.
+ */
+export async function withPerformer(
+  options: RemoteOptions,
+  command: (performer: Performer) => Promise<void>,
+  own: Partial<OperationContext> = {},
+): Promise<void> {
   const server = remoteServer(options);
   if (server !== null) return command(performerThere(server));
-  await withStores((stores) => command(performerHere(stores)));
+  await withStores((stores) => command(performerHere(stores, own)));
 }
 
 /** Does one operation on the server that the options name, or else on the stores of this machine. */
@@ -49,33 +70,42 @@ export async function operate<One extends Operation>(
 }
 
 function performerThere(server: RemoteServer): Performer {
-  return {
-    server,
-    perform(one, input) {
-      if (one.kind === "change") return server.post(one.path, input);
-      return server.raw(one.path, input as Record<string, string>);
-    },
+  const perform: Perform = (one, input) => {
+    if (one.kind === "change") return server.post(one.path, input);
+    // A parameter of a path may be given in the query.
+    return server.raw(one.path.replace(/:[a-z]+/, "-"), input as Record<string, string>);
   };
+  return { perform, asOneChange: (_one, _asked, make) => make(perform), stores: null, server, now: Date.now };
 }
 
 /** Does operations on open stores. */
-function performerHere(stores: Stores): Performer {
-  const context: OperationContext = { ...commandConfiguration, stores };
-  return {
-    server: null,
-    async perform(one, given) {
-      try {
-        const input = readInput(one, given);
-        const audited = one.kind === "change" ? one.audited : null;
-        const asked = audited?.asked(input) ?? null;
-        const make = () => one.run(context, input);
-        if (audited === null || asked === null) return await make();
-        return await makeChange(stores, { action: audited.action, asked, make, outcome: audited.outcome });
-      } catch (error) {
-        throw error instanceof AppError ? problemOf(error) : error;
-      }
-    },
+function performerHere(stores: CommandStores, own: Partial<OperationContext>): Performer {
+  const context: OperationContext = { ...commandConfiguration, ...own, stores };
+  const perform: Perform = async (one, input) => one.run(context, readInput(one, input));
+  const asOneChange: Performer["asOneChange"] = (one, asked, make) => {
+    if (one.audited === null || asked === null) return make(perform).catch(throwProblem);
+    const { action, outcome } = one.audited;
+    return makeChange(stores, { action, asked, make: () => make(perform), outcome }).catch(throwProblem);
   };
+  return {
+    perform: async (one, input) =>
+      one.kind === "change"
+        ? asOneChange(one, askedOf(one, input), () => perform(one, input))
+        : perform(one, input).catch(throwProblem),
+    asOneChange,
+    stores,
+    server: null,
+    now: stores.now,
+  };
+}
+
+/** What the audit has of an operation. Null if it changes nothing. Throws {@link OperationProblem}. */
+export function askedOf<One extends Operation & { kind: "change" }>(one: One, input: InputOf<One>): object | null {
+  try {
+    return one.audited?.asked(readInput(one, input)) ?? null;
+  } catch (error) {
+    return throwProblem(error);
+  }
 }
 
 /** What a command finds in the environment and the configuration file. It is read when it is asked for. */
@@ -83,6 +113,11 @@ export const commandConfiguration: Omit<OperationContext, "stores"> = {
   routes: () => routesOf(readSettings(readEnvironment(), ROUTE_SETTING_NAMES), readConfigFile(readEnvironment())),
   shadows: () => shadowsOf(readSettings(readEnvironment(), ROUTE_SETTING_NAMES), readConfigFile(readEnvironment())),
   sources: () => readSources(readEnvironment()),
+  retention: () => readRetentionOf(readEnvironment()),
+  pace: () => async () => {
+    await delay(PAUSE_MS);
+    return true;
+  },
   isAvailable: () => true,
   async testNotifiers() {
     const environment = readEnvironment();
@@ -96,7 +131,9 @@ export const commandConfiguration: Omit<OperationContext, "stores"> = {
   },
 };
 
-function problemOf(error: AppError): OperationProblem {
+/** Throws what the API answers with a problem as one. The cause of others is shown, because it is on this machine. */
+function throwProblem(error: unknown): never {
+  if (!(error instanceof AppError) || error.status >= 500) throw error;
   const [first] = error.errors ?? [];
-  return new OperationProblem(error, first ? `${first.path} ${first.message}` : PROBLEMS[error.code].detail);
+  throw new OperationProblem(error, first ? `${first.path} ${first.message}` : PROBLEMS[error.code].detail);
 }

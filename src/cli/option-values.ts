@@ -1,9 +1,8 @@
 import { parseDurationMs } from "../config/units.ts";
 import { OperatorError } from "../errors.ts";
 import { MAX_FOR_MS } from "../events/limits.ts";
-import type { EventFilter } from "../events/store.ts";
 import { canonicalAddress } from "../http/proxies.ts";
-import { parseIsoTime } from "../lib/iso-time.ts";
+import { isoTime, parseIsoTime } from "../lib/iso-time.ts";
 import { nearest } from "../lib/nearest.ts";
 
 /**
@@ -70,16 +69,17 @@ export interface FilterOptions {
   error?: string;
 }
 
-/** Reads the options. Throws an `OperatorError` that names a time that is not usable. */
-export function eventConditions(
-  { source, type, since, until, error }: FilterOptions,
-  now: number,
-): Pick<EventFilter, keyof FilterOptions> {
+/** Reads the options, as operations take them. Throws an `OperatorError` that names a time that is not usable. */
+export function eventConditions({ source, type, since, until, error }: FilterOptions, now: number) {
   return {
     ...(source === undefined ? {} : { source }),
     ...(type === undefined ? {} : { type }),
-    ...(since === undefined ? {} : { since: parseTime("--since", since, now) }),
-    ...(until === undefined ? {} : { until: parseTime("--until", until, now) }),
+    ...(since === undefined ? {} : { since: timeOption("--since", since, now) }),
+    ...(until === undefined ? {} : { until: timeOption("--until", until, now) }),
     ...(error === undefined ? {} : { error }),
   };
 }
+
+/** A time, or a duration before now, as operations take it. Throws {@link OperatorError}. */
+export const timeOption = (option: string, text: string, now: number) =>
+  isoTime(Math.max(0, parseTime(option, text, now)));

@@ -143,7 +143,10 @@ async function refusal(response: Response): Promise<OperatorError> {
   if (code === "insufficient_scope") {
     const scope = /scope="([^"]+)"/.exec(response.headers.get("www-authenticate") ?? "")?.[1];
     const remedy = scope === undefined ? "use a command there" : `create one with --scope ${scope} there`;
-    return new OperatorError({ found: "The token lacks the scope for this", remedy }, 1);
+    return new OperationProblem(
+      { code, status: response.status },
+      { found: "The token lacks the scope for this", remedy },
+    );
   }
   const [first] = (problem.errors ?? []) as { path: string; message: string }[];
   const found = `The server answered ${code}${first ? `: ${first.path} ${first.message}` : detail && `: ${detail}`}`;

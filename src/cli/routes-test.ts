@@ -11,10 +11,10 @@ import { reasonOf } from "../worker/routing.ts";
 import { startProcessEvaluator } from "../worker/transform/process-evaluator.ts";
 import { createTransformer } from "../worker/transform/transformer.ts";
 import { findEvent, noSuchEvent } from "./find-event.ts";
+import { withPerformer } from "./operate.ts";
 import { parseTime } from "./option-values.ts";
 import { counted, printData, printJson, say } from "./output.ts";
 import { readRoutesOf } from "./routes.ts";
-import { withStores } from "./stores.ts";
 import { printTable } from "./table.ts";
 
 interface TestOptions {
@@ -67,9 +67,11 @@ interface Stored {
 /** Tests one stored event, or those since a time. */
 async function testStored(routes: readonly Route[], { eventId, source, since = "0" }: Stored): Promise<BackTest> {
   let result: BackTest | undefined;
-  await withStores(async ({ events, now }) => {
+  await withPerformer({}, async ({ perform, stores, now }) => {
+    if (stores === null) return;
+    const { events } = stores;
     if (eventId !== undefined) {
-      const event = await findEvent(events, { eventId, source });
+      const event = await findEvent(perform, { eventId, source });
       if (!event) throw noSuchEvent(eventId);
       result = await test(routes, () => pages(events, { since: 0, name: event }));
       return;

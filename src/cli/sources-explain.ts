@@ -7,9 +7,9 @@ import { isIn } from "../lib/address-range.ts";
 import { printable, printableLines } from "../lib/printable.ts";
 import { createLog } from "../log.ts";
 import { type DeliveryExplanation, explainDelivery } from "../serve/explain/delivery.ts";
-import type { RehearsalOptions, SentTo } from "../serve/explain/rehearsal.ts";
+import type { RehearsalOptions } from "../serve/explain/rehearsal.ts";
 import { type AddressList, addressesInFile, openAddressCopies, rangesOf } from "../webhook/addresses/address-lists.ts";
-import { parseRawRequest, type RawRequest, rawRequestOf } from "../webhook/held/raw-request.ts";
+import { parseRawRequest, type RawRequest, rawRequestOf, type SentTo, sentToOf } from "../webhook/held/raw-request.ts";
 import { createRetirement } from "../webhook/secrets/retirement.ts";
 import type { Source } from "../webhook/source.ts";
 import { readHeld } from "./events-held-show.ts";
@@ -140,16 +140,11 @@ function acceptanceOf(source: Source, environment: Environment, now: number): Re
 }
 
 /** The address that the sender wrote: the option, else that of the request if it is whole. */
-function sentTo({ target }: RawRequest, url: string | undefined): SentTo | undefined {
-  const address = url ?? (/^https?:/i.test(target) ? target : undefined);
-  if (address === undefined) return undefined;
-  // Not from a URL object, which would change some characters.
-  const [, origin, rest = ""] = /^(https?:\/\/[^/?#]+)([^#]*)/i.exec(address) ?? [];
-  if (origin === undefined) {
-    throw new OperatorError({
-      found: "--url is not an http or https URL",
-      remedy: "give one such as https://example.com/hook",
-    });
-  }
-  return { origin, target: rest.startsWith("/") ? rest : `/${rest}` };
+function sentTo(raw: RawRequest, url: string | undefined): SentTo | undefined {
+  const found = sentToOf(raw, url);
+  if (found !== null) return found;
+  throw new OperatorError({
+    found: "--url is not an http or https URL",
+    remedy: "give one such as https://example.com/hook",
+  });
 }

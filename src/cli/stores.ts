@@ -35,7 +35,7 @@ const NAMES = [
 export const PAUSE_MS = 100;
 
 /** The stores and settings of a command. */
-interface CommandStores<More extends SettingName> extends Stores {
+export interface CommandStores<More extends SettingName = never> extends Stores {
   settings: Pick<Settings, (typeof NAMES)[number] | More>;
 }
 

@@ -22,12 +22,12 @@ export function summaryJson(event: EventSummary) {
 }
 
 /** Why the payload is not what its media type says; null if it is. */
-export function malformedOf({ payload, contentType }: Pick<EventDetail, "payload" | "contentType">): string | null {
+function malformedOf({ payload, contentType }: Pick<EventDetail, "payload" | "contentType">): string | null {
   return bodyFault(Buffer.from(payload), contentType);
 }
 
 /** What is known beside an event: why its jobs wait, and how many attempts they have. */
-export interface Surroundings {
+interface Surroundings {
   unavailable: readonly UnavailableRoute[];
   /** The attempts that a route allows. Null if it is not known. */
   attemptsOf(route: string): number | null;

@@ -22,18 +22,20 @@ export async function eachPage(
 export type Purged = Omit<PurgedPage, "next" | "fruitlessMs">;
 
 /**
- * Takes pages of a purge until the last one, or until `between` returns false. Returns what all of them have removed.
+ * Takes pages of a purge until the last one, or until `between` returns false. Returns what all of them have removed,
+ * and the cursor that continues it.
  */
 export async function purgePages(
   take: (cursor: string | undefined) => Promise<PurgedPage>,
   between: () => Promise<boolean>,
-): Promise<Purged> {
+  from?: string,
+): Promise<Purged & { cursor: string | null }> {
   const purged = { events: 0, ids: 0, bytes: 0 };
-  let cursor: string | undefined;
+  let cursor = from;
   do {
     const page = await take(cursor);
     for (const name of ["events", "ids", "bytes"] as const) purged[name] += page[name];
     cursor = page.next ?? undefined;
   } while (cursor !== undefined && (await between()));
-  return purged;
+  return { ...purged, cursor: cursor ?? null };
 }

@@ -13,9 +13,21 @@ interface Position {
 
 const START: Position = { phase: "contents", after: 0, taken: NOTHING_TAKEN };
 
+/** The cursor of a page. */
+export const cursorOf = ({ phase, after, taken: { processed, failed } }: Position) =>
+  [phase, after, processed.count, processed.bytes, failed.count, failed.bytes].join("-");
+
 /** Reads the cursor of a page. */
-export const positionOf = (cursor: string | undefined) =>
-  cursor === undefined ? START : (JSON.parse(cursor) as Position);
+export function positionOf(cursor: string | undefined): Position {
+  if (cursor === undefined) return START;
+  const [phase, ...numbers] = cursor.split("-");
+  const [after = 0, processed = 0, processedBytes = 0, failed = 0, failedBytes = 0] = numbers.map(Number);
+  const taken = {
+    processed: { count: processed, bytes: processedBytes },
+    failed: { count: failed, bytes: failedBytes },
+  };
+  return { phase: phase as Position["phase"], after, taken };
+}
 
 /**
  * The numbers of what is stored, and the size of the database with about what an event takes beside its payload and
@@ -76,7 +88,7 @@ export function chooseEvents<Job extends EndedJob>(
   const next: Position = hasMore
     ? { phase: "contents", after: last, taken: isDryRun ? addTaken(taken, events) : taken }
     : { ...START, phase: "ids" };
-  return { events, bytes: events.reduce((sum, { bytes }) => sum + bytes, 0), next: JSON.stringify(next) };
+  return { events, bytes: events.reduce((sum, { bytes }) => sum + bytes, 0), next: cursorOf(next) };
 }
 
 function withoutTaken(found: TotalsRow, { processed, failed }: Taken): StoredTotals {
@@ -123,6 +135,6 @@ export function chooseIds(
   const isFull = ids.length === limit;
   const hasMore = isFull || (rows.length === MAX_COMPARED_EVENTS && !isDone);
   const after = (isFull ? ids.at(-1) : rows.at(-1)?.event) ?? 0;
-  if (hasMore) return { ids, next: JSON.stringify({ ...position, after }) };
-  return { ids, next: isDryRun || then === null ? null : JSON.stringify({ ...START, phase: then }) };
+  if (hasMore) return { ids, next: cursorOf({ ...position, after }) };
+  return { ids, next: isDryRun || then === null ? null : cursorOf({ ...START, phase: then }) };
 }

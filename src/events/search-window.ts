@@ -7,7 +7,7 @@ export const WINDOW = 1000;
 export const JOBS_WINDOW = 20_000;
 
 /** Whether a list is searched window by window, because no index leads to what it lists. */
-export const isSearched = ({ search, route, error }: Pick<EventFilter, "search" | "route" | "error">) =>
+export const isSearched = ({ search, route, error }: { [Name in "search" | "route" | "error"]?: string | undefined }) =>
   search !== undefined || route !== undefined || error !== undefined;
 
 const MAX_MS = 500;

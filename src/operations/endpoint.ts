@@ -169,5 +169,6 @@ export function endpointOf<Context>(guard: AdminGuard, context: Context, one: Op
   }
   if (Object.keys(input.entries).length === 0)
     return readEndpoint(guard, { ...described, read: () => run(context, {}) });
-  return queryEndpoint(guard, { ...described, query: input, read: (query) => run(context, query) });
+  const read = (query: Record<string, unknown>, { params }: RequestContext) => run(context, { ...params, ...query });
+  return queryEndpoint(guard, { ...described, query: input, read });
 }

@@ -1,6 +1,6 @@
 import * as v from "valibot";
 import { AppError } from "../errors.ts";
-import { JOB_CURSOR, LIST_CURSOR } from "../events/cursors.ts";
+import { JOB_CURSOR, LIST_CURSOR, PURGE_CURSOR } from "../events/cursors.ts";
 import { MAX_FOR_MS } from "../events/limits.ts";
 import { parseIsoTime } from "../lib/iso-time.ts";
 
@@ -52,6 +52,7 @@ export const CONDITIONS_OF_JOBS = {
 export const CONDITIONS = { ...CONDITIONS_OF_JOBS, search: v.optional(text) };
 const NOT_A_CURSOR = "is not a cursor of this request";
 export const listCursor = v.pipe(v.string(), v.regex(LIST_CURSOR, NOT_A_CURSOR));
+export const purgeCursor = v.pipe(v.string(), v.regex(PURGE_CURSOR, NOT_A_CURSOR));
 export const jobCursor = v.pipe(v.string(), v.regex(JOB_CURSOR, NOT_A_CURSOR));
 
 /** What a route says of an event, by the present configuration. */

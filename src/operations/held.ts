@@ -1,30 +1,19 @@
 import * as v from "valibot";
 import { AppError } from "../errors.ts";
-import type { Endpoint } from "../http/endpoint.ts";
-import { type AdminGuard, changeEndpoint, queryEndpoint, readEndpoint } from "./endpoint.ts";
-import { count, cursor, limit, listCursor, RouteVerdict, text, time, timestamp } from "./fields.ts";
+import { payloadJson } from "../events/json.ts";
+import { canonicalAddress } from "../http/proxies.ts";
+import { defined } from "../lib/defined.ts";
+import { isoTime } from "../lib/iso-time.ts";
+import type { HeldDelivery } from "../webhook/held/held-store.ts";
+import { readInParts } from "../webhook/held/held-store.ts";
+import { parseRawRequest, rawRequestOf, sentToOf } from "../webhook/held/raw-request.ts";
+import { shownHeaders, shownPath } from "../webhook/held/shown-held.ts";
+import { admitHeld, createReverify } from "../webhook/stages/reverify.ts";
+import { ExplanationAnswer } from "./explanation.ts";
+import { count, cursor, fieldError, limit, listCursor, text, time, timestamp } from "./fields.ts";
+import { change, type OperationContext, reading, type ServerContext } from "./operation.ts";
 
-/** What is done with deliveries that were refused for their signature. */
-export interface HeldParts extends AdminGuard {
-  readHeld: (filter: v.InferOutput<typeof HeldQuery>) => Promise<v.InferOutput<typeof HeldPage>>;
-  readRefusals: () => v.InferOutput<typeof RefusalItem>[];
-  held: {
-    /** Null if there is none of this id. */
-    show(id: number): Promise<v.InferOutput<typeof HeldAnswer> | null>;
-    reverify(ids: readonly number[], dryRun: boolean): Promise<v.InferOutput<typeof ReverifiedAnswer>>;
-    remove(ids: readonly number[]): Promise<v.InferOutput<typeof RemovedAnswer>>;
-    /** Throws `validation_failed` if it is no request or the source is not known. */
-    explain(request: v.InferOutput<typeof ExplainBody>): Promise<v.InferOutput<typeof ExplanationAnswer>>;
-  };
-}
-
-/** The query of a list of held deliveries. */
-const HeldQuery = v.object({
-  source: v.optional(text),
-  since: v.optional(time),
-  limit: v.optional(limit, "50"),
-  cursor: v.optional(listCursor),
-});
+// What can be done with deliveries that were refused for their signature.
 
 const HeldItem = v.object({
   id: count,
@@ -36,137 +25,183 @@ const HeldItem = v.object({
   bytes: count,
 });
 
-export const HeldPage = v.object({ items: v.array(HeldItem), cursor });
+export const listed = reading({
+  path: "held",
+  scope: "events:read",
+  summary:
+    "Lists deliveries that were refused for their signature, of sources with `keepRejected`, in order of arrival.",
+  input: v.object({
+    source: v.optional(text),
+    since: v.optional(time),
+    limit: v.optional(limit, "50"),
+    cursor: v.optional(listCursor),
+  }),
+  output: v.object({ items: v.array(HeldItem), cursor }),
+  async run({ stores: { held } }, { cursor, limit, ...filter }) {
+    const after = cursor === undefined ? 0 : Number(cursor);
+    const rows = await held.list({ ...defined(filter), after, limit });
+    const items = rows.map((row) => ({ ...row, receivedAt: isoTime(row.receivedAt) }));
+    return { items, cursor: rows.length === limit ? String(rows.at(-1)?.id) : null };
+  },
+});
 
-export const RefusalItem = v.object({
+const RefusalItem = v.object({
   receivedAt: timestamp,
   source: v.string(),
   reason: v.pipe(v.string(), v.description("An error code, or why there was that error.")),
   address: v.string(),
 });
 
-const RefusalsAnswer = v.object({ items: v.array(RefusalItem), cursor });
-
-export const ExplanationAnswer = v.object({
-  source: v.string(),
-  genuine: v.pipe(v.boolean(), v.description("Whether signature and time are right.")),
-  reason: v.nullable(v.string()),
-  secret: v.nullable(v.string()),
-  eventId: v.nullable(v.string()),
-  type: v.nullable(v.string()),
-  checks: v.array(v.object({ name: v.string(), ok: v.boolean(), detail: v.string() })),
-  answer: v.object({ status: count, code: v.nullable(v.string()), reason: v.nullable(v.string()) }),
-  handshake: v.nullable(v.string()),
-  routes: v.array(RouteVerdict),
-  verify: v.pipe(v.nullable(v.string()), v.description("A `verify` block that would accept its signature.")),
+export const refusals = reading({
+  path: "refusals",
+  scope: "events:read",
+  summary: "Lists the newest 100 deliveries that this server has refused since its start, the newest first.",
+  input: v.object({}),
+  output: v.object({ items: v.array(RefusalItem), cursor }),
+  async run({ recentRefusals }: ServerContext) {
+    const items = recentRefusals().map((refusal) => ({ ...refusal, receivedAt: isoTime(refusal.receivedAt) }));
+    return { items, cursor: null };
+  },
 });
 
-export const HeldAnswer = v.object({
+const ShownHeldItem = v.object({
   ...HeldItem.entries,
   method: v.string(),
   url: v.string(),
   headers: v.record(v.string(), v.string()),
   payload: v.string(),
   payloadBase64: v.optional(v.string()),
-  explanation: v.pipe(v.nullable(ExplanationAnswer), v.description("Null if its source is not configured.")),
 });
+
+export type ShownHeld = v.InferOutput<typeof ShownHeldItem>;
+
+/** A held delivery without values of headers that may be secrets. */
+export function shownHeld(id: number, delivery: HeldDelivery): ShownHeld {
+  const { source, reason, method, origin, address, receivedAt, mediaType, body } = delivery;
+  return {
+    ...{ id, source, reason, mediaType, address },
+    receivedAt: isoTime(receivedAt),
+    bytes: body.length,
+    method,
+    url: origin + shownPath(delivery),
+    headers: shownHeaders(delivery),
+    ...payloadJson(body),
+  };
+}
+
+export const shown = reading({
+  path: "held/one",
+  scope: "events:read",
+  summary:
+    "Shows the held delivery of `?id=`, without values of headers that may be secrets, and which checks it passes as of its receipt.",
+  input: v.object({
+    id: v.pipe(v.string(), v.regex(/^[0-9]{1,15}$/, "must be a number"), v.transform(Number)),
+  }),
+  output: v.object({
+    ...ShownHeldItem.entries,
+    explanation: v.pipe(v.nullable(ExplanationAnswer), v.description("Null if its source is not configured.")),
+  }),
+  problems: ["encryption_key_missing"],
+  async run(context: ServerContext, { id }) {
+    const [delivery] = await context.stores.held.read([id]);
+    if (!delivery) throw new AppError("not_found");
+    const { origin, target, address, receivedAt } = delivery;
+    const source = sourceNamed(context, delivery.source);
+    const arrival = {
+      now: receivedAt,
+      address: canonicalAddress(address) ?? undefined,
+      sentTo: { origin, target },
+    };
+    const explanation = source ? await context.explain(source, rawRequestOf(delivery), arrival) : null;
+    return { ...shownHeld(id, delivery), explanation };
+  },
+});
+
+const sourceNamed = ({ sources }: OperationContext, name: string) => sources().find((source) => source.name === name);
 
 const ids = v.pipe(v.array(count), v.minLength(1, "must not be empty"), v.maxLength(500, "has over 500 ids"));
-const IdsBody = v.object({ ids });
-const ReverifyBody = v.object({
-  ids,
-  dryRun: v.optional(v.pipe(v.boolean(), v.description("Only counts them."))),
+
+export const reverify = change({
+  path: "held/reverify",
+  scope: "events:write",
+  summary: "Stores the held deliveries that the present secrets of their sources verify. Others stay held.",
+  input: v.object({ ids, dryRun: v.optional(v.pipe(v.boolean(), v.description("Only counts them."))) }),
+  output: v.object({
+    matched: v.pipe(count, v.description("How many the present secrets verify.")),
+    admitted: count,
+    duplicates: count,
+    refused: v.array(v.object({ id: count, reason: v.string() })),
+  }),
+  audited: {
+    action: "held.reverify",
+    asked: ({ ids, dryRun }) => (dryRun ? null : { deliveries: ids.length }),
+    outcome: ({ admitted }) => ({ admitted }),
+  },
+  async run(context, { ids, dryRun = false }) {
+    const { events, held } = context.stores;
+    const total = { matched: 0, admitted: 0, duplicates: 0, refused: [] as { id: number; reason: string }[] };
+    for await (const part of readInParts(held, ids)) {
+      for (const [name, deliveries] of Map.groupBy(part, ({ source }) => source)) {
+        const source = sourceNamed(context, name);
+        if (!source) {
+          total.refused.push(...deliveries.map(({ id }) => ({ id, reason: "source_not_configured" })));
+          continue;
+        }
+        const admitted = await admitHeld({ events, held }, deliveries, createReverify(source), dryRun);
+        total.matched += admitted.genuine;
+        total.admitted += admitted.admitted;
+        total.duplicates += admitted.duplicates;
+        total.refused.push(...admitted.refused);
+      }
+    }
+    return total;
+  },
 });
-export const ReverifiedAnswer = v.object({
-  matched: v.pipe(count, v.description("How many the present secrets verify.")),
-  admitted: count,
-  duplicates: count,
-  refused: v.array(v.object({ id: count, reason: v.string() })),
+
+export const remove = change({
+  path: "held/remove",
+  scope: "manage",
+  summary: "Removes held deliveries for good.",
+  input: v.object({ ids }),
+  output: v.object({ removed: count }),
+  audited: {
+    action: "held.remove",
+    asked: ({ ids }) => ({ deliveries: ids.length }),
+    outcome: ({ removed }) => (removed === 0 ? null : { removed }),
+  },
+  async run({ stores: { held } }, { ids }) {
+    let removed = 0;
+    for await (const part of readInParts(held, ids)) {
+      await held.remove(part.map(({ id }) => id));
+      removed += part.length;
+    }
+    return { removed };
+  },
 });
-export const RemovedAnswer = v.object({ removed: count });
 
 const MAX_REQUEST = 1024 * 1024;
-const ExplainBody = v.object({
-  source: text,
-  request: v.pipe(v.string(), v.nonEmpty("must not be empty"), v.maxLength(MAX_REQUEST, "is too long")),
-  at: v.optional(time),
-  url: v.optional(text),
-});
 
-const OneQuery = v.object({
-  id: v.pipe(v.string(), v.regex(/^[0-9]{1,15}$/, "must be a number"), v.transform(Number)),
+export const explain = change({
+  path: "sources/explain",
+  scope: "manage",
+  summary:
+    "Tells which checks of a source a raw HTTP request passes, and what the server would answer. Nothing is stored.",
+  input: v.object({
+    source: text,
+    request: v.pipe(v.string(), v.nonEmpty("must not be empty"), v.maxLength(MAX_REQUEST, "is too long")),
+    at: v.optional(time),
+    url: v.optional(text),
+  }),
+  limitBytes: 2 * MAX_REQUEST,
+  output: ExplanationAnswer,
+  audited: null,
+  async run(context: ServerContext, { source: name, request, at, url }) {
+    const source = sourceNamed(context, name);
+    if (!source) throw fieldError("source", "is not configured");
+    const raw = parseRawRequest(Buffer.from(request));
+    if (typeof raw === "string") throw fieldError("request", raw);
+    const sentTo = sentToOf(raw, url);
+    if (sentTo === null) throw fieldError("url", "must be an http or https URL");
+    return context.explain(source, raw, { now: at ?? context.stores.now(), address: undefined, sentTo });
+  },
 });
-
-/** The deliveries that were refused for their signature, and why. */
-export function heldEndpoints(parts: HeldParts): Endpoint[] {
-  const { held, readHeld } = parts;
-  return [
-    queryEndpoint(parts, {
-      path: "/admin/api/held",
-      scope: "events:read",
-      summary:
-        "Lists deliveries that were refused for their signature, of sources with `keepRejected`, in order of arrival.",
-      query: HeldQuery,
-      response: HeldPage,
-      read: readHeld,
-    }),
-    readEndpoint(parts, {
-      path: "/admin/api/refusals",
-      scope: "events:read",
-      summary: "Lists the newest 100 deliveries that this server has refused since its start, the newest first.",
-      response: RefusalsAnswer,
-      read: async () => ({ items: parts.readRefusals(), cursor: null }),
-    }),
-    queryEndpoint(parts, {
-      path: "/admin/api/held/one",
-      scope: "events:read",
-      summary:
-        "Shows the held delivery of `?id=`, without values of headers that may be secrets, and which checks it passes as of its receipt.",
-      query: OneQuery,
-      response: HeldAnswer,
-      problems: ["encryption_key_missing"],
-      async read({ id }) {
-        const found = await held.show(id);
-        if (found === null) throw new AppError("not_found");
-        return found;
-      },
-    }),
-    changeEndpoint(parts, {
-      path: "/admin/api/held/reverify",
-      scope: "events:write",
-      summary: "Stores the held deliveries that the present secrets of their sources verify. Others stay held.",
-      request: ReverifyBody,
-      response: ReverifiedAnswer,
-      audited: {
-        action: "held.reverify",
-        asked: ({ ids, dryRun }) => (dryRun ? null : { deliveries: ids.length }),
-        outcome: ({ admitted }) => ({ admitted }),
-      },
-      change: ({ ids, dryRun = false }) => held.reverify(ids, dryRun),
-    }),
-    changeEndpoint(parts, {
-      path: "/admin/api/held/remove",
-      scope: "session",
-      summary: "Removes held deliveries for good.",
-      request: IdsBody,
-      response: RemovedAnswer,
-      audited: {
-        action: "held.remove",
-        asked: ({ ids }) => ({ deliveries: ids.length }),
-        outcome: ({ removed }) => (removed === 0 ? null : { removed }),
-      },
-      change: ({ ids }) => held.remove(ids),
-    }),
-    changeEndpoint(parts, {
-      path: "/admin/api/sources/explain",
-      scope: "session",
-      summary:
-        "Tells which checks of a source a raw HTTP request passes, and what the server would answer. Nothing is stored.",
-      request: ExplainBody,
-      limitBytes: 2 * MAX_REQUEST,
-      response: ExplanationAnswer,
-      audited: null,
-      change: (request) => held.explain(request),
-    }),
-  ];
-}

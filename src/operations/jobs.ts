@@ -4,16 +4,10 @@ import { openJobJson } from "../events/json.ts";
 import { EVENTS_PER_PAGE } from "../events/limits.ts";
 import { eachPage } from "../events/pages.ts";
 import type { EventStore, OpenJob } from "../events/store.ts";
-import type { Endpoint } from "../http/endpoint.ts";
 import { defined } from "../lib/defined.ts";
 import { isoTime } from "../lib/iso-time.ts";
-import { type AdminGuard, queryEndpoint } from "./endpoint.ts";
 import { CONDITIONS_OF_JOBS, count, cursor, jobCursor, limit, text, timestamp } from "./fields.ts";
-
-export interface JobParts extends AdminGuard {
-  events: Pick<EventStore, "jobs">;
-  now: () => number;
-}
+import { reading } from "./operation.ts";
 
 /** A queued or failed job. */
 const OpenJobItem = v.object({
@@ -61,88 +55,76 @@ export const JobItem = v.object({
   ),
 });
 
-/** The query of a list of jobs. */
-const JobsQuery = v.object({
-  status: v.optional(v.picklist(["failed", "queued"], "must be failed or queued"), "failed"),
-  route: v.optional(text),
-  ...CONDITIONS_OF_JOBS,
-  limit: v.optional(limit, "50"),
-  cursor: v.optional(jobCursor),
+export const listed = reading({
+  path: "jobs",
+  scope: "events:read",
+  summary:
+    "Lists the jobs that failed, or with `status=queued` those that wait, in the order of arrival of their events. A request compares a limited number of jobs: go on while `cursor` is not null.",
+  input: v.object({
+    status: v.optional(v.picklist(["failed", "queued"], "must be failed or queued"), "failed"),
+    route: v.optional(text),
+    ...CONDITIONS_OF_JOBS,
+    limit: v.optional(limit, "50"),
+    cursor: v.optional(jobCursor),
+  }),
+  output: v.object({
+    items: v.array(
+      v.object({
+        source: v.string(),
+        eventId: v.string(),
+        type: v.string(),
+        receivedAt: timestamp,
+        ...OpenJobItem.entries,
+      }),
+    ),
+    cursor,
+  }),
+  async run({ stores: { events } }, { cursor, limit, ...filter }) {
+    const { items, next } = await events.jobs(defined(filter), { cursor, limit });
+    return { items: items.map(openJobJson), cursor: next };
+  },
 });
 
-export const JobsAnswer = v.object({
-  items: v.array(
-    v.object({
-      source: v.string(),
-      eventId: v.string(),
-      type: v.string(),
-      receivedAt: timestamp,
-      ...OpenJobItem.entries,
-    }),
-  ),
-  cursor,
+export const errors = reading({
+  path: "jobs/errors",
+  scope: "events:read",
+  summary:
+    "Groups the dead letters by route and error, or with `route` those of one route. If `cursor` is not null, ask again with it, and add the groups up.",
+  input: v.object({ route: v.optional(text), cursor: v.optional(jobCursor) }),
+  output: v.object({
+    items: v.array(
+      v.object({
+        route: v.string(),
+        error: v.string(),
+        count,
+        oldestAt: timestamp,
+        newestAt: timestamp,
+        firstFailedAt: timestamp,
+        lastFailedAt: timestamp,
+        sources: v.record(v.string(), count),
+        types: v.record(v.string(), count),
+        trend: v.pipe(
+          v.array(count),
+          v.description("How many failed in each of the last 24 hours, the last one last."),
+        ),
+        eventId: v.string(),
+        source: v.string(),
+      }),
+    ),
+    cursor,
+  }),
+  async run({ stores: { events, now } }, { route, cursor }) {
+    const found = await groupErrors(events, { route, cursor, now: now() });
+    const items = found.groups.map(({ oldestAt, newestAt, firstFailedAt, lastFailedAt, ...group }) => ({
+      ...group,
+      oldestAt: isoTime(oldestAt),
+      newestAt: isoTime(newestAt),
+      firstFailedAt: isoTime(firstFailedAt),
+      lastFailedAt: isoTime(lastFailedAt),
+    }));
+    return { items, cursor: found.cursor };
+  },
 });
-
-/** The query of groups of dead letters. */
-const ErrorsQuery = v.object({ route: v.optional(text), cursor: v.optional(jobCursor) });
-
-export const ErrorsAnswer = v.object({
-  items: v.array(
-    v.object({
-      route: v.string(),
-      error: v.string(),
-      count,
-      oldestAt: timestamp,
-      newestAt: timestamp,
-      firstFailedAt: timestamp,
-      lastFailedAt: timestamp,
-      sources: v.record(v.string(), count),
-      types: v.record(v.string(), count),
-      trend: v.pipe(v.array(count), v.description("How many failed in each of the last 24 hours, the last one last.")),
-      eventId: v.string(),
-      source: v.string(),
-    }),
-  ),
-  cursor,
-});
-
-/** The jobs that failed or wait. */
-export function jobEndpoints(parts: JobParts): Endpoint[] {
-  const { events, now } = parts;
-  return [
-    queryEndpoint(parts, {
-      path: "/admin/api/jobs",
-      scope: "events:read",
-      summary:
-        "Lists the jobs that failed, or with `status=queued` those that wait, in the order of arrival of their events. A request compares a limited number of jobs: go on while `cursor` is not null.",
-      query: JobsQuery,
-      response: JobsAnswer,
-      async read({ cursor, limit, ...filter }) {
-        const { items, next } = await events.jobs(defined(filter), { cursor, limit });
-        return { items: items.map(openJobJson), cursor: next };
-      },
-    }),
-    queryEndpoint(parts, {
-      path: "/admin/api/jobs/errors",
-      scope: "events:read",
-      summary:
-        "Groups the dead letters by route and error, or with `route` those of one route. If `cursor` is not null, ask again with it, and add the groups up.",
-      query: ErrorsQuery,
-      response: ErrorsAnswer,
-      async read({ route, cursor }) {
-        const found = await groupErrors(events, { route, cursor, now: now() });
-        const items = found.groups.map(({ oldestAt, newestAt, firstFailedAt, lastFailedAt, ...group }) => ({
-          ...group,
-          oldestAt: isoTime(oldestAt),
-          newestAt: isoTime(newestAt),
-          firstFailedAt: isoTime(firstFailedAt),
-          lastFailedAt: isoTime(lastFailedAt),
-        }));
-        return { items, cursor: found.cursor };
-      },
-    }),
-  ];
-}
 
 /** Dead letters of a route with the same error. Times are Unix milliseconds. */
 interface ErrorGroup {

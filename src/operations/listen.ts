@@ -1,5 +1,4 @@
 import * as v from "valibot";
-import type { ArrivalWatch } from "../events/arrival-watch.ts";
 import { payloadJson } from "../events/json.ts";
 import {
   beginListening,
@@ -7,23 +6,17 @@ import {
   type HeardEvent,
   hear,
   LISTEN_CURSOR,
-  type ListenedStore,
   type ListenFilter,
 } from "../events/listening.ts";
 import { typeList } from "../events/type-list.ts";
 import type { Endpoint, RequestContext } from "../http/endpoint.ts";
 import { readQuery } from "../http/fields.ts";
 import { isoTime } from "../lib/iso-time.ts";
+import { openStored } from "../webhook/content/stored-content.ts";
+import { isTaken } from "../worker/routing.ts";
 import { type AdminGuard, guardedGet } from "./endpoint.ts";
 import { fieldError, text, time } from "./fields.ts";
-
-export interface ListenParts extends AdminGuard {
-  events: ListenedStore;
-  arrivals: ArrivalWatch;
-  /** Whether a configured route takes an event. Null if there is no such route. */
-  takenBy: (route: string) => NonNullable<ListenFilter["takes"]> | null;
-  now: () => number;
-}
+import type { ServerContext } from "./operation.ts";
 
 /** How long a request is held while no event comes: proxies often give up after 30 or 60 s. */
 const HOLD_MS = 25_000;
@@ -89,64 +82,62 @@ async function whileConnected<T>({ request }: RequestContext, run: (gone: AbortS
   }
 }
 
-/** The stored events as they arrive, for programs. */
-export function listenEndpoints(parts: ListenParts): Endpoint[] {
-  const { events, arrivals, takenBy, authorize, now } = parts;
+function filterOf({ routes }: ServerContext, { source, type, route }: Query): ListenFilter {
+  const arrival = { source, takesType: type === undefined ? undefined : typeList(type) };
+  if (route === undefined) return arrival;
+  const chosen = routes().filter(({ name }) => name === route);
+  if (chosen.length === 0) throw fieldError("route", "is not configured");
+  return { ...arrival, takes: (event) => isTaken(chosen, event, openStored(event)) };
+}
 
-  function filterOf({ source, type, route }: Query): ListenFilter {
-    const arrival = { source, takesType: type === undefined ? undefined : typeList(type) };
-    if (route === undefined) return arrival;
-    const takes = takenBy(route);
-    if (takes === null) throw fieldError("route", "is not configured");
-    return { ...arrival, takes };
-  }
-
-  /** Waits for events behind a cursor, for as long as the request may be held. */
-  async function listen(
-    after: string,
-    filter: ListenFilter,
-    limit: number,
-    { context, gone }: { context: RequestContext; gone: AbortSignal },
-  ) {
-    const endsAt = performance.now() + HOLD_MS;
-    let cursor = after;
-    let isReset = false;
-    for (;;) {
-      const heard = await hear(events, cursor, filter, limit);
-      isReset ||= heard.isReset;
-      const leftMs = endsAt - performance.now();
-      if (heard.events.length > 0 || leftMs <= 0 || gone.aborted || arrivals.isStopped()) {
-        return answer(...heard.events.map(lineOf), JSON.stringify({ cursor: heard.cursor, reset: isReset }));
-      }
-      if (heard.cursor !== cursor) {
-        cursor = heard.cursor;
-        continue;
-      }
-      cursor = await arrivals.wait(cursor, filter, Math.min(leftMs, AUTHORIZE_EVERY_MS), gone);
-      await authorize(context, SCOPE);
+/** Waits for events behind a cursor, for as long as the request may be held. `authorize` may end that before. */
+async function listen(
+  { stores: { events }, arrivals }: ServerContext,
+  { after, filter, limit }: { after: string; filter: ListenFilter; limit: number },
+  { authorize, gone }: { authorize: () => Promise<unknown>; gone: AbortSignal },
+) {
+  const endsAt = performance.now() + HOLD_MS;
+  let cursor = after;
+  let isReset = false;
+  for (;;) {
+    const heard = await hear(events, cursor, filter, limit);
+    isReset ||= heard.isReset;
+    const leftMs = endsAt - performance.now();
+    if (heard.events.length > 0 || leftMs <= 0 || gone.aborted || arrivals.isStopped()) {
+      return answer(...heard.events.map(lineOf), JSON.stringify({ cursor: heard.cursor, reset: isReset }));
     }
+    if (heard.cursor !== cursor) {
+      cursor = heard.cursor;
+      continue;
+    }
+    cursor = await arrivals.wait(cursor, filter, Math.min(leftMs, AUTHORIZE_EVERY_MS), gone);
+    await authorize();
   }
+}
 
-  return [
-    guardedGet(parts, {
-      path: "/admin/api/listen",
-      scope: SCOPE,
-      summary:
-        "Answers with the events stored behind the cursor `after`, oldest first, as soon as there is one; after 25 s without one with none. Each line of the answer is a JSON object: those of events have `cursor`, `source`, `eventId`, `type`, `receivedAt`, `contentType`, `headers`, `payload`, and `payloadBase64` if that is not UTF-8. The last line has the `cursor` of the next request; its `reset` is true if the store has lost events, such as after the restore of a backup. Events may be limited by `source`, `type` and `route`. Listening changes nothing.",
-      query: ListenQuery,
-      response: v.string(),
-      mediaTypes: { 200: "application/x-ndjson" },
-      async handler(context) {
-        const query = readQuery(context.request, ListenQuery);
-        const filter = filterOf(query);
-        const after = query.after ?? (await beginListening(events, query.since ?? null, now()));
-        if (query.count !== undefined) {
-          const waiting = await countWaiting(events, after, filter, query.count);
-          return answer(JSON.stringify({ cursor: after, reset: false, waiting }));
-        }
-        if (query.after === undefined) return answer(JSON.stringify({ cursor: after, reset: false }));
-        return whileConnected(context, (gone) => listen(after, filter, query.limit, { context, gone }));
-      },
-    }),
-  ];
+/** The stored events as they arrive, for programs. */
+export function listenEndpoint(guard: AdminGuard, server: ServerContext): Endpoint {
+  return guardedGet(guard, {
+    path: "/admin/api/listen",
+    scope: SCOPE,
+    summary:
+      "Answers with the events stored behind the cursor `after`, oldest first, as soon as there is one; after 25 s without one with none. Each line of the answer is a JSON object: those of events have `cursor`, `source`, `eventId`, `type`, `receivedAt`, `contentType`, `headers`, `payload`, and `payloadBase64` if that is not UTF-8. The last line has the `cursor` of the next request; its `reset` is true if the store has lost events, such as after the restore of a backup. Events may be limited by `source`, `type` and `route`. Listening changes nothing.",
+    query: ListenQuery,
+    response: v.string(),
+    mediaTypes: { 200: "application/x-ndjson" },
+    async handler(context) {
+      const { events, now } = server.stores;
+      const query = readQuery(context.request, ListenQuery);
+      const filter = filterOf(server, query);
+      const after = query.after ?? (await beginListening(events, query.since ?? null, now()));
+      if (query.count !== undefined) {
+        const waiting = await countWaiting(events, after, filter, query.count);
+        return answer(JSON.stringify({ cursor: after, reset: false, waiting }));
+      }
+      if (query.after === undefined) return answer(JSON.stringify({ cursor: after, reset: false }));
+      const { limit } = query;
+      const authorize = () => guard.authorize(context, SCOPE);
+      return whileConnected(context, (gone) => listen(server, { after, filter, limit }, { authorize, gone }));
+    },
+  });
 }

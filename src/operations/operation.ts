@@ -2,12 +2,17 @@ import * as v from "valibot";
 import type { NotifierTest } from "../alerts/test-notifiers.ts";
 import type { AuditAction } from "../audit/store.ts";
 import { AppError, type ErrorCode } from "../errors.ts";
+import type { ArrivalWatch } from "../events/arrival-watch.ts";
+import type { Retention } from "../events/retention.ts";
 import { fieldErrorsOf } from "../http/body.ts";
 import type { Log } from "../log.ts";
 import type { Stores } from "../stores.ts";
+import type { RawRequest, SentTo } from "../webhook/held/raw-request.ts";
+import type { RecentRefusal } from "../webhook/intake/refusals.ts";
 import type { Source } from "../webhook/source.ts";
 import type { Route } from "../worker/route.ts";
 import type { ShadowRoute } from "../worker/shadow/shadows.ts";
+import type { ExplanationAnswer } from "./explanation.ts";
 
 // An operation is what a person or a program can do with what is stored: by the API, by a command on the machine of the
 // server, or by a command on another one. Each is described once, and each way is made from that.
@@ -19,6 +24,12 @@ export interface OperationContext {
   routes(): readonly Route[];
   shadows(): readonly ShadowRoute[];
   sources(): readonly Source[];
+  retention(): Retention;
+  /**
+   * Begins a change of many. What it returns is called between two pages: it leaves the stores to others for a while,
+   * and returns false once the change should be continued by another call.
+   */
+  pace(): () => Promise<boolean>;
   /** Sends a test message to each notifier of the configuration file. */
   testNotifiers(): Promise<NotifierTest[]>;
   /** Whether the breaker of this server lets a route through. A command knows only what servers have stored. */
@@ -28,6 +39,18 @@ export interface OperationContext {
 /** What operations use that only a running server can do. */
 export interface ServerContext extends OperationContext {
   log: Log;
+  arrivals: ArrivalWatch;
+  /** The newest deliveries that were refused since the start, the newest first. */
+  recentRefusals(): readonly RecentRefusal[];
+  /** Tells which checks a captured request passes. Nothing is stored. */
+  explain(source: Source, raw: RawRequest, arrival: CapturedArrival): Promise<v.InferInput<typeof ExplanationAnswer>>;
+}
+
+/** How a captured request came. */
+interface CapturedArrival {
+  now: number;
+  address: string | undefined;
+  sentTo: SentTo | undefined;
 }
 
 export type InputSchema = v.ObjectSchema<v.ObjectEntries, undefined>;

@@ -1,3 +1,4 @@
+import { setTimeout as delay } from "node:timers/promises";
 import packageJson from "../../package.json" with { type: "json" };
 import type { PageParts } from "../admin/host/endpoints.ts";
 import { silenceOf } from "../alerts/rules.ts";
@@ -8,14 +9,12 @@ import { createToken, DEFAULT_EXPIRY_MS, tokenJson } from "../auth/machine-token
 import { routesOf, shadowsOf } from "../config/routes.ts";
 import { sourcesOf } from "../config/sources.ts";
 import type { ArrivalWatch } from "../events/arrival-watch.ts";
-import { isKeptFromRoutes } from "../events/captured.ts";
+import { DEFAULT_RETENTION } from "../events/retention.ts";
 import { pageUrlOf } from "../http/listen.ts";
-import { defined } from "../lib/defined.ts";
 import { isoTime } from "../lib/iso-time.ts";
 import type { AdminParts } from "../operations/endpoints.ts";
 import { readPage } from "../platform/checkout.ts";
-import { openStored } from "../webhook/content/stored-content.ts";
-import { eraseHeld } from "../webhook/held/erase.ts";
+import type { DeliveryParts } from "../webhook/endpoints.ts";
 import type { Admission } from "../webhook/intake/admission.ts";
 import type { RecentRefusal } from "../webhook/intake/refusals.ts";
 import { overviewOf } from "../webhook/intake/source-overview.ts";
@@ -23,13 +22,16 @@ import { rotationFindings } from "../webhook/secrets/rotation.ts";
 import { conditionTexts } from "../worker/conditions.ts";
 import { retryDelaysMs } from "../worker/decide.ts";
 import { overviewOfRoutes, targetOf } from "../worker/route-overview.ts";
-import { explainRouting, isTaken } from "../worker/routing.ts";
 import { openNotify } from "./alerts.ts";
 import { createAudit } from "./audit.ts";
 import type { Wiring } from "./configuration.ts";
-import { openHeld } from "./held.ts";
 import { openOutageReports } from "./outages.ts";
 import { openSourceSetup, type ServerAddresses } from "./source-setup.ts";
+
+/** How long a request takes many events. Its sender continues with the cursor. */
+const BUDGET_MS = 5000;
+/** Deliveries get their turn between two pages. */
+const PAUSE_MS = 20;
 
 interface AdminNeeds extends Pick<AdminParts, "authorize"> {
   admission: Pick<Admission, "pausedBy" | "freeBytes" | "minFreeBytes">;
@@ -40,7 +42,7 @@ interface AdminNeeds extends Pick<AdminParts, "authorize"> {
   /** Where the server is reached. */
   addresses: ServerAddresses;
   /** What judges deliveries besides their source. */
-  judges: Parameters<typeof openHeld>[1];
+  judges: Pick<DeliveryParts, "addressLists" | "acceptsSecret">;
   catchUps: Parameters<typeof openOutageReports>[1];
 }
 
@@ -52,7 +54,7 @@ export function openAdmin(
   const { settings, config, stores, log } = wiring;
   if (settings.ADMIN === "off") return null;
   const { ADMIN_ALLOWED_ADDRESSES: allowedAddresses, TRUSTED_PROXIES: trustedProxies } = settings;
-  const { events, sources, held, sessions, tokens, shared, now } = stores;
+  const { events, sources, sessions, tokens, shared, now } = stores;
   const { DEMO_USER_ID: userId, DEMO_EMAIL: email } = settings;
   const startedAt = isoTime(now());
 
@@ -96,12 +98,32 @@ export function openAdmin(
         return testNotifiers(openNotify(wiring, links), config.current?.alerts.notifiers ?? [], now());
       },
       isAvailable,
+      retention: () => config.current?.retention ?? DEFAULT_RETENTION,
+      pace() {
+        const endsAt = performance.now() + BUDGET_MS;
+        return async () => {
+          if (performance.now() >= endsAt) return false;
+          await delay(PAUSE_MS);
+          return true;
+        };
+      },
       log,
+      arrivals,
+      recentRefusals,
+      async explain(source, raw, arrival) {
+        // Loaded at the first call, because most servers never explain a delivery.
+        const { explainDelivery } = await import("./explain/delivery.ts");
+        return explainDelivery(source, raw, {
+          ...judges,
+          ...arrival,
+          routes: routesOf(settings, config.current),
+          trustedProxies,
+          isEncrypted: settings.TLS_CERT_FILE !== undefined,
+        });
+      },
     },
     readAudit: stores.audit,
     events,
-    attemptsOf: (route) =>
-      routesOf(settings, config.current).find(({ name }) => name === route)?.retry.attempts ?? null,
     readRoutes,
     readRoute(name) {
       const route = routesOf(settings, config.current).find((one) => one.name === name);
@@ -124,15 +146,6 @@ export function openAdmin(
         ...{ name, of, target: handler.url },
         ignore: [...ignore],
       })),
-    arrivals,
-    takenBy(name) {
-      const routes = routesOf(settings, config.current).filter((route) => route.name === name);
-      return routes.length === 0 ? null : (event) => isTaken(routes, event, openStored(event));
-    },
-    explainRoutes: (event) =>
-      explainRouting(routesOf(settings, config.current), event, openStored(event), {
-        takesNone: isKeptFromRoutes(event, sourcesOf(settings, config.current)),
-      }),
     async readStatus() {
       const [{ oldestQueuedAt, ...backlog }, routes, nodes] = await Promise.all([
         events.backlog(),
@@ -175,20 +188,6 @@ export function openAdmin(
         };
       });
     },
-    async readHeld({ cursor, limit, ...filter }) {
-      const after = cursor === undefined ? 0 : Number(cursor);
-      const rows = await held.list({ ...defined(filter), after, limit });
-      const items = rows.map((row) => ({ ...row, receivedAt: isoTime(row.receivedAt) }));
-      return { items, cursor: rows.length === limit ? String(rows.at(-1)?.id) : null };
-    },
-    missingKeys: stores.encryption.missingKeys,
-    async eraseHeld(erased, isDryRun) {
-      const removed = await eraseHeld(held, erased, isDryRun);
-      return removed.map(({ receivedAt, ...delivery }) => ({ ...delivery, receivedAt: isoTime(receivedAt) }));
-    },
-    readRefusals: () =>
-      recentRefusals().map(({ receivedAt, ...refusal }) => ({ ...refusal, receivedAt: isoTime(receivedAt) })),
-    held: openHeld(wiring, judges),
     setup: openSourceSetup(wiring, addresses),
     outages: openOutageReports(wiring, catchUps),
     session: { userId, email, find: () => sessions.find(userId), revoke: () => sessions.remove(userId) },

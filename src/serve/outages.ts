@@ -1,7 +1,7 @@
-import type { OutageParts } from "../operations/outages.ts";
 import { sourcesOf } from "../config/sources.ts";
 import { isoTime } from "../lib/iso-time.ts";
 import { sinceBootMs } from "../lib/since-boot.ts";
+import type { OutageParts } from "../operations/outages.ts";
 import type { CatchUpResult } from "../webhook/catch-up/run.ts";
 import type { Admission } from "../webhook/intake/admission.ts";
 import { readOutages, readReach } from "../webhook/outages/read.ts";

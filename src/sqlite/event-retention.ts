@@ -3,6 +3,7 @@ import { MAX_COMPARED_EVENTS } from "../events/limits.ts";
 import {
   chooseEvents,
   chooseIds,
+  cursorOf,
   type Expired,
   type PurgeRow,
   positionOf,
@@ -73,7 +74,7 @@ export function eventRetention(database: Database): SyncPort<Pick<EventStore, "p
         return purgeIds(request, position);
       case "space": {
         const hasWorked = reclaim();
-        return { events: 0, ids: 0, bytes: 0, hasWorked, next: hasWorked ? JSON.stringify(position) : null };
+        return { events: 0, ids: 0, bytes: 0, hasWorked, next: hasWorked ? cursorOf(position) : null };
       }
     }
   };

@@ -70,7 +70,7 @@ export function createPurger(retention: Retention, options: PurgerOptions) {
     let tookMs = 0;
     let fruitlessMs = 0;
     let isUrgent = false;
-    const purged = await purgePages(
+    const { cursor: _, ...purged } = await purgePages(
       async (cursor) => {
         const startedAt = performance.now();
         const page = await store.purge({ retention: used, now: now(), limit: LIMIT, cursor });

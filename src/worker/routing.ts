@@ -125,7 +125,11 @@ function verdictOf(route: Compiled, { source, type }: RoutedBy, content: EventCo
 }
 
 /** Why a route does not take an event, as text; null if it takes it. */
-export function reasonOf({ unmet, expected, found }: Omit<RouteVerdict, "route">): string | null {
+export function reasonOf({
+  unmet,
+  expected,
+  found,
+}: Record<"unmet" | "expected" | "found", string | null>): string | null {
   if (unmet === null) return null;
   if (expected === null) return `${unmet} does not hold`;
   return `${unmet} is ${found ?? "missing"}, expected ${expected}`;

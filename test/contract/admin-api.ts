@@ -5,8 +5,9 @@ import { suite, type TestContext, test } from "node:test";
 import * as v from "valibot";
 import { MAX_FOR_MS } from "../../src/events/limits.ts";
 import { AlertsAnswer } from "../../src/operations/alerts.ts";
-import { EventAnswer, EventsAnswer, TakenAnswer } from "../../src/operations/events.ts";
-import { ErrorsAnswer, JobsAnswer } from "../../src/operations/jobs.ts";
+import { discard } from "../../src/operations/discard.ts";
+import * as events from "../../src/operations/events.ts";
+import * as jobs from "../../src/operations/jobs.ts";
 import { SessionAnswer } from "../../src/operations/session.ts";
 import { SourcesAnswer } from "../../src/operations/sources.ts";
 import { StatsAnswer, StatusAnswer } from "../../src/operations/status.ts";
@@ -62,7 +63,7 @@ function shaped<Schema extends v.GenericSchema>(schema: Schema, { status, json, 
   return v.parse(schema, json);
 }
 
-const idsOf = ({ items }: v.InferOutput<typeof EventsAnswer>) => items.map(({ eventId }) => eventId);
+const idsOf = ({ items }: v.InferOutput<typeof events.listed.output>) => items.map(({ eventId }) => eventId);
 
 export function adminApiSuite(store: string, settings: (t: TestContext) => Promise<Record<string, string>>): void {
   suite(`the API of the page on ${store}`, () => {
@@ -70,19 +71,19 @@ export function adminApiSuite(store: string, settings: (t: TestContext) => Promi
       const { server, get } = await startAdmin(t, await settings(t));
       for (let n = 0; n < 5; n++) await deliver(server, event(`evt_${n}`, { note: `text ${n % 2 ? "odd" : "even"}` }));
       await deliver(server, { id: "evt_refused", type: "order.refused" });
-      const all = shaped(EventsAnswer, await get("events"));
+      const all = shaped(events.listed.output, await get("events"));
       assert.deepEqual(idsOf(all), ["evt_refused", "evt_4", "evt_3", "evt_2", "evt_1", "evt_0"]);
       assert.equal(all.cursor, null);
-      const first = shaped(EventsAnswer, await get("events?limit=4"));
-      const second = shaped(EventsAnswer, await get(`events?limit=4&cursor=${first.cursor}`));
+      const first = shaped(events.listed.output, await get("events?limit=4"));
+      const second = shaped(events.listed.output, await get(`events?limit=4&cursor=${first.cursor}`));
       assert.deepEqual([...idsOf(first), ...idsOf(second)], idsOf(all));
-      assert.deepEqual(idsOf(shaped(EventsAnswer, await get("events?search=odd"))), ["evt_3", "evt_1"]);
-      await until(async () => idsOf(shaped(EventsAnswer, await get("events?status=failed"))).length === 1);
-      assert.deepEqual(idsOf(shaped(EventsAnswer, await get("events?error=500"))), ["evt_refused"]);
-      assert.deepEqual(idsOf(shaped(EventsAnswer, await get("events?type=order.refused&source=default"))), [
+      assert.deepEqual(idsOf(shaped(events.listed.output, await get("events?search=odd"))), ["evt_3", "evt_1"]);
+      await until(async () => idsOf(shaped(events.listed.output, await get("events?status=failed"))).length === 1);
+      assert.deepEqual(idsOf(shaped(events.listed.output, await get("events?error=500"))), ["evt_refused"]);
+      assert.deepEqual(idsOf(shaped(events.listed.output, await get("events?type=order.refused&source=default"))), [
         "evt_refused",
       ]);
-      assert.deepEqual(idsOf(shaped(EventsAnswer, await get("events?until=2020-01-01"))), []);
+      assert.deepEqual(idsOf(shaped(events.listed.output, await get("events?until=2020-01-01"))), []);
     });
 
     test("names each parameter that is wrong", async (t) => {
@@ -125,8 +126,8 @@ export function adminApiSuite(store: string, settings: (t: TestContext) => Promi
       const odd = { id: "a/b 100% é", type: "order.paid", big: 1 };
       await deliver(server, odd);
       const path = `events/${encodeURIComponent(odd.id)}`;
-      await until(async () => shaped(EventAnswer, await get(path)).status === "processed");
-      const shown = shaped(EventAnswer, await get(path));
+      await until(async () => shaped(events.shown.output, await get(path)).status === "processed");
+      const shown = shaped(events.shown.output, await get(path));
       assert.equal(shown.payload, JSON.stringify(odd));
       assert.deepEqual(
         shown.jobs.map(({ route, history }) => [route, history.map(({ outcome }) => outcome)]),
@@ -134,7 +135,7 @@ export function adminApiSuite(store: string, settings: (t: TestContext) => Promi
       );
       await deliverToShop(server, odd);
       assertProblem(await get(path), 409, "ambiguous_event");
-      assert.equal(shaped(EventAnswer, await get(`${path}?source=shop`)).source, "shop");
+      assert.equal(shaped(events.shown.output, await get(`${path}?source=shop`)).source, "shop");
       const file = await get(`${path}/payload?source=shop`);
       assert.equal(file.text, JSON.stringify(odd));
       assert.equal(file.headers.get("content-type"), "application/octet-stream");
@@ -147,7 +148,7 @@ export function adminApiSuite(store: string, settings: (t: TestContext) => Promi
     test("shows under which other ids the payload of an event came", async (t) => {
       const { server, get } = await startAdmin(t, await settings(t));
       for (const id of ["one", "two", "two"]) await deliver(server, { note: "same" }, { "X-Request-ID": id });
-      const { repeats } = shaped(EventAnswer, await get("events/one"));
+      const { repeats } = shaped(events.shown.output, await get("events/one"));
       assert.deepEqual(
         repeats.map(({ number, eventId, deliveries, headers }) => [
           number,
@@ -164,31 +165,32 @@ export function adminApiSuite(store: string, settings: (t: TestContext) => Promi
       const refused = (n: number) => ({ id: `evt_${n}`, type: "order.refused", note: n < 2 ? "first" : "later" });
       for (let n = 0; n < 6; n++) await deliver(server, refused(n));
       await deliver(server, event("evt_fine"));
-      const withStatus = async (status: string) => idsOf(shaped(EventsAnswer, await get(`events?status=${status}`)));
+      const withStatus = async (status: string) =>
+        idsOf(shaped(events.listed.output, await get(`events?status=${status}`)));
       await until(async () => (await withStatus("failed")).length === 6);
       await until(async () => (await withStatus("processed")).length === 1);
       refuse.now = false;
 
       const counted = await send("events/replay", { filter: { type: "order.refused" }, dryRun: true });
-      assert.deepEqual(shaped(TakenAnswer, counted), { matched: 6, refused: [], cursor: null });
-      const named = shaped(TakenAnswer, await send("events/replay", { ids: ["evt_5", "evt_fine", "evt_none"] }));
+      assert.deepEqual(shaped(discard.output, counted), { matched: 6, refused: [], cursor: null });
+      const named = shaped(discard.output, await send("events/replay", { ids: ["evt_5", "evt_fine", "evt_none"] }));
       assert.equal(named.matched, 1);
       assert.deepEqual(named.refused, [
         { eventId: "evt_fine", reason: "is already processed" },
         { eventId: "evt_none", reason: "there is no such event" },
       ]);
       const found = { filter: { search: "first" } };
-      assert.equal(shaped(TakenAnswer, await send("events/replay", { ...found, dryRun: true })).matched, 2);
-      assert.equal(shaped(TakenAnswer, await send("events/replay", found)).matched, 2);
+      assert.equal(shaped(discard.output, await send("events/replay", { ...found, dryRun: true })).matched, 2);
+      assert.equal(shaped(discard.output, await send("events/replay", found)).matched, 2);
       await until(async () => (await withStatus("failed")).length === 3);
-      const one = shaped(TakenAnswer, await send("events/discard", { ids: ["evt_4"], reason: " not needed " }));
+      const one = shaped(discard.output, await send("events/discard", { ids: ["evt_4"], reason: " not needed " }));
       assert.equal(one.matched, 1);
-      assert.equal(shaped(TakenAnswer, await send("events/replay", { filter: { error: "500" } })).matched, 2);
+      assert.equal(shaped(discard.output, await send("events/replay", { filter: { error: "500" } })).matched, 2);
       await until(async () => (await withStatus("processed")).length === 6);
       assert.deepEqual(await withStatus("discarded"), ["evt_4"]);
-      const discarded = shaped(EventAnswer, await get("events/evt_4"));
+      const discarded = shaped(events.shown.output, await get("events/evt_4"));
       assert.equal(discarded.jobs[0]?.discarded?.reason, "not needed");
-      const again = shaped(TakenAnswer, await send("events/discard", { ids: ["evt_4"], reason: "again" }));
+      const again = shaped(discard.output, await send("events/discard", { ids: ["evt_4"], reason: "again" }));
       assert.deepEqual(again.refused, [{ eventId: "evt_4", reason: "is already processed or discarded" }]);
     });
 
@@ -229,7 +231,7 @@ export function adminApiSuite(store: string, settings: (t: TestContext) => Promi
     test("lists failed jobs and those that wait, page by page", async (t) => {
       const { server, get } = await startAdmin(t, await settings(t));
       for (let n = 0; n < 3; n++) await deliver(server, { id: `evt_${n}`, type: "order.refused" });
-      const failed = async (query = "") => shaped(JobsAnswer, await get(`jobs?${query}`));
+      const failed = async (query = "") => shaped(jobs.listed.output, await get(`jobs?${query}`));
       await until(async () => (await failed()).items.length === 3);
       const [job] = (await failed()).items;
       assert.deepEqual(
@@ -310,7 +312,7 @@ export function adminApiSuite(store: string, settings: (t: TestContext) => Promi
     test("groups dead letters by route and error", async (t) => {
       const { server, get } = await startAdmin(t, await settings(t));
       for (let n = 0; n < 3; n++) await deliver(server, { id: `evt_${n}`, type: "order.refused" });
-      const groups = async () => shaped(ErrorsAnswer, await get("jobs/errors"));
+      const groups = async () => shaped(jobs.errors.output, await get("jobs/errors"));
       await until(async () => (await groups()).items[0]?.count === 3);
       const { items, cursor } = await groups();
       assert.deepEqual(

@@ -2,16 +2,12 @@ import type { InferOutput } from "valibot";
 import type { DenialItem } from "../../operations/access.ts";
 import type { AlertItem, TestedAnswer } from "../../operations/alerts.ts";
 import type { AuditAnswer } from "../../operations/audit.ts";
-import type { EventAnswer, EventsAnswer, TakenAnswer } from "../../operations/events.ts";
-import type {
-  ExplanationAnswer,
-  HeldAnswer,
-  HeldPage,
-  RefusalItem,
-  RemovedAnswer,
-  ReverifiedAnswer,
-} from "../../operations/held.ts";
-import type { ErrorsAnswer, JobsAnswer } from "../../operations/jobs.ts";
+import type { discard } from "../../operations/discard.ts";
+import type * as events from "../../operations/events.ts";
+import type { ExplanationAnswer } from "../../operations/explanation.ts";
+import type * as held from "../../operations/held.ts";
+import type * as jobs from "../../operations/jobs.ts";
+import type { OutputOf } from "../../operations/operation.ts";
 import type { OutagesAnswer } from "../../operations/outages.ts";
 import type { SessionAnswer } from "../../operations/session.ts";
 import type {
@@ -33,14 +29,14 @@ export type Status = InferOutput<typeof StatusAnswer>;
 export type RouteItem = Status["routes"][number];
 export type Route = InferOutput<typeof RouteAnswer>;
 export type Stats = InferOutput<typeof StatsAnswer>;
-export type EventsPage = InferOutput<typeof EventsAnswer>;
+export type EventsPage = OutputOf<typeof events.listed>;
 export type EventItem = EventsPage["items"][number];
-export type EventDetail = InferOutput<typeof EventAnswer>;
+export type EventDetail = OutputOf<typeof events.shown>;
 export type Job = EventDetail["jobs"][number];
 export type AuditList = InferOutput<typeof AuditAnswer>;
-export type JobsPage = InferOutput<typeof JobsAnswer>;
+export type JobsPage = OutputOf<typeof jobs.listed>;
 export type OpenJobItem = JobsPage["items"][number];
-export type ErrorsPage = InferOutput<typeof ErrorsAnswer>;
+export type ErrorsPage = OutputOf<typeof jobs.errors>;
 export type ErrorGroup = ErrorsPage["items"][number];
 export type Shadow = InferOutput<typeof ShadowsAnswer>["items"][number];
 export type ShadowDifference = InferOutput<typeof DifferencesAnswer>["items"][number];
@@ -51,13 +47,13 @@ export type ShownSecret = InferOutput<typeof SecretAnswer>;
 export type Sent = InferOutput<typeof SentAnswer>;
 export type Draft = InferOutput<typeof DraftAnswer>;
 export type Added = InferOutput<typeof AddedAnswer>;
-export type HeldPageAnswer = InferOutput<typeof HeldPage>;
+export type HeldPageAnswer = OutputOf<typeof held.listed>;
 export type HeldItem = HeldPageAnswer["items"][number];
-export type RecentRefusal = InferOutput<typeof RefusalItem>;
-export type HeldDetail = InferOutput<typeof HeldAnswer>;
+export type RecentRefusal = OutputOf<typeof held.refusals>["items"][number];
+export type HeldDetail = OutputOf<typeof held.shown>;
 export type Explanation = InferOutput<typeof ExplanationAnswer>;
-export type Reverified = InferOutput<typeof ReverifiedAnswer>;
-export type Removed = InferOutput<typeof RemovedAnswer>;
+export type Reverified = OutputOf<typeof held.reverify>;
+export type Removed = OutputOf<typeof held.remove>;
 export type Alert = InferOutput<typeof AlertItem>;
 export type OutageList = InferOutput<typeof OutagesAnswer>;
 export type Outage = OutageList["items"][number];
@@ -67,7 +63,7 @@ export type Session = InferOutput<typeof SessionAnswer>;
 export type Token = InferOutput<typeof TokensAnswer>["items"][number];
 export type CreatedToken = InferOutput<typeof CreatedAnswer>;
 export type Denial = InferOutput<typeof DenialItem>;
-export type Taken = InferOutput<typeof TakenAnswer>;
+export type Taken = OutputOf<typeof discard>;
 
 /** Selects events, as the query of their list does. */
 export interface EventFilter {

@@ -91,12 +91,13 @@ export function addEventCommands(program: Command): void {
       .option("--dry-run", "Only show what would be erased")
       .option("--json", "Print a JSON object"),
   ).action(async (ids, options) => (await import("../events-erase.ts")).runEventsErase(ids, options));
-  events
-    .command("prune")
-    .description("Remove what retention does not keep, now")
-    .option("--dry-run", "Only count it")
-    .option("--json", "Print a JSON object")
-    .action(async (options) => (await import("../events-prune.ts")).runEventsPrune(options));
+  remoteOptions(
+    events
+      .command("prune")
+      .description("Remove what retention does not keep, now")
+      .option("--dry-run", "Only count it")
+      .option("--json", "Print a JSON object"),
+  ).action(async (options) => (await import("../events-prune.ts")).runEventsPrune(options));
   remoteOptions(
     events
       .command("stats")

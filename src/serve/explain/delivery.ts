@@ -5,7 +5,7 @@ import { contentTypeOf, isInQuery } from "../../webhook/content/body.ts";
 import { type Content, openContent } from "../../webhook/content/content.ts";
 import { wasRedacted } from "../../webhook/content/redact.ts";
 import { openStored } from "../../webhook/content/stored-content.ts";
-import type { RawRequest } from "../../webhook/held/raw-request.ts";
+import type { RawRequest, SentTo } from "../../webhook/held/raw-request.ts";
 import type { RefusalReason, Verified } from "../../webhook/signature/bound-scheme.ts";
 import { proposedVerify } from "../../webhook/signature/proposed-verify.ts";
 import {
@@ -26,7 +26,7 @@ import type { Identity } from "../../webhook/stages/identity.ts";
 import { type Delivery, deliveryOf, payloadOfQuery, type Stage, stagesOf } from "../../webhook/stages/stages.ts";
 import type { Route } from "../../worker/route.ts";
 import { explainRouting, type RouteVerdict, reasonOf } from "../../worker/routing.ts";
-import { partsOf, type Rehearsal, type RehearsalOptions, rehearse, type SentTo, UNKNOWN } from "./rehearsal.ts";
+import { partsOf, type Rehearsal, type RehearsalOptions, rehearse, UNKNOWN } from "./rehearsal.ts";
 
 /** One check of a delivery. Checks that could not be made are left out. */
 interface DeliveryCheck {

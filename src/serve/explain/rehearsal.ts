@@ -8,16 +8,9 @@ import { createRouter } from "../../http/router.ts";
 import { createHttpServer } from "../../http/server.ts";
 import { createLog } from "../../log.ts";
 import { type DeliveryParts, sourceEndpoints } from "../../webhook/endpoints.ts";
-import { pairsOf, type RawRequest } from "../../webhook/held/raw-request.ts";
+import { pairsOf, type RawRequest, type SentTo } from "../../webhook/held/raw-request.ts";
 import type { Source } from "../../webhook/source.ts";
 import type { StageParts } from "../../webhook/stages/stages.ts";
-
-/** The address that a delivery was sent to. */
-export interface SentTo {
-  /** Scheme and host as the sender wrote them. */
-  origin: string;
-  target: string;
-}
 
 /** What the server would do with a request. */
 export interface Rehearsal {

@@ -31,13 +31,16 @@ export async function eraseHeld(
   isDryRun: boolean,
 ): Promise<ErasedHeld[]> {
   const digests = new Set(events.map(({ source, payloadSha256 }) => `${source} ${payloadSha256}`));
-  const isErased = (delivery: HeldDelivery, bodySha256: string) =>
-    digests.has(`${delivery.source} ${bodySha256}`) || (search !== undefined && hasText(delivery, search));
   const erased: ErasedHeld[] = [];
   if (digests.size === 0 && search === undefined) return erased;
+  const isErased = (delivery: HeldDelivery, bodySha256: string) =>
+    digests.has(`${delivery.source} ${bodySha256}`) || (search !== undefined && hasText(delivery, search));
   for (let after = 0; ; ) {
     const rows = await store.list({ after, limit: PAGE });
-    for await (const part of readInParts(store, rows)) {
+    for await (const part of readInParts(
+      store,
+      rows.map(({ id }) => id),
+    )) {
       const found = part
         .map((delivery) => ({ delivery, bodySha256: hash("sha256", delivery.body) }))
         .filter(({ delivery, bodySha256 }) => isErased(delivery, bodySha256))

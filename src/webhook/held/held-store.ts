@@ -61,7 +61,7 @@ export function beyondBounds(oldest: readonly OldHeld[], bounds: HeldBounds, now
 }
 
 /** Selects held deliveries after one, in order of arrival. */
-export interface HeldFilter {
+interface HeldFilter {
   source?: string;
   /** Unix milliseconds: received at or after. */
   since?: number;
@@ -83,17 +83,16 @@ export interface HeldStore {
   remove(ids: number[]): Promise<void>;
 }
 
-/** Reads deliveries, in parts that fit into memory. `wanted` is in the order of the ids. */
+/** Reads deliveries in the order of their ids, in parts that fit into memory. */
 export async function* readInParts(
   store: Pick<HeldStore, "read">,
-  wanted: readonly Pick<HeldSummary, "id">[],
+  ids: readonly number[],
 ): AsyncGenerator<(HeldDelivery & { id: number })[]> {
-  let ids = wanted.map(({ id }) => id);
-  while (ids.length > 0) {
-    const part = await store.read(ids);
+  for (let left = [...new Set(ids)].sort((a, b) => a - b); left.length > 0; ) {
+    const part = await store.read(left);
     const last = part.at(-1)?.id;
     if (last === undefined) return;
     yield part;
-    ids = ids.filter((id) => id > last);
+    left = left.filter((id) => id > last);
   }
 }

@@ -16,6 +16,25 @@ export interface RawRequest {
   missingBytes: number;
 }
 
+/** The address that a delivery was sent to. */
+export interface SentTo {
+  /** Scheme and host as the sender wrote them. */
+  origin: string;
+  target: string;
+}
+
+/**
+ * The address that the sender wrote: the given one, else that of the request if it is whole. Null if it is no HTTP or
+ * HTTPS URL.
+ */
+export function sentToOf({ target }: RawRequest, url: string | undefined): SentTo | null | undefined {
+  const address = url ?? (/^https?:/i.test(target) ? target : undefined);
+  if (address === undefined) return undefined;
+  // Not from a URL object, which would change some characters.
+  const [, origin, rest = ""] = /^(https?:\/\/[^/?#]+)([^#]*)/i.exec(address) ?? [];
+  return origin === undefined ? null : { origin, target: rest.startsWith("/") ? rest : `/${rest}` };
+}
+
 /**
  * Parses a raw HTTP request, with LF or CRLF. The body is `Content-Length` bytes, else all after the blank line.
  * Returns what is wrong, with its line, if it is none.

@@ -130,6 +130,7 @@ suite("a command with --server", { concurrency: 3 }, () => {
       const { server, get } = await startAdmin(t);
       for (const id of ["evt_a", "evt_b", "evt_c", "evt_d"]) await deliver(server, { id, type: "order.refused" });
       await deliver(server, event("evt_done"));
+      await deliver(server, event("evt_done", { other: "bytes" }));
       const isSettled = async () => {
         const { failed, processed } = await counts(get);
         return failed === 4 && processed === 1;
@@ -172,9 +173,17 @@ suite("a command with --server", { concurrency: 3 }, () => {
         assert.deepEqual([await here.audited("events.replay"), await there.audited("events.replay")], [1, 1]);
       if (command[1] === "replay") await Promise.all([here, there].map(({ isSettled }) => until(isSettled)));
     }
-    const conflict = await there.run(["events", "replay", "evt_done", "--conflict", "1"]);
-    assert.deepEqual([conflict.code, conflict.stdout], [2, ""]);
-    assert.match(conflict.stderr, /--conflict cannot be used with --server/);
+    for (const command of [
+      ["events", "replay", "evt_do", "--conflict", "2"],
+      ["events", "replay", "evt_do", "--conflict", "1"],
+      ["events", "replay", "evt_do", "--conflict", "1"],
+      ["events", "replay", "none", "--conflict", "1"],
+      ["events", "prune", "--dry-run"],
+      ["events", "prune", "--json"],
+    ]) {
+      const [a, b] = await Promise.all([here.run(command), there.run(command)]);
+      assert.deepEqual([b.code, b.stdout, b.stderr], [a.code, a.stdout, a.stderr], command.join(" "));
+    }
   });
 
   test("follows events that arrive", async (t) => {
