@@ -46,7 +46,7 @@ type KnownRow = AuditLink & { at?: number | null };
  * still be there unless it is older than what is kept. Finds at most 100 faults.
  */
 export async function verifyAudit(
-  store: AuditStore,
+  store: Pick<AuditStore, "ends" | "after">,
   now: number,
   known: KnownRow | null = null,
 ): Promise<AuditVerdict> {
@@ -58,7 +58,7 @@ export async function verifyAudit(
 }
 
 async function verifyFrom(
-  store: AuditStore,
+  store: Pick<AuditStore, "ends" | "after">,
   ends: AuditEnds,
   known: KnownRow | null,
   now: number,

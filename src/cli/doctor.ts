@@ -18,7 +18,7 @@ import { checkAddons, checkClock, checkModes, checkSettings } from "./checks/set
 import { checkSources } from "./checks/sources.ts";
 import { checkTokens } from "./checks/tokens.ts";
 import { printJson } from "./output.ts";
-import { factorRecords } from "./stores.ts";
+import { readIfAny } from "./stores.ts";
 
 /**
  * Checks everything that a server needs, and exits 1 if something is wrong. It leaves no files except the native
@@ -68,7 +68,14 @@ export async function runDoctor({ json }: { json?: boolean }): Promise<void> {
     findings.push(...notReported(findings, await checkEncryption(environment)));
   }
   const site = readUsable(environment, ["PUBLIC_URL", "COOKIE_DOMAIN"]);
-  if (canRead && postgres && redis && site) findings.push(...checkFactors(await factorRecords(environment), site));
+  if (canRead && postgres && redis && site) {
+    const none = { factors: [], recoveryCodesLeft: 0 };
+    const stored = await readIfAny<Parameters<typeof checkFactors>[0]>(environment, none, async ({ factors }) => ({
+      factors: await factors.list(),
+      recoveryCodesLeft: await factors.recoveryCodesLeft(),
+    }));
+    findings.push(...checkFactors(stored, site));
+  }
   const address = readUsable(environment, ["DATA_DIR", "DATABASE_URL", "PORT", "HOST", "TLS_CERT_FILE"]);
   if (address) findings.push(...(await checkServer(address)));
 

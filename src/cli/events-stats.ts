@@ -1,16 +1,14 @@
 import { OperatorError } from "../errors.ts";
-import { type ChartRequest, chartRange, readChart, type Step } from "../events/chart.ts";
-import { chartJson } from "../events/json.ts";
-import type { Chart } from "../events/stats.ts";
-import type { Backlog } from "../events/store.ts";
+import { chartRange, type Step } from "../events/chart.ts";
 import { durationText } from "../lib/figures.ts";
 import { isoTime } from "../lib/iso-time.ts";
+import type { OutputOf } from "../operations/operation.ts";
+import { backlogItem, stats, status } from "../operations/status.ts";
 import { requireFiltered, requireFilteredThere } from "./find-source.ts";
+import { operateThere, withPerformer } from "./operate.ts";
 import { parseTime } from "./option-values.ts";
 import { printData, printJson } from "./output.ts";
-import { type RemoteOptions, type RemoteServer, remoteServer } from "./remote.ts";
-import { chartOfAnswer, type ShownChart } from "./remote-events.ts";
-import { withStores } from "./stores.ts";
+import type { RemoteOptions } from "./remote.ts";
 import { printTable } from "./table.ts";
 
 interface StatsOptions extends RemoteOptions {
@@ -23,70 +21,39 @@ interface StatsOptions extends RemoteOptions {
 }
 
 /** Prints the number of events of each status, and what was counted over time by source and route. */
-export function runEventsStats({ json, server: url, tokenFile, ...options }: StatsOptions): Promise<void> {
-  const server = remoteServer({
-    ...(url !== undefined && { server: url }),
-    ...(tokenFile !== undefined && { tokenFile }),
+export function runEventsStats({ json, since, until, step, source, route, ...remote }: StatsOptions): Promise<void> {
+  return withPerformer(remote, async ({ perform, stores, server }) => {
+    await (server === null
+      ? requireFiltered(stores, { source, route })
+      : requireFilteredThere(server, { source, route }));
+    const now = Date.now();
+    const asked = { since: timeIn("--since", since, now), until: timeIn("--until", until, now), step };
+    const range = chartRange(asked, now);
+    if ("fault" in range) throw new OperatorError({ found: `--${range.member} is not usable`, remedy: range.fault });
+    const query = { since: isoTime(range.since), until: isoTime(range.until), step: range.step, source, route };
+    const [backlog, chart] = await Promise.all([
+      server === null
+        ? stores.events.backlog().then(backlogItem)
+        : operateThere(server, status, {}).then(({ events }) => events),
+      perform(stats, query),
+    ]);
+    if (json) return printJson({ ...backlog, ...chart });
+    for (const [name, value] of Object.entries(backlog)) printData(`${name.padEnd(NAME_WIDTH)}${value ?? "-"}`);
+    printData("");
+    printData(`In ${durationText(range.until - range.since)}, from ${chart.since} to ${chart.until}:`);
+    printSums(chart);
   });
-  if (server !== null) return printRemoteStats(server, { ...options, json });
-  return withStores(async (stores) => {
-    const { events, now } = stores;
-    await requireFiltered(stores, options);
-    const counts = { backlog: events.backlog, chart: (range: ChartRange) => readChart(events, range, options) };
-    return printStats(counts, now(), { ...options, json });
-  });
 }
 
-type ChartRange = Exclude<ReturnType<typeof chartRange>, { fault: string }>;
-type CountOptions = Omit<StatsOptions, "json" | keyof RemoteOptions>;
-type PrintOptions = CountOptions & { json: boolean | undefined };
-
-/** Where the counts are read. */
-interface CountReads {
-  backlog(): Promise<Backlog>;
-  chart(range: ChartRange): Promise<Chart>;
-}
-
-async function printRemoteStats(server: RemoteServer, options: PrintOptions): Promise<void> {
-  await requireFilteredThere(server, options);
-  const { source, route } = options;
-  const counts: CountReads = {
-    backlog: async () => (await server.get<{ events: Backlog }>("status")).events,
-    async chart({ since, until, step }) {
-      const query = { since: isoTime(since), until: isoTime(until), step, source, route };
-      return chartOfAnswer(await server.get<ShownChart>("stats", query));
-    },
-  };
-  return printStats(counts, Date.now(), options);
-}
-
-async function printStats(reads: CountReads, now: number, { json, ...options }: PrintOptions): Promise<void> {
-  const range = chartRange(requestOf(options, now), now);
-  if ("fault" in range) throw new OperatorError({ found: `--${range.member} is not usable`, remedy: range.fault });
-  const [{ oldestQueuedAt, ...counts }, chart] = await Promise.all([reads.backlog(), reads.chart(range)]);
-  const shown = { ...counts, oldestQueuedAt: isoTime(oldestQueuedAt) };
-  const { since, until, step } = range;
-  if (json) return printJson({ ...shown, since: isoTime(since), until: isoTime(until), step, ...chartJson(chart) });
-  for (const [name, value] of Object.entries(shown)) printData(`${name.padEnd(NAME_WIDTH)}${value ?? "-"}`);
-  printData("");
-  printData(`In ${durationText(until - since)}, from ${isoTime(since)} to ${isoTime(until)}:`);
-  printSums(chart);
-}
-
-function requestOf({ since, until, ...others }: CountOptions, now: number): ChartRequest {
-  return {
-    ...others,
-    ...(since !== undefined && { since: parseTime("--since", since, now) }),
-    ...(until !== undefined && { until: parseTime("--until", until, now) }),
-  };
-}
+const timeIn = (option: string, text: string | undefined, now: number) =>
+  text === undefined ? undefined : Math.max(0, parseTime(option, text, now));
 
 const NAME_WIDTH = "oldestQueuedAt".length + 2;
 
 const NAME_COLUMN = { leastWidth: 6 };
 
 /** Prints what each source has delivered, and what each route has done. */
-function printSums({ total, sums }: Chart): void {
+function printSums({ total, sums }: OutputOf<typeof stats>): void {
   const all = { ...total, source: "all", route: "" };
   printTable(
     [
@@ -108,7 +75,7 @@ function printSums({ total, sums }: Chart): void {
     [...sums.filter(({ route }) => route !== ""), { ...all, route: "all" }].map((row) => [
       row.route,
       row.source,
-      ...[row.processed, row.retried, row.dead_lettered].map(String),
+      ...[row.processed, row.retried, row.deadLettered].map(String),
     ]),
   );
   const { latency } = total;

@@ -172,6 +172,7 @@ export const EXAMPLES: Record<string, readonly (readonly [commandLine: string, w
   "tokens revoke": [
     ["authserve tokens revoke backup", "Refuse a token from now on"],
     ["authserve tokens revoke --all", "A machine with tokens was lost"],
+    ["authserve tokens revoke backup --server https://auth.example.com --token-file token.txt", "Refuse it from here"],
   ],
   "access log": [
     ["authserve access log --decision denied --since 1d", "See who was not let through today"],

@@ -1,14 +1,13 @@
-import { readEnvironment } from "../config/env-file.ts";
 import { remedyAt } from "../config/service.ts";
-import { readSources } from "../config/sources.ts";
 import { OperatorError, SettingsError } from "../errors.ts";
+import * as routes from "../operations/routes.ts";
+import * as sources from "../operations/sources.ts";
 import type { Stores } from "../stores.ts";
 import { DEFAULT_SOURCE_NAME } from "../webhook/default-source.ts";
 import type { Source } from "../webhook/source.ts";
-import type { Performer } from "./operate.ts";
+import { commandConfiguration, operateThere, type Performer } from "./operate.ts";
 import { remedyForName } from "./option-values.ts";
 import type { RemoteServer } from "./remote.ts";
-import { noSuchRoute, readRoutes } from "./routes.ts";
 
 /** Returns the source of this name. Throws {@link OperatorError} if there is none. */
 export function findSource(sources: readonly Source[], name: string): Source {
@@ -32,6 +31,11 @@ export function findSource(sources: readonly Source[], name: string): Source {
 function noSuchSource(name: string, known: readonly string[]): OperatorError {
   const remedy = remedyForName(name, known, "authserve sources list");
   return new OperatorError({ found: `There is no source ${JSON.stringify(name)}`, remedy });
+}
+
+export function noSuchRoute(name: string, known: readonly string[], kind: "route" | "shadow" = "route"): OperatorError {
+  const remedy = remedyForName(name, known, kind === "route" ? "authserve routes list" : "authserve routes shadow");
+  return new OperatorError({ found: `There is no ${kind} ${JSON.stringify(name)}`, remedy });
 }
 
 interface Filtered {
@@ -61,11 +65,11 @@ export function requireFiltered(
   return requireNamed(
     {
       async sources() {
-        const configured = namesOf(() => readSources(readEnvironment()));
+        const configured = namesOf(commandConfiguration.sources);
         return configured && [...configured, ...(await sources.list()).map((record) => record.source)];
       },
       async routes() {
-        const configured = namesOf(() => readRoutes(readEnvironment()));
+        const configured = namesOf(commandConfiguration.routes);
         return configured && [...configured, ...(await events.routes(Date.now())).map((record) => record.route)];
       },
       events: (source) => events.list({ source, limit: 1 }),
@@ -78,9 +82,9 @@ export function requireFiltered(
 export function requireFilteredThere(server: RemoteServer, filtered: Filtered): Promise<void> {
   return requireNamed(
     {
-      sources: async () => (await server.get<{ items: Named[] }>("sources")).items.map(({ name }) => name),
-      routes: async () => (await server.get<{ routes: Named[] }>("status")).routes.map(({ name }) => name),
-      events: (source) => server.raw("events", { source, limit: 1 }),
+      sources: async () => (await operateThere(server, sources.listed, {})).items.map(({ name }) => name),
+      routes: async () => (await operateThere(server, routes.listed, {})).items.map(({ name }) => name),
+      events: (source) => server.get("events", { source, limit: 1 }),
     },
     filtered,
   );

@@ -9,9 +9,11 @@ import { readSettings } from "../config/settings.ts";
 import { readSources } from "../config/sources.ts";
 import { AppError, PROBLEMS } from "../errors.ts";
 import { pageUrlOf } from "../http/listen.ts";
+import { createLog } from "../log.ts";
 import {
   type InputOf,
   type Operation,
+  type OperationConfiguration,
   type OperationContext,
   type OutputOf,
   readInput,
@@ -61,20 +63,46 @@ export async function operate<One extends Operation>(
   one: One,
   input: InputOf<One>,
   options: RemoteOptions,
+  own: Partial<OperationContext> = {},
 ): Promise<OutputOf<One>> {
   const results: OutputOf<One>[] = [];
-  await withPerformer(options, async ({ perform }) => {
-    results.push(await perform(one, input));
-  });
+  const run = async ({ perform }: Performer) => void results.push(await perform(one, input));
+  await withPerformer(options, run, own);
   return results[0] as OutputOf<One>;
 }
 
+/** Does one operation on a server elsewhere, also what only a running server can do. */
+export function operateThere<One extends Operation<never>>(
+  server: RemoteServer,
+  one: One,
+  input: InputOf<One>,
+): Promise<OutputOf<One>> {
+  if (one.kind === "change") return server.post(one.path, input);
+  // A parameter of a path may be given in the query.
+  return server.get(one.path.replace(/:[a-z]+/, "-"), input as Record<string, string>);
+}
+
+// The API takes up to 500.
+const PAGE = 500;
+
+/** Reads a list page by page, up to a number of items. */
+export async function readItems<Item>(
+  read: (page: { limit: string; cursor?: string }) => Promise<{ items: Item[]; cursor: string | null }>,
+  most = Number.POSITIVE_INFINITY,
+): Promise<Item[]> {
+  const found: Item[] = [];
+  let next: string | null = null;
+  do {
+    const limit = String(Math.min(PAGE, most - found.length));
+    const { items, cursor } = await read({ limit, ...(next !== null && { cursor: next }) });
+    found.push(...items);
+    next = cursor;
+  } while (next !== null && found.length < most);
+  return found;
+}
+
 function performerThere(server: RemoteServer): Performer {
-  const perform: Perform = (one, input) => {
-    if (one.kind === "change") return server.post(one.path, input);
-    // A parameter of a path may be given in the query.
-    return server.raw(one.path.replace(/:[a-z]+/, "-"), input as Record<string, string>);
-  };
+  const perform: Perform = (one, input) => operateThere(server, one, input);
   return { perform, asOneChange: (_one, _asked, make) => make(perform), stores: null, server, now: Date.now };
 }
 
@@ -90,7 +118,7 @@ function performerHere(stores: CommandStores, own: Partial<OperationContext>): P
   return {
     perform: async (one, input) =>
       one.kind === "change"
-        ? asOneChange(one, askedOf(one, input), () => perform(one, input))
+        ? asOneChange(one, askedOf(one, input, context), () => perform(one, input))
         : perform(one, input).catch(throwProblem),
     asOneChange,
     stores,
@@ -100,16 +128,22 @@ function performerHere(stores: CommandStores, own: Partial<OperationContext>): P
 }
 
 /** What the audit has of an operation. Null if it changes nothing. Throws {@link OperationProblem}. */
-export function askedOf<One extends Operation & { kind: "change" }>(one: One, input: InputOf<One>): object | null {
+export function askedOf<One extends Operation & { kind: "change" }>(
+  one: One,
+  input: InputOf<One>,
+  configuration: OperationConfiguration = commandConfiguration,
+): object | null {
   try {
-    return one.audited?.asked(readInput(one, input)) ?? null;
+    return one.audited?.asked(readInput(one, input), configuration) ?? null;
   } catch (error) {
     return throwProblem(error);
   }
 }
 
 /** What a command finds in the environment and the configuration file. It is read when it is asked for. */
-export const commandConfiguration: Omit<OperationContext, "stores"> = {
+export const commandConfiguration: OperationConfiguration = {
+  userId: () => readSettings(readEnvironment(), ["DEMO_USER_ID"]).DEMO_USER_ID,
+  log: createLog("silent"),
   routes: () => routesOf(readSettings(readEnvironment(), ROUTE_SETTING_NAMES), readConfigFile(readEnvironment())),
   shadows: () => shadowsOf(readSettings(readEnvironment(), ROUTE_SETTING_NAMES), readConfigFile(readEnvironment())),
   sources: () => readSources(readEnvironment()),
@@ -134,6 +168,6 @@ export const commandConfiguration: Omit<OperationContext, "stores"> = {
 /** Throws what the API answers with a problem as one. The cause of others is shown, because it is on this machine. */
 function throwProblem(error: unknown): never {
   if (!(error instanceof AppError) || error.status >= 500) throw error;
-  const [first] = error.errors ?? [];
-  throw new OperationProblem(error, first ? `${first.path} ${first.message}` : PROBLEMS[error.code].detail);
+  const [first = null] = error.errors ?? [];
+  throw new OperationProblem(error, first ? `${first.path} ${first.message}` : PROBLEMS[error.code].detail, first);
 }

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { setDefaultAutoSelectFamilyAttemptTimeout } from "node:net";
 import { isWellFormed } from "../auth/machine-tokens/form.ts";
-import { describeError, type Fault, OperatorError, systemCode } from "../errors.ts";
+import { describeError, type Fault, type FieldError, OperatorError, systemCode } from "../errors.ts";
 import { isLoopback } from "../http/listen.ts";
 import { ADDRESS_TIMEOUT_MS } from "../lib/outgoing.ts";
 import { trustSystemAuthorities } from "../lib/system-authorities.ts";
@@ -16,10 +16,8 @@ type Query = Readonly<Record<string, string | number | undefined>>;
 
 /** The API of a server on another machine. */
 export interface RemoteServer {
-  /** Reads an answer. Its members whose names end with `At` are Unix milliseconds. */
+  /** Reads an answer. */
   get<Answer>(path: string, query?: Query): Promise<Answer>;
-  /** Reads an answer as it is. */
-  raw<Answer>(path: string, query?: Query): Promise<Answer>;
   bytes(path: string, query?: Query): Promise<Uint8Array>;
   /** Changes something, and reads the answer. */
   post<Answer>(path: string, body: object): Promise<Answer>;
@@ -105,8 +103,7 @@ export function remoteServer({ server, tokenFile }: RemoteOptions): RemoteServer
   }
 
   return {
-    get: async <Answer>(path: string, query?: Query) => timesOf(await jsonOf(await ask(path, query))) as Answer,
-    raw: async <Answer>(path: string, query?: Query) => jsonOf<Answer>(await ask(path, query)),
+    get: async <Answer>(path: string, query?: Query) => jsonOf<Answer>(await ask(path, query)),
     bytes: async (path, query) => new Uint8Array(await (await ask(path, query)).arrayBuffer()),
     async post<Answer>(path: string, body: object) {
       const request = { ...headers, "Content-Type": "application/json" };
@@ -136,7 +133,11 @@ function readToken(file: string): string {
 
 /** Why the server has refused a request. */
 async function refusal(response: Response): Promise<OperatorError> {
-  const problem = (await response.json().catch(() => ({}))) as { code?: string; detail?: string; errors?: object[] };
+  const problem = (await response.json().catch(() => ({}))) as {
+    code?: string;
+    detail?: string;
+    errors?: FieldError[];
+  };
   const { code = String(response.status), detail = "" } = problem;
   if (code === "invalid_token" || code === "missing_token")
     return new OperatorError({ found: "The server refuses the token", remedy: "see authserve tokens list there" }, 1);
@@ -148,11 +149,12 @@ async function refusal(response: Response): Promise<OperatorError> {
       { found: "The token lacks the scope for this", remedy },
     );
   }
-  const [first] = (problem.errors ?? []) as { path: string; message: string }[];
+  const [first] = problem.errors ?? [];
   const found = `The server answered ${code}${first ? `: ${first.path} ${first.message}` : detail && `: ${detail}`}`;
   return new OperationProblem(
     { code, status: response.status },
     response.status === 404 ? { found, remedy: ADDRESS_REMEDY } : found,
+    first ?? null,
   );
 }
 
@@ -167,22 +169,17 @@ export class NoAnswerError extends OperatorError {
 export class OperationProblem extends OperatorError {
   readonly code: string;
   readonly status: number;
+  /** What is wrong with a member of the input. Null if nothing is. */
+  readonly field: FieldError | null;
 
-  constructor({ code, status }: { code: string; status: number }, problem: string | Fault) {
+  constructor(
+    { code, status }: { code: string; status: number },
+    problem: string | Fault,
+    field: FieldError | null = null,
+  ) {
     super(problem, 1);
     this.code = code;
     this.status = status;
+    this.field = field;
   }
-}
-
-/** Reads the times in an answer. Headers and payloads are texts of others. */
-function timesOf(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(timesOf);
-  if (typeof value !== "object" || value === null) return value;
-  return Object.fromEntries(
-    Object.entries(value).map(([name, member]) => {
-      if (name === "headers") return [name, member];
-      return [name, name.endsWith("At") && typeof member === "string" ? Date.parse(member) : timesOf(member)];
-    }),
-  );
 }

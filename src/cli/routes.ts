@@ -1,192 +1,143 @@
-import type { AuditAction } from "../audit/store.ts";
 import { readEnvironment } from "../config/env-file.ts";
 import { readConfigFile } from "../config/file/config-file.ts";
 import { ROUTE_SETTING_NAMES, routesOf } from "../config/routes.ts";
 import { type Environment, readSettings } from "../config/settings.ts";
 import { readSources } from "../config/sources.ts";
-import { OperatorError, SettingsError } from "../errors.ts";
-import type { EventStore, UnavailableRoute } from "../events/store.ts";
 import { isoTime } from "../lib/iso-time.ts";
 import { printable } from "../lib/printable.ts";
-import type { Stores } from "../stores.ts";
+import type { OutputOf } from "../operations/operation.ts";
+import { listed, pause, resume, tryNow } from "../operations/routes.ts";
 import type { Source } from "../webhook/source.ts";
 import type { Route } from "../worker/route.ts";
-import { overviewOfRoutes, type RouteOverview, targetOf } from "../worker/route-overview.ts";
-import { makeChange } from "./make-change.ts";
-import { durationOption, FOR_BOUNDS, remedyForName } from "./option-values.ts";
+import { ifUsable, noSuchRoute } from "./find-source.ts";
+import { commandConfiguration, operate, type Perform, withPerformer } from "./operate.ts";
+import { durationOption, FOR_BOUNDS } from "./option-values.ts";
 import { counted, printJson, say } from "./output.ts";
-import { type RemoteOptions, type RemoteServer, remoteServer } from "./remote.ts";
-import { withStores } from "./stores.ts";
+import type { RemoteOptions } from "./remote.ts";
 import { printTable } from "./table.ts";
 import { lastingFormat, probeText, timeFormat } from "./time.ts";
 
-/**
- * Prints the routes with the numbers of their jobs, and why they wait. Routes that have jobs and are no longer
- * configured are `gone`.
- */
-export async function runRoutesList({ utc, json, ...remote }: ListOptions): Promise<void> {
-  const shown = await shownRoutes(remoteServer(remote));
-  if (json) return printJson(shown.map(routeJson));
-  printTable(
-    ["NAME", "STATUS", "QUEUED", "PROCESSED", "FAILED", "HANDLER", { heading: "TARGET", leastWidth: 12 }],
-    shown.map(({ name, status, queued, processed, failed, handler, target }) => [
-      name,
-      status,
-      ...[queued, processed, failed].map(String),
-      handler ?? "-",
-      target === null ? "-" : printable(target),
-    ]),
-  );
-  const now = Date.now();
-  const lasting = lastingFormat(utc, now);
-  const time = timeFormat(utc, now);
-  for (const { name, pausedAt, pausedUntil, unavailableSince, nextProbeAt } of shown) {
-    const end = pausedUntil === null ? "" : ` The pause ends ${time(pausedUntil)}.`;
-    if (pausedAt !== null)
-      say(`${name} has been paused ${lasting(pausedAt)}.${end} To go on: authserve routes resume ${name}`);
-    if (unavailableSince === null) continue;
-    say(`The target of ${name} has been unavailable ${lasting(unavailableSince)}, ${probeText(nextProbeAt, now)}.`);
-    say(`To try it now: authserve routes try ${name}`);
-  }
-  for (const { name, status, queued, failed } of shown) {
-    if (status === "gone")
-      say(`${counted(queued + failed, "job")} of ${name} wait until it is in the configuration file again.`);
-  }
-}
+type RouteItem = OutputOf<typeof listed>["items"][number];
 
 interface ListOptions extends RemoteOptions {
   utc?: boolean;
   json?: boolean;
 }
 
-/** The routes of another machine, or of this one. */
-async function shownRoutes(server: RemoteServer | null): Promise<ShownRoute[]> {
-  if (server !== null) {
-    const { routes } = await server.get<{ routes: RemoteRoute[] }>("status");
-    return routes.filter((route) => route.configured || isWaiting(route)).map(describeRemote);
-  }
-  const routes = readRoutes(readEnvironment());
-  let shown: ShownRoute[] = [];
-  await withStores(async ({ events, now }) => {
-    const unavailable = await events.unavailableRoutes(now());
-    shown = overviewOfRoutes(routes, await events.routes(now()))
-      .filter((route) => route.configured !== null || isWaiting(route))
-      .map((route) =>
-        describe(
-          route,
-          unavailable.find((one) => one.route === route.name),
-        ),
-      );
-  });
-  return shown;
+/**
+ * Prints the routes with the numbers of their jobs, and why they wait. Routes that have jobs and are no longer
+ * configured are `gone`.
+ */
+export async function runRoutesList({ utc, json, ...remote }: ListOptions): Promise<void> {
+  const { items } = await operate(listed, {}, remote);
+  const shown = items.filter(({ configured, queued, failed }) => configured || queued + failed > 0);
+  if (json) return printJson(shown.map(routeJson));
+  printTable(
+    ["NAME", "STATUS", "QUEUED", "PROCESSED", "FAILED", "HANDLER", { heading: "TARGET", leastWidth: 12 }],
+    shown.map(({ handler, target, ...route }) => [
+      route.name,
+      statusOf(route),
+      ...[route.queued, route.processed, route.failed].map(String),
+      handler ?? "-",
+      target === null ? "-" : printable(target),
+    ]),
+  );
+  sayWaiting(shown, utc);
 }
 
-type ShownRoute = ReturnType<typeof describe>;
-type RemoteRoute = Omit<ShownRoute, "status"> & { configured: boolean };
+/** Says why routes wait, and what to do. */
+function sayWaiting(routes: readonly RouteItem[], utc: boolean | undefined): void {
+  const now = Date.now();
+  const lasting = lastingFormat(utc, now);
+  const time = timeFormat(utc, now);
+  for (const { name, pausedAt, pausedUntil, unavailableSince, nextProbeAt } of routes) {
+    const end = pausedUntil === null ? "" : ` The pause ends ${time(Date.parse(pausedUntil))}.`;
+    if (pausedAt !== null)
+      say(`${name} has been paused ${lasting(Date.parse(pausedAt))}.${end} To go on: authserve routes resume ${name}`);
+    if (unavailableSince === null) continue;
+    const since = lasting(Date.parse(unavailableSince));
+    const probe = probeText(nextProbeAt === null ? null : Date.parse(nextProbeAt), now);
+    say(`The target of ${name} has been unavailable ${since}, ${probe}.`);
+    say(`To try it now: authserve routes try ${name}`);
+  }
+  for (const { name, configured, queued, failed } of routes)
+    if (!configured)
+      say(`${counted(queued + failed, "job")} of ${name} wait until it is in the configuration file again.`);
+}
 
-function describeRemote({ configured, ...route }: RemoteRoute): ShownRoute {
+function statusOf({
+  configured,
+  pausedAt,
+  unavailableSince,
+}: Pick<RouteItem, "configured" | "pausedAt" | "unavailableSince">) {
+  if (!configured) return "gone";
+  if (pausedAt !== null) return "paused";
+  return unavailableSince === null ? "active" : "unavailable";
+}
+
+/** A route in JSON output. Its members and their order are stable. */
+function routeJson(route: RouteItem) {
   const { name, sources, types, handler, target, queued, processed, failed, discarded } = route;
   const { pausedAt, pausedUntil, unavailableSince, nextProbeAt } = route;
   return {
-    name,
-    status: statusOf(configured, route),
-    ...{ sources, types, handler, target },
+    ...{ name, status: statusOf(route), sources, types, handler, target },
     ...{ queued, processed, failed, discarded },
     ...{ pausedAt, pausedUntil, unavailableSince, nextProbeAt },
   };
 }
 
-function statusOf(
-  isConfigured: boolean,
-  { pausedAt, unavailableSince }: { pausedAt: number | null; unavailableSince: number | null },
-) {
-  if (!isConfigured) return "gone";
-  if (pausedAt !== null) return "paused";
-  return unavailableSince === null ? "active" : "unavailable";
-}
-
 /** Pauses a route: its jobs wait, at most for a duration if one is given. Running attempts end as usual. */
 export async function runRoutesPause(
-  name: string,
+  route: string,
   { for: duration, ...remote }: RemoteOptions & { for?: string },
 ): Promise<void> {
   const forMs = duration === undefined ? undefined : durationOption("--for", duration, FOR_BOUNDS);
-  let until = forMs && Date.now() + forMs;
-  const isPaused = await changeRoute(
-    name,
-    remote,
-    { path: "routes/pause", body: { forMs }, action: "route.pause" },
-    ({ events, now }) => {
-      until = forMs && now() + forMs;
-      return events.pauseRoute(name, now(), until);
-    },
-  );
-  const end = until === undefined ? "" : `${isoTime(until)} or `;
-  say(
-    isPaused
-      ? `${name} is paused. Its events wait for ${end}authserve routes resume ${name}.`
-      : `${name} was paused already.`,
-  );
+  await changeRoute(route, remote, async (perform) => {
+    const end = forMs === undefined ? "" : `${isoTime(Date.now() + forMs)} or `;
+    const { changed } = await perform(pause, { route, forMs });
+    say(
+      changed
+        ? `${route} is paused. Its events wait for ${end}authserve routes resume ${route}.`
+        : `${route} was paused already.`,
+    );
+  });
 }
 
 /** Ends the pause of a route. */
-export async function runRoutesResume(name: string, remote: RemoteOptions): Promise<void> {
-  const isResumed = await changeRoute(
-    name,
-    remote,
-    { path: "routes/resume", action: "route.resume" },
-    ({ events, now }) => events.resumeRoute(name, now()),
-  );
-  say(isResumed ? `${name} is resumed.` : `${name} was not paused.`);
+export function runRoutesResume(route: string, remote: RemoteOptions): Promise<void> {
+  return changeRoute(route, remote, async (perform) => {
+    const { changed } = await perform(resume, { route });
+    say(changed ? `${route} is resumed.` : `${route} was not paused.`);
+  });
 }
 
 /** Asks the running servers to try the target of a route now, and not only at the next probe. */
-export async function runRoutesTry(name: string, remote: RemoteOptions): Promise<void> {
-  const isAsked = await changeRoute(name, remote, { path: "routes/try", action: "route.try" }, ({ events, now }) =>
-    events.tryRoute(name, now()),
-  );
-  say(isAsked ? `A server tries the target of ${name} now.` : `The target of ${name} is not unavailable.`);
+export function runRoutesTry(route: string, remote: RemoteOptions): Promise<void> {
+  return changeRoute(route, remote, async (perform) => {
+    const { changed } = await perform(tryNow, { route });
+    say(changed ? `A server tries the target of ${route} now.` : `The target of ${route} is not unavailable.`);
+  });
 }
 
-/** Changes a route by the stores here, or by a request there. Returns whether there was something to change. */
-async function changeRoute(
-  name: string,
-  remote: RemoteOptions,
-  { path, body, action }: { path: string; body?: object; action: AuditAction },
-  change: (stores: Stores) => Promise<boolean>,
-): Promise<boolean> {
-  const server = remoteServer(remote);
-  if (server !== null) {
-    const { routes } = await server.get<{ routes: RemoteRoute[] }>("status");
-    requireKnownRoute(
-      name,
-      routes.map((route) => route.name),
-    );
-    return (await server.post<{ changed: boolean }>(path, { route: name, ...body })).changed;
-  }
-  let isChanged = false;
-  await withStores(async (stores) => {
-    await requireRoute(name, stores.events, stores.now());
-    isChanged = await makeChange(stores, {
-      action,
-      asked: { route: name, ...body },
-      make: () => change(stores),
-      outcome: (isMade) => (isMade ? {} : null),
-    });
-  });
-  return isChanged;
+/** Changes a route that is configured, or has jobs. A faulty configuration must not prevent a pause here. */
+function changeRoute(name: string, remote: RemoteOptions, change: (perform: Perform) => Promise<void>): Promise<void> {
+  const routes = () => ifUsable(commandConfiguration.routes) ?? [];
+  return withPerformer(
+    remote,
+    async ({ perform }) => {
+      const known = (await perform(listed, {})).items.map((route) => route.name);
+      if (!known.includes(name)) throw noSuchRoute(name, known);
+      await change(perform);
+    },
+    { routes },
+  );
 }
 
 /** Returns the attempts that a route allows; null if the configuration does not tell. */
 export function attemptsOfRoutes(): (name: string) => number | null {
-  const attempts = new Map<string, number>();
-  try {
-    for (const { name, retry } of readRoutes(readEnvironment())) attempts.set(name, retry.attempts);
-  } catch (error) {
-    // An event can be shown without a configuration.
-    if (!(error instanceof SettingsError)) throw error;
-  }
-  return (name) => attempts.get(name) ?? null;
+  // An event can be shown without a configuration.
+  const routes = ifUsable(commandConfiguration.routes) ?? [];
+  return (name) => routes.find((route) => route.name === name)?.retry.attempts ?? null;
 }
 
 export function readRoutes(environment: Environment): Route[] {
@@ -209,60 +160,4 @@ function environmentWith(config: string | undefined): Environment {
   // With routes in the present file it cannot be set, and without them the other file would be refused.
   const { FORWARD_URL: _, ...others } = environment;
   return { ...others, CONFIG_FILE: config };
-}
-
-const isWaiting = ({ queued, failed }: Pick<RouteOverview, "queued" | "failed">) => queued + failed > 0;
-
-function describe(
-  { name, configured: route, queued, processed, failed, discarded, pausedAt, pausedUntil }: RouteOverview,
-  outage: UnavailableRoute | undefined,
-) {
-  const unavailableSince = outage?.since ?? null;
-  return {
-    name,
-    status: statusOf(route !== null, { pausedAt, unavailableSince }),
-    sources: route?.sources ?? null,
-    types: route?.types ?? [],
-    handler: route?.handler.kind ?? null,
-    target: route === null ? null : targetOf(route.handler),
-    queued,
-    processed,
-    failed,
-    discarded,
-    pausedAt,
-    pausedUntil,
-    unavailableSince,
-    nextProbeAt: outage?.probeAt ?? null,
-  };
-}
-
-const routeJson = ({ pausedAt, pausedUntil, unavailableSince, nextProbeAt, ...route }: ShownRoute) => ({
-  ...route,
-  pausedAt: isoTime(pausedAt),
-  pausedUntil: isoTime(pausedUntil),
-  unavailableSince: isoTime(unavailableSince),
-  nextProbeAt: isoTime(nextProbeAt),
-});
-
-/**
- * Throws {@link OperatorError} unless a route is configured, or has jobs. A faulty configuration must not prevent a
- * pause.
- */
-async function requireRoute(name: string, events: EventStore, now: number): Promise<void> {
-  const names = new Set((await events.routes(now)).map(({ route }) => route));
-  try {
-    for (const route of readRoutes(readEnvironment())) names.add(route.name);
-  } catch (error) {
-    if (!(error instanceof SettingsError)) throw error;
-  }
-  requireKnownRoute(name, [...names]);
-}
-
-function requireKnownRoute(name: string, known: readonly string[]): void {
-  if (!known.includes(name)) throw noSuchRoute(name, known);
-}
-
-export function noSuchRoute(name: string, known: readonly string[], kind: "route" | "shadow" = "route"): OperatorError {
-  const remedy = remedyForName(name, known, kind === "route" ? "authserve routes list" : "authserve routes shadow");
-  return new OperatorError({ found: `There is no ${kind} ${JSON.stringify(name)}`, remedy });
 }

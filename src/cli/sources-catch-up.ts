@@ -1,17 +1,21 @@
 import { readEnvironment } from "../config/env-file.ts";
 import { readSources } from "../config/sources.ts";
 import { OperatorError } from "../errors.ts";
+import { isoTime } from "../lib/iso-time.ts";
+import { catchUp } from "../operations/outages.ts";
 import { catchUpRunOf } from "../serve/catch-up.ts";
 import { catchUpOf } from "../webhook/catch-up/adapters.ts";
 import { type CatchUpResult, runCatchUp } from "../webhook/catch-up/run.ts";
 import { findSource } from "./find-source.ts";
 import { makeChange } from "./make-change.ts";
+import { operateThere } from "./operate.ts";
 import { parseTime } from "./option-values.ts";
 import { counted, printData, printJson, say } from "./output.ts";
+import { type RemoteOptions, type RemoteServer, remoteServer } from "./remote.ts";
 import { probeServer } from "./running-server.ts";
 import { withStores } from "./stores.ts";
 
-interface CatchUpOptions {
+interface CatchUpOptions extends RemoteOptions {
   since?: string;
   all?: boolean;
   dryRun?: boolean;
@@ -21,8 +25,13 @@ interface CatchUpOptions {
 // The server is on this machine.
 const PROBE_MS = 10_000;
 
-/** Gets what a source has missed from its provider. The exit code is 1 if the run was broken off. */
+/**
+ * Gets what a source has missed from its provider. The exit code is 1 if the run was broken off. A server elsewhere
+ * only begins it.
+ */
 export async function runSourcesCatchUp(name: string, options: CatchUpOptions): Promise<void> {
+  const server = remoteServer(options);
+  if (server !== null) return beginThere(server, name, options);
   const { since, all = false, dryRun = false, json } = options;
   const source = findSource(readSources(readEnvironment()), name);
   const adapter = catchUpOf(source);
@@ -53,6 +62,20 @@ export async function runSourcesCatchUp(name: string, options: CatchUpOptions): 
     else printResult(result, dryRun);
     if (result.error !== null) process.exitCode = 1;
   });
+}
+
+async function beginThere(
+  server: RemoteServer,
+  source: string,
+  { since, all, dryRun, json }: CatchUpOptions,
+): Promise<void> {
+  if (dryRun)
+    throw new OperatorError({ found: "--dry-run cannot be used with --server", remedy: "run this on its machine" });
+  const from = since === undefined ? {} : { since: isoTime(parseTime("--since", since, Date.now())) };
+  const { started } = await operateThere(server, catchUp, { source, ...from, ...(all && { all }) });
+  if (json) printJson({ started });
+  else if (started) say(`The server gets what ${source} has missed. Its log tells what has come of it.`);
+  else say(`The server gets what ${source} has missed already.`);
 }
 
 function printResult(

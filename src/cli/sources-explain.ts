@@ -1,9 +1,11 @@
+import { isUtf8 } from "node:buffer";
 import { readEnvironment } from "../config/env-file.ts";
 import { type Environment, readSettings } from "../config/settings.ts";
 import { readSources } from "../config/sources.ts";
 import { OperatorError } from "../errors.ts";
 import { canonicalAddress } from "../http/proxies.ts";
 import { isIn } from "../lib/address-range.ts";
+import { isoTime } from "../lib/iso-time.ts";
 import { printable, printableLines } from "../lib/printable.ts";
 import { createLog } from "../log.ts";
 import { type DeliveryExplanation, explainDelivery } from "../serve/explain/delivery.ts";
@@ -17,11 +19,12 @@ import { findSource } from "./find-source.ts";
 import { addressOption, parseTime } from "./option-values.ts";
 import { printJson, say } from "./output.ts";
 import { readStdinBytes } from "./prompt.ts";
+import { type RemoteOptions, type RemoteServer, remoteServer } from "./remote.ts";
 import { readRoutes } from "./routes.ts";
-import { sourceRecords } from "./stores.ts";
+import { readIfAny } from "./stores.ts";
 import { printTable } from "./table.ts";
 
-interface ExplainOptions {
+interface ExplainOptions extends RemoteOptions {
   at?: string;
   url?: string;
   address?: string;
@@ -40,13 +43,21 @@ interface Captured extends Pick<RehearsalOptions, "now" | "address" | "sentTo"> 
  * server would accept it.
  */
 export async function runSourcesExplain(name: string | undefined, options: ExplainOptions): Promise<void> {
+  const server = remoteServer(options);
+  const explanation = await (server === null ? explainHere(name, options) : explainThere(server, name, options));
+  if (options.json) printJson(explanation);
+  else print(explanation);
+  if (explanation.answer.status >= 300) process.exitCode = 1;
+}
+
+async function explainHere(name: string | undefined, options: ExplainOptions): Promise<DeliveryExplanation> {
   const environment = readEnvironment();
   const sources = readSources(environment);
   const captured =
     options.held === undefined ? await given(sources, name, options) : await held(sources, name, options.held, options);
   const { source, raw, ...arrival } = captured;
   const { TRUSTED_PROXIES, TLS_CERT_FILE, DATA_DIR } = readSettings(environment, SETTINGS);
-  const explanation = await explainDelivery(source, raw, {
+  return explainDelivery(source, raw, {
     ...arrival,
     routes: readRoutes(environment),
     trustedProxies: TRUSTED_PROXIES,
@@ -54,9 +65,27 @@ export async function runSourcesExplain(name: string | undefined, options: Expla
     addressLists: listsIn(DATA_DIR),
     acceptsSecret: acceptanceOf(source, environment, captured.now),
   });
-  if (options.json) printJson(explanation);
-  else print(explanation);
-  if (explanation.answer.status >= 300) process.exitCode = 1;
+}
+
+/** Asks a server elsewhere, which takes requests whose bytes are text. */
+async function explainThere(
+  server: RemoteServer,
+  source: string | undefined,
+  { at, url, address, held: id }: ExplainOptions,
+): Promise<DeliveryExplanation> {
+  if (id !== undefined || address !== undefined) {
+    const found = `${id === undefined ? "--address" : "--held"} cannot be used with --server`;
+    throw new OperatorError({
+      found,
+      remedy: id === undefined ? "run this on its machine" : `see events held show ${id}`,
+    });
+  }
+  if (source === undefined) throw noSource();
+  const time = at === undefined ? {} : { at: isoTime(parseTime("--at", at, Date.now())) };
+  const bytes = await readStdinBytes();
+  if (!isUtf8(bytes))
+    throw new OperatorError({ found: "The request has bytes that are not UTF-8", remedy: "run this on its machine" });
+  return server.post("sources/explain", { source, request: bytes.toString(), ...time, ...(url && { url }) });
 }
 
 const SETTINGS = ["TRUSTED_PROXIES", "TLS_CERT_FILE", "DATA_DIR"] as const;
@@ -67,9 +96,7 @@ async function given(
   name: string | undefined,
   { at, url, address }: ExplainOptions,
 ): Promise<Captured> {
-  if (name === undefined) {
-    throw new OperatorError({ found: "No source is named", remedy: "name one, or a held delivery with --held" });
-  }
+  if (name === undefined) throw noSource();
   const source = findSource(sources, name);
   const now = at === undefined ? Date.now() : parseTime("--at", at, Date.now());
   const sender = addressOption(address);
@@ -82,6 +109,9 @@ async function given(
   }
   return { source, raw, now, address: sender, sentTo: sentTo(raw, url) };
 }
+
+const noSource = () =>
+  new OperatorError({ found: "No source is named", remedy: "name one, or a held delivery with --held" });
 
 /** A held delivery, as of its receipt unless another time is given. */
 async function held(
@@ -135,7 +165,7 @@ function listsIn(dataDir: string): RehearsalOptions["addressLists"] {
 
 /** Whether a secret is not retired, by what the server has stored of its use. */
 function acceptanceOf(source: Source, environment: Environment, now: number): RehearsalOptions["acceptsSecret"] {
-  const store = { list: () => sourceRecords(environment) };
+  const store = { list: () => readIfAny(environment, [], ({ sources }) => sources.list()) };
   return createRetirement({ store, sources: () => [source], log: createLog("silent"), now: () => now }).accepts;
 }
 

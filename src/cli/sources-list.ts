@@ -2,13 +2,13 @@ import { readEnvironment } from "../config/env-file.ts";
 import { remedyAt, SERVICE_FOLDER } from "../config/service.ts";
 import { readSources } from "../config/sources.ts";
 import { isoTime } from "../lib/iso-time.ts";
-import { overviewOf, type SourceOverview } from "../webhook/intake/source-overview.ts";
+import { listed, sourceItems } from "../operations/sources.ts";
 import type { ReceivedSecret } from "../webhook/intake/source-store.ts";
-import { rotationFindings } from "../webhook/secrets/rotation.ts";
 import { noteChange } from "./make-change.ts";
+import { operateThere } from "./operate.ts";
 import { printData, printJson, say } from "./output.ts";
 import { type RemoteOptions, remoteServer } from "./remote.ts";
-import { withSourceStore } from "./stores.ts";
+import { withStoresIfAny } from "./stores.ts";
 import { printTable } from "./table.ts";
 import { timeFormat } from "./time.ts";
 
@@ -28,68 +28,54 @@ interface ListOptions extends RemoteOptions {
  */
 export async function runSourcesList({ utc, json, ...remote }: ListOptions): Promise<void> {
   const server = remoteServer(remote);
-  if (server !== null) {
-    const { items } = await server.get<{ items: RemoteSource[] }>("sources");
-    const sources = items.map(overviewIn);
-    if (json) return printJson(sources.map((source) => jsonOf(source, [])));
-    printSources(sources, timeFormat(utc, Date.now()));
-    return sayFindings(items.flatMap(({ findings }) => findings));
-  }
+  if (server !== null) return print((await operateThere(server, listed, {})).items, [], { utc, json });
   const environment = readEnvironment();
   const configured = readSources(environment);
-  await withSourceStore(environment, async (store, stores) => {
-    const records = await store.list();
-    const sources = overviewOf(configured, records);
+  const isStored = await withStoresIfAny(environment, async (stores) => {
+    const { sources: store } = stores;
+    const sources = sourceItems(configured, await store.list(), Date.now());
     const received = (await store.keptSecrets()).filter(({ source }) => sources.some(({ name }) => name === source));
     for (const name of new Set(received.map(({ source }) => source)))
-      if (stores) await noteChange(stores, "source.secret", { source: name });
-    if (json) printJson(sources.map((source) => jsonOf(source, received)));
-    else if (sources.length === 0) say(`There are no sources: ${remedyAt(ADD_ONE)}.`);
-    else {
-      const format = timeFormat(utc, Date.now());
-      printSources(sources, format);
-      printReceived(received, format);
-      const byName = new Map(records.map((record) => [record.source, record]));
-      sayFindings(configured.flatMap((source) => rotationFindings(source, byName.get(source.name), Date.now())));
-    }
+      await noteChange(stores, "source.secret", { source: name });
+    print(sources, received, { utc, json });
     if (received.length > 0) await store.forgetSecrets(received);
   });
+  if (!isStored) print(sourceItems(configured, [], Date.now()), [], { utc, json });
 }
 
-interface RemoteSource extends SourceOverview {
-  findings: Finding[];
+type SourceItem = ReturnType<typeof sourceItems>[number];
+
+function print(
+  sources: readonly SourceItem[],
+  received: readonly ReceivedSecret[],
+  { utc, json }: { utc: boolean | undefined; json: boolean | undefined },
+): void {
+  if (json) printJson(sources.map((source) => jsonOf(source, received)));
+  else if (sources.length === 0) say(`There are no sources: ${remedyAt(ADD_ONE)}.`);
+  else {
+    const format = timeFormat(utc, Date.now());
+    printSources(sources, format);
+    printReceived(received, format);
+    for (const { found, remedy } of sources.flatMap(({ findings }) => findings)) say(`warning: ${found}: ${remedy}`);
+  }
 }
 
-/** What the command shows of a source in an answer. */
-const overviewIn = ({
-  name,
-  path,
-  preset,
-  secrets,
-  received,
-  refused,
-  refusals,
-  lastReceivedAt,
-  lastSecret,
-}: SourceOverview): SourceOverview => ({
-  ...{ name, path, preset, secrets, received, refused, refusals, lastReceivedAt, lastSecret },
-});
-
-function jsonOf(source: SourceOverview, received: readonly ReceivedSecret[]) {
-  const own = received.filter((secret) => secret.source === source.name);
+/** A source in JSON output. Its members and their order are stable. */
+function jsonOf(source: SourceItem, all: readonly ReceivedSecret[]) {
+  const { name, path, preset, secrets, received, refused, refusals, lastReceivedAt, lastSecret } = source;
+  const own = all.filter((secret) => secret.source === name);
   const receivedSecrets = own.map(({ value, receivedAt, address }) => ({
     value,
     receivedAt: isoTime(receivedAt),
     address,
   }));
   return {
-    ...source,
-    lastReceivedAt: isoTime(source.lastReceivedAt),
+    ...{ name, path, preset, secrets, received, refused, refusals, lastReceivedAt, lastSecret },
     ...(receivedSecrets.length > 0 && { receivedSecrets }),
   };
 }
 
-function printSources(sources: readonly SourceOverview[], format: (at: number) => string): void {
+function printSources(sources: readonly SourceItem[], format: (at: number) => string): void {
   printTable(
     [
       "NAME",
@@ -107,7 +93,7 @@ function printSources(sources: readonly SourceOverview[], format: (at: number) =
       preset ?? "-",
       String(received),
       String(refused),
-      lastReceivedAt === null ? "-" : format(lastReceivedAt),
+      lastReceivedAt === null ? "-" : format(Date.parse(lastReceivedAt)),
       lastSecret ?? "-",
       refusalsText(refusals),
     ]),
@@ -115,7 +101,7 @@ function printSources(sources: readonly SourceOverview[], format: (at: number) =
 }
 
 /** E.g. `12 no_signature, 1 timestamp_too_old`. */
-function refusalsText(refusals: SourceOverview["refusals"]): string {
+function refusalsText(refusals: SourceItem["refusals"]): string {
   const texts = Object.entries(refusals).map(([reason, number]) => `${number} ${reason}`);
   return texts.join(", ") || "-";
 }
@@ -132,13 +118,4 @@ function printReceived(received: readonly ReceivedSecret[], format: (at: number)
       say(
         `warning: ${source} received ${length} secrets, and anybody can send one: use the one that the provider confirms.`,
       );
-}
-
-interface Finding {
-  found: string;
-  remedy: string;
-}
-
-function sayFindings(findings: readonly Finding[]): void {
-  for (const { found, remedy } of findings) say(`warning: ${found}: ${remedy}`);
 }

@@ -1,6 +1,4 @@
 import { statSync } from "node:fs";
-import type { FactorRecord } from "../auth/factors/store.ts";
-import type { TokenRecord } from "../auth/machine-tokens/store.ts";
 import { readEnvironment } from "../config/env-file.ts";
 import { remedyAt } from "../config/service.ts";
 import {
@@ -16,7 +14,6 @@ import { createLog, type Log } from "../log.ts";
 import { DATABASE_FILE, databaseFile } from "../sqlite/database.ts";
 import { hasOnlyWal } from "../sqlite/maintenance/inspect.ts";
 import { openCommandStores, type Stores } from "../stores.ts";
-import type { SourceRecord, SourceStore } from "../webhook/intake/source-store.ts";
 import { say } from "./output.ts";
 import { faultOfServedLog } from "./served-dir.ts";
 
@@ -98,50 +95,17 @@ function hasDatabase(dataDir: string): boolean {
   }
 }
 
-/** What the sources have received and refused; nothing before the first start of a server. */
-export async function sourceRecords(environment: Environment): Promise<SourceRecord[]> {
-  let records: SourceRecord[] = [];
-  await withSourceStore(environment, async (sources) => {
-    records = await sources.list();
-  });
-  return records;
-}
-
-/** The tokens of programs; none before the first start of a server. */
-export async function tokenRecords(environment: Environment): Promise<TokenRecord[]> {
-  let records: TokenRecord[] = [];
-  await withStoresIfAny(environment, async ({ tokens }) => {
-    records = await tokens.list();
-  });
-  return records;
-}
-
-/** The keys that the stores have noted, and that the settings lack; none before the first start of a server. */
-export async function missingKeys(environment: Environment): Promise<string[]> {
-  let missing: string[] = [];
-  await withStoresIfAny(environment, async ({ encryption }) => {
-    missing = await encryption.missingKeys();
-  });
-  return missing;
-}
-
-/** The second factors, and how many recovery codes are left; none before the first start of a server. */
-export async function factorRecords(
+/** Reads from the stores. Returns `none` before the first start of a server. */
+export async function readIfAny<Found>(
   environment: Environment,
-): Promise<{ factors: FactorRecord[]; recoveryCodesLeft: number }> {
-  let found = { factors: [] as FactorRecord[], recoveryCodesLeft: 0 };
-  await withStoresIfAny(environment, async ({ factors }) => {
-    found = { factors: await factors.list(), recoveryCodesLeft: await factors.recoveryCodesLeft() };
+  none: Found,
+  read: (stores: Stores) => Promise<Found>,
+): Promise<Found> {
+  let found = none;
+  await withStoresIfAny(environment, async (stores) => {
+    found = await read(stores);
   });
   return found;
-}
-
-/** Runs a command on the store of sources; on an empty one, without stores, before the first start of a server. */
-export async function withSourceStore(
-  environment: Environment,
-  command: (sources: Omit<SourceStore, "add" | "keepSecret">, stores: Stores | null) => Promise<void>,
-): Promise<void> {
-  if (!(await withStoresIfAny(environment, (stores) => command(stores.sources, stores)))) await command(EMPTY, null);
 }
 
 /** Runs a command on the stores. Returns false before the first start of a server, when there are none. */
@@ -159,5 +123,3 @@ export async function withStoresIfAny(
     return false;
   }
 }
-
-const EMPTY = { list: async () => [], keptSecrets: async () => [], forgetSecrets: async () => {} };

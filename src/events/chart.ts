@@ -6,7 +6,7 @@ export const STEPS = ["minute", "hour", "day"] as const;
 export type Step = (typeof STEPS)[number];
 
 /** Asks for a chart. Times are Unix milliseconds. */
-export interface ChartRequest {
+interface ChartRequest {
   /** By default a day before `until`. */
   since?: number | undefined;
   /** By default now. */

@@ -1,11 +1,7 @@
 import * as v from "valibot";
-import type { Endpoint } from "../http/endpoint.ts";
-import { type AdminGuard, readEndpoint } from "./endpoint.ts";
+import { isoTime } from "../lib/iso-time.ts";
 import { count, cursor, timestamp } from "./fields.ts";
-
-export interface AccessParts extends AdminGuard {
-  readDenials: () => v.InferOutput<typeof DenialItem>[];
-}
+import { reading, type ServerContext } from "./operation.ts";
 
 export const DenialItem = v.object({
   at: timestamp,
@@ -18,17 +14,13 @@ export const DenialItem = v.object({
   code: v.pipe(v.nullable(v.string()), v.description("Why: an error code.")),
 });
 
-const DenialsAnswer = v.object({ items: v.array(DenialItem), cursor });
-
-/** What forward-auth has denied. */
-export function accessEndpoints(parts: AccessParts): Endpoint[] {
-  return [
-    readEndpoint(parts, {
-      path: "/admin/api/access/denials",
-      scope: "events:read",
-      summary: "Lists the newest 100 requests that forward-auth of this server has denied since its start.",
-      response: DenialsAnswer,
-      read: async () => ({ items: parts.readDenials(), cursor: null }),
-    }),
-  ];
-}
+export const denials = reading({
+  path: "access/denials",
+  scope: "events:read",
+  summary: "Lists the newest 100 requests that forward-auth of this server has denied since its start.",
+  input: v.object({}),
+  output: v.object({ items: v.array(DenialItem), cursor }),
+  async run({ denials }: ServerContext) {
+    return { items: denials.list().map(({ at, ...denial }) => ({ ...denial, at: isoTime(at) })), cursor: null };
+  },
+});

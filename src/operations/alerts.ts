@@ -2,8 +2,9 @@ import { randomUUID } from "node:crypto";
 import * as v from "valibot";
 import { alertNameOf } from "../alerts/alert.ts";
 import { listAlerts, listSilences } from "../alerts/list.ts";
+import { fieldError } from "../errors.ts";
 import { isoTime } from "../lib/iso-time.ts";
-import { count, cursor, fieldError, forMs, text, timestamp } from "./fields.ts";
+import { count, cursor, forMs, text, timestamp } from "./fields.ts";
 import { change, reading } from "./operation.ts";
 
 export const AlertItem = v.object({

@@ -1,14 +1,9 @@
 import * as v from "valibot";
 import { listChanges } from "../audit/change.ts";
-import { AUDIT_ACTIONS, type AuditAction, type AuditStore } from "../audit/store.ts";
-import type { Endpoint } from "../http/endpoint.ts";
+import { AUDIT_ACTIONS, type AuditAction } from "../audit/store.ts";
 import { isoTime } from "../lib/iso-time.ts";
-import { type AdminGuard, queryEndpoint } from "./endpoint.ts";
 import { count, cursor, limit, timestamp } from "./fields.ts";
-
-export interface AuditParts extends AdminGuard {
-  readAudit: Pick<AuditStore, "list" | "after">;
-}
+import { reading } from "./operation.ts";
 
 const AuditQuery = v.object({
   all: v.optional(
@@ -42,25 +37,39 @@ export const AuditAnswer = v.object({
   cursor,
 });
 
-/** What people and programs have changed. */
-export function auditEndpoints(parts: AuditParts): Endpoint[] {
-  return [
-    queryEndpoint(parts, {
-      path: "/admin/api/audit",
-      scope: "session",
-      summary: "Lists changes by people and programs, newest first.",
-      query: AuditQuery,
-      response: AuditAnswer,
-      async read({ all, limit: most, cursor: before }) {
-        const rows = await listChanges(parts.readAudit, { before, limit: most, isWhole: all === "true" });
-        const items = rows.map(({ at, origin, detail, ...row }) => ({
-          ...row,
-          at: isoTime(at),
-          from: origin,
-          detail: JSON.parse(detail) as Record<string, unknown>,
-        }));
-        return { items, cursor: rows.length === most ? String(rows.at(-1)?.number) : null };
-      },
+export const listed = reading({
+  path: "audit",
+  scope: "manage",
+  summary: "Lists changes by people and programs, newest first.",
+  input: AuditQuery,
+  output: AuditAnswer,
+  async run({ stores: { audit } }, { all, limit: most, cursor: before }) {
+    const rows = await listChanges(audit, { before, limit: most, isWhole: all === "true" });
+    const items = rows.map(({ number, at, who, origin, action, detail, hash }) => ({
+      ...{ number, at: isoTime(at), who, from: origin, action },
+      detail: JSON.parse(detail) as Record<string, unknown>,
+      hash,
+    }));
+    return { items, cursor: rows.length === most ? String(rows.at(-1)?.number) : null };
+  },
+});
+
+const link = v.object({ number: count, hash: v.string() });
+
+export const ends = reading({
+  path: "audit/ends",
+  scope: "manage",
+  summary: "Shows the newest row of the audit, and the newest of those that were removed for their age.",
+  input: v.object({}),
+  output: v.object({
+    newest: link,
+    removed: v.object({
+      ...link.entries,
+      at: v.pipe(v.nullable(timestamp), v.description("Null if it was not noted.")),
     }),
-  ];
-}
+  }),
+  async run({ stores: { audit } }) {
+    const { newest, removed } = await audit.ends();
+    return { newest, removed: { ...removed, at: isoTime(removed.at) } };
+  },
+});

@@ -1,4 +1,3 @@
-import type * as v from "valibot";
 import { makeAudited } from "../audit/change.ts";
 import type { WriteAudit } from "../audit/store.ts";
 import type { ErrorCode } from "../errors.ts";
@@ -6,7 +5,7 @@ import { readJson } from "../http/body.ts";
 import { type Endpoint, type RequestContext, type RequestHandler, reply } from "../http/endpoint.ts";
 import { readQuery } from "../http/fields.ts";
 import { type ClientAccess, requireAllowedClient } from "../http/proxies.ts";
-import type { Audited, InputSchema, Operation, Scope } from "./operation.ts";
+import type { Operation, OperationConfiguration, Scope } from "./operation.ts";
 
 // How the endpoints of `/admin/api` are guarded, described and audited.
 
@@ -92,83 +91,34 @@ export function guardedGet(
   });
 }
 
-/** An endpoint that answers the logged-in user with what `read` returns. */
-export function readEndpoint(
+/** The endpoint of an operation. */
+export function endpointOf<Context extends OperationConfiguration>(
   guard: AdminGuard,
-  { read, ...described }: Described & { read(): Promise<unknown> },
+  context: Context,
+  one: Operation<Context>,
 ): Endpoint {
-  return guardedGet(guard, { ...described, handler: async () => reply(200, await read()) });
-}
-
-/** The same for an endpoint with a query. */
-export function queryEndpoint<Query extends InputSchema>(
-  guard: AdminGuard,
-  {
-    query,
-    read,
-    ...described
-  }: Described & { query: Query; read(query: v.InferOutput<Query>, context: RequestContext): Promise<unknown> },
-): Endpoint {
-  const handler: RequestHandler = async (context) => reply(200, await read(readQuery(context.request, query), context));
-  return guardedGet(guard, { ...described, query, handler });
-}
-
-/**
- * An endpoint that changes something for the logged-in user, and answers with what `change` returns. `audited` is null
- * if it only computes something.
- */
-export function changeEndpoint<Body extends InputSchema, Answer extends v.GenericSchema>(
-  guard: AdminGuard,
-  {
-    request,
-    limitBytes = 16 * 1024,
-    problems = [],
-    change,
-    audited,
-    ...described
-  }: Described & {
-    request: Body;
-    limitBytes?: number;
-    response: Answer;
-    change(body: v.InferOutput<Body>): Promise<unknown>;
-    audited: Audited<v.InferOutput<Body>, v.InferOutput<Answer>> | null;
-  },
-): Endpoint {
+  const { path, scope, summary, input, output, problems = [], run } = one;
+  const described = { path: `/admin/api/${path}`, scope, summary, response: output };
+  if (one.kind === "reading") {
+    const hasQuery = Object.keys(input.entries).length > 0;
+    const handler: RequestHandler = async ({ request, params }) =>
+      reply(200, await run(context, hasQuery ? { ...params, ...readQuery(request, input) } : {}));
+    return guardedGet(guard, { ...described, problems, ...(hasQuery && { query: input }), handler });
+  }
+  const { audited, limitBytes = 16 * 1024 } = one;
   return guardedEndpoint(guard, {
     ...described,
     method: "POST",
     ...(audited && { auditAction: audited.action }),
-    request,
+    request: input,
     problems: [...BODY_PROBLEMS, ...problems],
-    async handler(context, { kind, name }) {
-      const body = await readJson(context.request, request, limitBytes);
-      const detail = audited?.asked(body) ?? null;
-      if (!audited || detail === null) return reply(200, await change(body));
-      const asked = { who: `${kind}:${name}`, origin: context.address, action: audited.action, detail };
-      return reply(
-        200,
-        await makeAudited(
-          guard.audit,
-          asked,
-          () => change(body),
-          (answer) => audited.outcome(answer as v.InferOutput<Answer>),
-        ),
-      );
+    async handler({ request, address }, { kind, name }) {
+      const body = await readJson(request, input, limitBytes);
+      const make = () => run(context, body);
+      const detail = audited?.asked(body, context) ?? null;
+      if (!audited || detail === null) return reply(200, await make());
+      const asked = { who: `${kind}:${name}`, origin: address, action: audited.action, detail };
+      return reply(200, await makeAudited(guard.audit, asked, make, audited.outcome));
     },
   });
-}
-
-/** The endpoint of an operation. */
-export function endpointOf<Context>(guard: AdminGuard, context: Context, one: Operation<Context>): Endpoint {
-  const { path, scope, summary, input, output, problems = [], run } = one;
-  const described = { path: `/admin/api/${path}`, scope, summary, problems, response: output };
-  if (one.kind === "change") {
-    const { audited, limitBytes } = one;
-    const change = (body: Record<string, unknown>) => run(context, body);
-    return changeEndpoint(guard, { ...described, request: input, audited, change, ...(limitBytes && { limitBytes }) });
-  }
-  if (Object.keys(input.entries).length === 0)
-    return readEndpoint(guard, { ...described, read: () => run(context, {}) });
-  const read = (query: Record<string, unknown>, { params }: RequestContext) => run(context, { ...params, ...query });
-  return queryEndpoint(guard, { ...described, query: input, read });
 }

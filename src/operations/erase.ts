@@ -1,6 +1,7 @@
 import { setTimeout as delay } from "node:timers/promises";
 import * as v from "valibot";
 import { auditedSelection } from "../audit/selection.ts";
+import { fieldError } from "../errors.ts";
 import type { Remains } from "../events/erasure.ts";
 import { STATUSES } from "../events/event.ts";
 import type { EventName } from "../events/store.ts";
@@ -8,7 +9,7 @@ import type { Untaken } from "../events/untaken.ts";
 import { defined } from "../lib/defined.ts";
 import { isoTime } from "../lib/iso-time.ts";
 import { eraseHeld } from "../webhook/held/erase.ts";
-import { CONDITIONS, count, cursor, fieldError, listCursor, text, timestamp } from "./fields.ts";
+import { CONDITIONS, count, cursor, listCursor, text, timestamp } from "./fields.ts";
 import { change, type OperationContext } from "./operation.ts";
 import { ids, reason, requireOneSelection, SELECTION_LIMIT } from "./selection.ts";
 

@@ -1,11 +1,7 @@
 import * as v from "valibot";
-import { AppError } from "../errors.ts";
 import { JOB_CURSOR, LIST_CURSOR, PURGE_CURSOR } from "../events/cursors.ts";
 import { MAX_FOR_MS } from "../events/limits.ts";
 import { parseIsoTime } from "../lib/iso-time.ts";
-
-export const fieldError = (path: string, message: string) =>
-  new AppError("validation_failed", { errors: [{ path, message }] });
 
 // The fields of several requests and answers. Texts of errors name what a value must be.
 

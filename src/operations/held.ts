@@ -1,5 +1,5 @@
 import * as v from "valibot";
-import { AppError } from "../errors.ts";
+import { AppError, fieldError } from "../errors.ts";
 import { payloadJson } from "../events/json.ts";
 import { canonicalAddress } from "../http/proxies.ts";
 import { defined } from "../lib/defined.ts";
@@ -10,7 +10,7 @@ import { parseRawRequest, rawRequestOf, sentToOf } from "../webhook/held/raw-req
 import { shownHeaders, shownPath } from "../webhook/held/shown-held.ts";
 import { admitHeld, createReverify } from "../webhook/stages/reverify.ts";
 import { ExplanationAnswer } from "./explanation.ts";
-import { count, cursor, fieldError, limit, listCursor, text, time, timestamp } from "./fields.ts";
+import { count, cursor, limit, listCursor, text, time, timestamp } from "./fields.ts";
 import { change, type OperationContext, reading, type ServerContext } from "./operation.ts";
 
 // What can be done with deliveries that were refused for their signature.

@@ -1,4 +1,5 @@
 import * as v from "valibot";
+import { fieldError } from "../errors.ts";
 import { payloadJson } from "../events/json.ts";
 import {
   beginListening,
@@ -15,7 +16,7 @@ import { isoTime } from "../lib/iso-time.ts";
 import { openStored } from "../webhook/content/stored-content.ts";
 import { isTaken } from "../worker/routing.ts";
 import { type AdminGuard, guardedGet } from "./endpoint.ts";
-import { fieldError, text, time } from "./fields.ts";
+import { text, time } from "./fields.ts";
 import type { ServerContext } from "./operation.ts";
 
 /** How long a request is held while no event comes: proxies often give up after 30 or 60 s. */

@@ -1,13 +1,16 @@
 import * as v from "valibot";
 import type { NotifierTest } from "../alerts/test-notifiers.ts";
 import type { AuditAction } from "../audit/store.ts";
+import type { Denial } from "../auth/access/denials.ts";
 import { AppError, type ErrorCode } from "../errors.ts";
 import type { ArrivalWatch } from "../events/arrival-watch.ts";
 import type { Retention } from "../events/retention.ts";
 import { fieldErrorsOf } from "../http/body.ts";
 import type { Log } from "../log.ts";
 import type { Stores } from "../stores.ts";
+import type { CatchUpResult } from "../webhook/catch-up/run.ts";
 import type { RawRequest, SentTo } from "../webhook/held/raw-request.ts";
+import type { Admission } from "../webhook/intake/admission.ts";
 import type { RecentRefusal } from "../webhook/intake/refusals.ts";
 import type { Source } from "../webhook/source.ts";
 import type { Route } from "../worker/route.ts";
@@ -17,9 +20,12 @@ import type { ExplanationAnswer } from "./explanation.ts";
 // An operation is what a person or a program can do with what is stored: by the API, by a command on the machine of the
 // server, or by a command on another one. Each is described once, and each way is made from that.
 
-/** What operations use, in a server and in a command. */
-export interface OperationContext {
-  stores: Stores;
+/** What is configured where an operation runs. */
+export interface OperationConfiguration {
+  /** The id of the user whose session there is. */
+  userId(): string;
+  /** Of a server. A command says what it does itself. */
+  log: Log;
   /** The present configuration. In a command these throw `SettingsError` if it is not usable. */
   routes(): readonly Route[];
   shadows(): readonly ShadowRoute[];
@@ -36,14 +42,47 @@ export interface OperationContext {
   isAvailable(route: string): boolean;
 }
 
+/** What operations use, in a server and in a command. */
+export interface OperationContext extends OperationConfiguration {
+  stores: Stores;
+}
+
 /** What operations use that only a running server can do. */
 export interface ServerContext extends OperationContext {
-  log: Log;
   arrivals: ArrivalWatch;
   /** The newest deliveries that were refused since the start, the newest first. */
   recentRefusals(): readonly RecentRefusal[];
   /** Tells which checks a captured request passes. Nothing is stored. */
   explain(source: Source, raw: RawRequest, arrival: CapturedArrival): Promise<v.InferInput<typeof ExplanationAnswer>>;
+  email: string;
+  /** When it started, in ISO 8601. */
+  startedAt: string;
+  /** Why the newest configuration file is not in use; null if it is. */
+  configFault(): string | null;
+  admission: Pick<Admission, "pausedBy" | "freeBytes" | "minFreeBytes">;
+  /** What forward-auth of this server has denied, the newest first. */
+  denials: { list(): readonly Denial[] };
+  /** Where the server is reached, without a final `/`: on this machine, and by senders. */
+  addresses: { local: string; public: string };
+  catchUps: {
+    /** Begins a run. Returns false if one runs already. Throws if the source is not configured to catch up. */
+    begin(source: string, options: { since?: number; isAll?: boolean }): boolean;
+    isRunning(source: string): boolean;
+    /** What the last run on this server has done; null before the first one. */
+    lastResult(source: string): CatchUpResult | null;
+  };
+  /** Adds sources to the configuration file. Throws `validation_failed` if one cannot be added. */
+  newSources: {
+    draft(source: NewSource): {
+      lines: string[];
+      needs: { is: string; variable: string }[];
+      url: string;
+      file: string;
+      faults: string[];
+      writable: boolean;
+    };
+    add(source: NewSource): { file: string; backup: string | null; url: string };
+  };
 }
 
 /** How a captured request came. */
@@ -53,16 +92,25 @@ interface CapturedArrival {
   sentTo: SentTo | undefined;
 }
 
-export type InputSchema = v.ObjectSchema<v.ObjectEntries, undefined>;
+/** A source of a preset to add. `values` are what it needs, such as its secret. */
+export interface NewSource {
+  name: string;
+  preset: string;
+  path?: string | undefined;
+  expectEvery?: string | undefined;
+  values: Record<string, string>;
+}
+
+type InputSchema = v.ObjectSchema<v.ObjectEntries, undefined>;
 
 /** The scope with which a token is enough, or `session` if no token is. */
 export type Scope = "events:read" | "events:write" | "events:erase" | "listen" | "manage" | "session";
 
 /** What the audit has of a change, without data of payloads. */
-export interface Audited<Input, Output> {
+interface Audited<Input, Output> {
   action: AuditAction;
   /** What is asked for. Null if nothing is changed, as by a dry run. */
-  asked(input: Input): object | null;
+  asked(input: Input, configuration: OperationConfiguration): object | null;
   /** What has come of it. Null if nothing was changed. */
   outcome(output: Output): object | null;
 }
@@ -103,7 +151,7 @@ export type Operation<Context = OperationContext> =
   | Reading<Context, InputSchema, v.GenericSchema>
   | Change<Context, InputSchema, v.GenericSchema>;
 
-/** What an operation is given, as a request has it. InputSchema without a value may be undefined. */
+/** What an operation is given, as a request has it. Members without a value may be undefined. */
 export type InputOf<One extends Operation<never>> = v.InferInput<One["input"]>;
 
 /** What an operation answers with. */

@@ -1,16 +1,11 @@
 import * as v from "valibot";
-import type { Endpoint } from "../http/endpoint.ts";
-import { type AdminGuard, changeEndpoint, queryEndpoint } from "./endpoint.ts";
+import { defined } from "../lib/defined.ts";
+import { isoTime } from "../lib/iso-time.ts";
+import type { CatchUpResult } from "../webhook/catch-up/run.ts";
+import { readOutages, readReach } from "../webhook/outages/read.ts";
+import { outageJson } from "../webhook/outages/report.ts";
 import { count, cursor, text, time, timestamp } from "./fields.ts";
-
-export interface OutageParts extends AdminGuard {
-  outages: {
-    /** The outages that had not ended at a time, in Unix milliseconds, and what is known of the sources. */
-    read(since: number): Promise<Pick<v.InferOutput<typeof OutagesAnswer>, "items" | "sources">>;
-    /** Begins a catch-up. Returns false if one runs. Throws if the source is not configured to catch up. */
-    catchUp(source: string): boolean;
-  };
-}
+import { change, reading, type ServerContext } from "./operation.ts";
 
 const resends = v.pipe(
   v.picklist(["automatic", "manual", "unknown"]),
@@ -72,36 +67,57 @@ const ReachableSource = v.object({
 
 export const OutagesAnswer = v.object({ items: v.array(OutageItem), sources: v.array(ReachableSource), cursor });
 
-const OutagesQuery = v.object({ since: v.optional(time) });
+/** What a catch-up has done, without why it was broken off. */
+function countsOf(result: CatchUpResult | null): v.InferInput<typeof CaughtUp> | null {
+  if (result === null) return null;
+  const { error: _, refusal: __, ...counts } = result;
+  return counts;
+}
 
-const CatchUpBody = v.object({ source: text });
-const CatchUpAnswer = v.object({
-  started: v.pipe(v.boolean(), v.description("False if a catch-up of the source runs already.")),
+export const listed = reading({
+  path: "outages",
+  scope: "events:read",
+  summary: "Lists the times in which no delivery could be taken, and what each means for the sources.",
+  input: v.object({ since: v.optional(time) }),
+  output: OutagesAnswer,
+  async run({ stores, sources: configured, catchUps }: ServerContext, { since = 0 }) {
+    const sources = configured();
+    const reports = await readOutages(stores, sources, { since, now: stores.now() });
+    const reach = await Promise.all(sources.map((source) => readReach(stores.catchUps, source)));
+    return {
+      items: reports.map(outageJson),
+      sources: reach.map(({ ranAt, coveredUntil, ...source }) => ({
+        ...source,
+        running: catchUps.isRunning(source.name),
+        ranAt: isoTime(ranAt),
+        coveredUntil: isoTime(coveredUntil),
+        last: countsOf(catchUps.lastResult(source.name)),
+      })),
+      cursor: null,
+    };
+  },
 });
 
-/** The times in which no delivery could be taken, and catch-ups. */
-export function outageEndpoints(parts: OutageParts): Endpoint[] {
-  return [
-    queryEndpoint(parts, {
-      path: "/admin/api/outages",
-      scope: "events:read",
-      summary: "Lists the times in which no delivery could be taken, and what each means for the sources.",
-      query: OutagesQuery,
-      response: OutagesAnswer,
-      read: async ({ since = 0 }) => ({ ...(await parts.outages.read(since)), cursor: null }),
-    }),
-    changeEndpoint(parts, {
-      path: "/admin/api/sources/catch-up",
-      scope: "events:write",
-      summary: "Begins to get from its provider what a source has missed, as its catchUp says.",
-      request: CatchUpBody,
-      response: CatchUpAnswer,
-      audited: {
-        action: "source.catch_up",
-        asked: ({ source }) => ({ source }),
-        outcome: ({ started }) => (started ? {} : null),
-      },
-      change: async ({ source }) => ({ started: parts.outages.catchUp(source) }),
-    }),
-  ];
-}
+export const catchUp = change({
+  path: "sources/catch-up",
+  scope: "events:write",
+  summary: "Begins to get from its provider what a source has missed, as its catchUp says.",
+  input: v.object({
+    source: text,
+    since: v.optional(time),
+    all: v.optional(
+      v.pipe(v.boolean(), v.description("Also get what the provider has delivered and the store has not.")),
+    ),
+  }),
+  output: v.object({
+    started: v.pipe(v.boolean(), v.description("False if a catch-up of the source runs already.")),
+  }),
+  audited: {
+    action: "source.catch_up",
+    asked: ({ source }) => ({ source }),
+    outcome: ({ started }) => (started ? {} : null),
+  },
+  run: async ({ catchUps }: ServerContext, { source, since, all: isAll }) => ({
+    started: catchUps.begin(source, defined({ since, isAll })),
+  }),
+});

@@ -1,9 +1,10 @@
 import * as v from "valibot";
 import { auditedSelection } from "../audit/selection.ts";
+import { fieldError } from "../errors.ts";
 import { DIGEST_PREFIX } from "../events/event.ts";
 import type { EventDetail } from "../events/store.ts";
 import { whyNotReplayed, whyNotRerouted } from "../events/untaken.ts";
-import { count, fieldError } from "./fields.ts";
+import { count } from "./fields.ts";
 import { change, type OperationContext } from "./operation.ts";
 import { onlyEvent, SELECTED, SELECTION_LIMIT, TakenAnswer, takeSelected } from "./selection.ts";
 

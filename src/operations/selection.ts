@@ -1,11 +1,12 @@
 import * as v from "valibot";
+import { fieldError } from "../errors.ts";
 import { JOB_CURSOR, LIST_CURSOR } from "../events/cursors.ts";
 import { EVENTS_PER_PAGE } from "../events/limits.ts";
 import { eachPage, type TakePage } from "../events/pages.ts";
 import type { CountedPage, EventDetail, EventFilter, EventName, JobFilter, PageRequest } from "../events/store.ts";
 import type { Untaken } from "../events/untaken.ts";
 import { defined } from "../lib/defined.ts";
-import { CONDITIONS, count, cursor, fieldError, text } from "./fields.ts";
+import { CONDITIONS, count, cursor, text } from "./fields.ts";
 import type { OperationContext } from "./operation.ts";
 
 // How events are selected for a change, by id or by a filter, and taken.

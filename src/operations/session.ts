@@ -1,19 +1,7 @@
 import * as v from "valibot";
-import type { Endpoint } from "../http/endpoint.ts";
 import { isoTime } from "../lib/iso-time.ts";
-import { type AdminGuard, changeEndpoint, readEndpoint } from "./endpoint.ts";
 import { timestamp } from "./fields.ts";
-
-export interface SessionParts extends AdminGuard {
-  session: { userId: string; email: string; find(): Promise<SessionFound | null>; revoke(): Promise<boolean> };
-}
-
-interface SessionFound {
-  sid: string;
-  /** Unix milliseconds. */
-  expiresAt: number;
-  origin: { network: string; userAgent: string | null } | null;
-}
+import { change, reading, type ServerContext } from "./operation.ts";
 
 export const SessionAnswer = v.object({
   userId: v.string(),
@@ -23,36 +11,31 @@ export const SessionAnswer = v.object({
   userAgent: v.nullable(v.string()),
   expiresAt: v.nullable(timestamp),
 });
-const NoMembers = v.object({});
-const RevokedAnswer = v.object({ revoked: v.boolean() });
 
-/** The session of the logged-in user. */
-export function sessionEndpoints(parts: SessionParts): Endpoint[] {
-  return [
-    readEndpoint(parts, {
-      path: "/admin/api/session",
-      scope: "events:read",
-      summary: "Shows who is logged in, and from where.",
-      response: SessionAnswer,
-      async read() {
-        const { userId, email, find } = parts.session;
-        const { sid = null, expiresAt = null, origin } = (await find()) ?? {};
-        const { network = null, userAgent = null } = origin ?? {};
-        return { userId, email, sid, network, userAgent, expiresAt: isoTime(expiresAt) };
-      },
-    }),
-    changeEndpoint(parts, {
-      path: "/admin/api/session/revoke",
-      scope: "session",
-      summary: "Ends the session, also that of this request. The body is `{}`.",
-      request: NoMembers,
-      response: RevokedAnswer,
-      audited: {
-        action: "session.revoke",
-        asked: () => ({ userId: parts.session.userId }),
-        outcome: ({ revoked }) => (revoked ? {} : null),
-      },
-      change: async () => ({ revoked: await parts.session.revoke() }),
-    }),
-  ];
-}
+export const shown = reading({
+  path: "session",
+  scope: "events:read",
+  summary: "Shows who is logged in, and from where.",
+  input: v.object({}),
+  output: SessionAnswer,
+  async run({ stores: { sessions }, userId: userIdOf, email }: ServerContext) {
+    const userId = userIdOf();
+    const { sid = null, expiresAt = null, origin } = (await sessions.find(userId)) ?? {};
+    const { network = null, userAgent = null } = origin ?? {};
+    return { userId, email, sid, network, userAgent, expiresAt: isoTime(expiresAt) };
+  },
+});
+
+export const revoke = change({
+  path: "session/revoke",
+  scope: "session",
+  summary: "Ends the session, also that of this request. The body is `{}`.",
+  input: v.object({}),
+  output: v.object({ revoked: v.boolean() }),
+  audited: {
+    action: "session.revoke",
+    asked: (_, { userId }) => ({ userId: userId() }),
+    outcome: ({ revoked }) => (revoked ? {} : null),
+  },
+  run: async ({ stores: { sessions }, userId }) => ({ revoked: await sessions.remove(userId()) }),
+});

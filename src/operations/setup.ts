@@ -1,23 +1,16 @@
 import * as v from "valibot";
-import { AppError } from "../errors.ts";
-import type { Endpoint } from "../http/endpoint.ts";
-import { type AdminGuard, changeEndpoint, queryEndpoint, readEndpoint } from "./endpoint.ts";
+import { AppError, describeError, fieldError } from "../errors.ts";
+import { isObject, parseStrictJson } from "../lib/json.ts";
+import { sendRequest } from "../lib/send-request.ts";
+import type { Provider } from "../webhook/provider.ts";
+import { describeProvider } from "../webhook/provider-description.ts";
+import { allProviders, providerOf } from "../webhook/providers/index.ts";
+import { sampleAddresses, senderOf, signedSample } from "../webhook/samples/signed-sample.ts";
+import type { Source } from "../webhook/source.ts";
 import { count, cursor, text } from "./fields.ts";
+import { change, type OperationContext, reading, type ServerContext } from "./operation.ts";
 
-/** What sets sources up. Methods throw `validation_failed` if they cannot do what is asked. */
-export interface SetupParts extends AdminGuard {
-  setup: {
-    presets(): v.InferOutput<typeof PresetItem>[];
-    /** Null if there is no preset of this name. */
-    preset(name: string): v.InferOutput<typeof PresetAnswer> | null;
-    secret(source: string): Promise<v.InferOutput<typeof SecretAnswer>>;
-    sendSample(source: string): Promise<v.InferOutput<typeof SentAnswer>>;
-    draft(source: NewSource): v.InferOutput<typeof DraftAnswer>;
-    add(source: NewSource): v.InferOutput<typeof AddedAnswer>;
-  };
-}
-
-type NewSource = v.InferOutput<typeof NewSourceBody>;
+// What sets sources up: the known providers, samples, and new sources.
 
 const PresetItem = v.object({
   name: v.string(),
@@ -69,74 +62,113 @@ export const DraftAnswer = v.object({
 });
 export const AddedAnswer = v.object({ file: v.string(), backup: v.nullable(v.string()), url: v.string() });
 
-const PresetQuery = v.object({ name: text });
+const itemOf = (name: string, provider: Provider) => {
+  const { title, docs, needs } = describeProvider(name, provider);
+  return { name, title, docs, needs };
+};
 
-/** What sets sources up: the known providers, samples, and new sources. */
-export function setupEndpoints(parts: SetupParts): Endpoint[] {
-  const { setup } = parts;
-  return [
-    readEndpoint(parts, {
-      path: "/admin/api/presets",
-      scope: "events:read",
-      summary: "Lists the known providers, with what a source of each needs.",
-      response: PresetsAnswer,
-      read: async () => ({ items: setup.presets(), cursor: null }),
-    }),
-    queryEndpoint(parts, {
-      path: "/admin/api/presets/one",
-      scope: "events:read",
-      summary: "Shows what is known of the provider that `?name=` names. What nobody has published is null.",
-      query: PresetQuery,
-      response: PresetAnswer,
-      async read({ name }) {
-        const found = setup.preset(name);
-        if (found === null) throw new AppError("not_found");
-        return found;
-      },
-    }),
-    changeEndpoint(parts, {
-      path: "/admin/api/sources/secret",
-      scope: "session",
-      summary:
-        "Shows the newest secret of a source, to enter it at the sender, as long as the source has received nothing.",
-      request: SourceBody,
-      response: SecretAnswer,
-      audited: { action: "source.secret", asked: ({ source }) => ({ source }), outcome: () => ({}) },
-      change: ({ source }) => setup.secret(source),
-    }),
-    changeEndpoint(parts, {
-      path: "/admin/api/sources/send",
-      scope: "session",
-      summary: "Signs a sample as the sender of a source does, and delivers it to this server.",
-      request: SourceBody,
-      response: SentAnswer,
-      audited: null,
-      change: ({ source }) => setup.sendSample(source),
-    }),
-    changeEndpoint(parts, {
-      path: "/admin/api/sources/draft",
-      scope: "session",
-      summary: "Makes the lines of the configuration file for a source of a preset, and checks the file with them.",
-      request: NewSourceBody,
-      limitBytes: 64 * 1024,
-      response: DraftAnswer,
-      audited: null,
-      change: async (source) => setup.draft(source),
-    }),
-    changeEndpoint(parts, {
-      path: "/admin/api/sources/add",
-      scope: "session",
-      summary:
-        "Adds a source of a preset to the configuration file, if `CONFIG_WRITE` is on. The server then reloads it.",
-      request: NewSourceBody,
-      limitBytes: 64 * 1024,
-      response: AddedAnswer,
-      audited: {
-        action: "source.add",
-        asked: ({ name, preset }) => ({ source: name, preset }),
-        outcome: () => ({}),
-      },
-      change: async (source) => setup.add(source),
-    }),
-  ];
+function sourceNamed({ sources }: OperationContext, name: string): Source {
+  const found = sources().find((source) => source.name === name);
+  if (!found) throw fieldError("source", "is not configured");
+  return found;
 }
+
+export const presets = reading({
+  path: "presets",
+  scope: "events:read",
+  summary: "Lists the known providers, with what a source of each needs.",
+  input: v.object({}),
+  output: PresetsAnswer,
+  run: async () => ({ items: allProviders().map(([name, provider]) => itemOf(name, provider)), cursor: null }),
+});
+
+export const preset = reading({
+  path: "presets/one",
+  scope: "events:read",
+  summary: "Shows what is known of the provider that `?name=` names. What nobody has published is null.",
+  input: v.object({ name: text }),
+  output: PresetAnswer,
+  async run(_, { name }) {
+    const provider = providerOf(name);
+    if (!provider) throw new AppError("not_found");
+    const { covers, note, handshake, facts } = describeProvider(name, provider);
+    const options = Object.fromEntries(Object.entries(provider.options ?? {}).map(([option, { is }]) => [option, is]));
+    return { ...itemOf(name, provider), covers, note, handshake, options, facts };
+  },
+});
+
+export const secret = change({
+  path: "sources/secret",
+  scope: "session",
+  summary:
+    "Shows the newest secret of a source, to enter it at the sender, as long as the source has received nothing.",
+  input: SourceBody,
+  output: SecretAnswer,
+  audited: { action: "source.secret", asked: ({ source }) => ({ source }), outcome: () => ({}) },
+  async run(context, { source: name }) {
+    const [newest] = sourceNamed(context, name).secrets;
+    if (!newest) throw fieldError("source", "has no secret");
+    const record = (await context.stores.sources.list()).find(({ source }) => source === name);
+    if ((record?.received ?? 0) > 0)
+      throw fieldError("source", "has received deliveries: its secret is not shown any more");
+    context.log.info({ event: "secret_shown", source: name, secret: newest.name }, "the admin page showed a secret");
+    return { name: newest.name, value: newest.value };
+  },
+});
+
+// Longer than the server's own timeout for a stalled disk.
+const TIMEOUT_MS = 15_000;
+
+export const sendSample = change({
+  path: "sources/send",
+  scope: "session",
+  summary: "Signs a sample as the sender of a source does, and delivers it to this server.",
+  input: SourceBody,
+  output: SentAnswer,
+  audited: null,
+  async run(context: ServerContext, { source: name }) {
+    const source = sourceNamed(context, name);
+    const sender = senderOf(source);
+    if (!sender) throw fieldError("source", "has public keys only: a sample can be signed with a secret alone");
+    const { url, sentTo } = sampleAddresses(sender, context.addresses.local + source.path, source.publicOrigin);
+    try {
+      const sample = signedSample(sender, sentTo);
+      const { status, text: answer } = await sendRequest({ url, isLocal: true, timeoutMs: TIMEOUT_MS, ...sample });
+      return { status, answer, eventId: eventIdIn(answer) };
+    } catch (error) {
+      throw fieldError("source", `cannot be sent to: ${describeError(error)}`);
+    }
+  },
+});
+
+function eventIdIn(answer: string): string | null {
+  const parsed = parseStrictJson(Buffer.from(answer));
+  const id = parsed.ok && isObject(parsed.value) ? parsed.value.eventId : null;
+  return typeof id === "string" ? id : null;
+}
+
+export const draft = change({
+  path: "sources/draft",
+  scope: "session",
+  summary: "Makes the lines of the configuration file for a source of a preset, and checks the file with them.",
+  input: NewSourceBody,
+  limitBytes: 64 * 1024,
+  output: DraftAnswer,
+  audited: null,
+  run: async ({ newSources }: ServerContext, source) => newSources.draft(source),
+});
+
+export const add = change({
+  path: "sources/add",
+  scope: "session",
+  summary: "Adds a source of a preset to the configuration file, if `CONFIG_WRITE` is on. The server then reloads it.",
+  input: NewSourceBody,
+  limitBytes: 64 * 1024,
+  output: AddedAnswer,
+  audited: {
+    action: "source.add",
+    asked: ({ name, preset: provider }) => ({ source: name, preset: provider }),
+    outcome: () => ({}),
+  },
+  run: async ({ newSources }: ServerContext, source) => newSources.add(source),
+});

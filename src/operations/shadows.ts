@@ -1,17 +1,8 @@
 import * as v from "valibot";
 import { AppError } from "../errors.ts";
-import type { EventStore } from "../events/store.ts";
-import type { Endpoint } from "../http/endpoint.ts";
 import { isoTime } from "../lib/iso-time.ts";
-import { type AdminGuard, changeEndpoint, queryEndpoint, readEndpoint } from "./endpoint.ts";
 import { count, cursor, text, timestamp } from "./fields.ts";
-import { ifChanged } from "./operation.ts";
-
-export interface ShadowParts extends AdminGuard {
-  events: Pick<EventStore, "comparisons" | "differences" | "resetComparisons">;
-  /** The shadows of the configuration. */
-  listShadows: () => { name: string; of: string; ignore: string[]; target: string }[];
-}
+import { change, ifChanged, type OperationContext, reading } from "./operation.ts";
 
 export const ShadowsAnswer = v.object({
   items: v.array(
@@ -47,54 +38,49 @@ export const DifferencesAnswer = v.object({
   cursor,
 });
 
-const ShadowQuery = v.object({ name: text });
-const ResetAnswer = v.object({ changed: v.boolean() });
+const NAMED = v.object({ name: text });
 
-/** The shadows, and how their answers compare with those of their routes. */
-export function shadowEndpoints(parts: ShadowParts): Endpoint[] {
-  const { events, listShadows } = parts;
-
-  function requireShadow(name: string): void {
-    if (!listShadows().some((shadow) => shadow.name === name)) throw new AppError("not_found");
-  }
-
-  return [
-    readEndpoint(parts, {
-      path: "/admin/api/shadows",
-      scope: "events:read",
-      summary: "Lists the shadows of routes, with the numbers of their comparisons.",
-      response: ShadowsAnswer,
-      async read() {
-        const items = listShadows().map(async (shadow) => ({ ...shadow, ...(await events.comparisons(shadow.name)) }));
-        return { items: await Promise.all(items), cursor: null };
-      },
-    }),
-    queryEndpoint(parts, {
-      path: "/admin/api/shadows/differences",
-      scope: "events:read",
-      summary: "Lists where the answers of the shadow of `?name=` differ, for at most the 100 newest such events.",
-      query: ShadowQuery,
-      response: DifferencesAnswer,
-      async read({ name }) {
-        requireShadow(name);
-        const items = (await events.differences(name)).map(({ at, ...difference }) => ({
-          ...difference,
-          at: isoTime(at),
-        }));
-        return { items, cursor: null };
-      },
-    }),
-    changeEndpoint(parts, {
-      path: "/admin/api/shadows/reset",
-      scope: "events:write",
-      summary: "Forgets the comparisons of a shadow, and counts anew.",
-      request: ShadowQuery,
-      response: ResetAnswer,
-      audited: { action: "shadow.reset", asked: ({ name }) => ({ route: name }), outcome: ifChanged },
-      async change({ name }) {
-        requireShadow(name);
-        return { changed: await events.resetComparisons(name) };
-      },
-    }),
-  ];
+function requireShadow({ shadows }: OperationContext, name: string): void {
+  if (!shadows().some((shadow) => shadow.name === name)) throw new AppError("not_found");
 }
+
+export const listed = reading({
+  path: "shadows",
+  scope: "events:read",
+  summary: "Lists the shadows of routes, with the numbers of their comparisons.",
+  input: v.object({}),
+  output: ShadowsAnswer,
+  async run({ stores: { events }, shadows }) {
+    const items = shadows().map(async ({ name, of, ignore, handler }) => ({
+      ...{ name, of, ignore: [...ignore], target: handler.url },
+      ...(await events.comparisons(name)),
+    }));
+    return { items: await Promise.all(items), cursor: null };
+  },
+});
+
+export const differences = reading({
+  path: "shadows/differences",
+  scope: "events:read",
+  summary: "Lists where the answers of the shadow of `?name=` differ, for at most the 100 newest such events.",
+  input: NAMED,
+  output: DifferencesAnswer,
+  async run(context, { name }) {
+    requireShadow(context, name);
+    const found = await context.stores.events.differences(name);
+    return { items: found.map((difference) => ({ ...difference, at: isoTime(difference.at) })), cursor: null };
+  },
+});
+
+export const reset = change({
+  path: "shadows/reset",
+  scope: "events:write",
+  summary: "Forgets the comparisons of a shadow, and counts anew.",
+  input: NAMED,
+  output: v.object({ changed: v.boolean() }),
+  audited: { action: "shadow.reset", asked: ({ name }) => ({ route: name }), outcome: ifChanged },
+  async run(context, { name }) {
+    requireShadow(context, name);
+    return { changed: await context.stores.events.resetComparisons(name) };
+  },
+});

@@ -1,11 +1,11 @@
 import * as v from "valibot";
-import type { Endpoint } from "../http/endpoint.ts";
-import { type AdminGuard, readEndpoint } from "./endpoint.ts";
+import { silenceOf } from "../alerts/rules.ts";
+import { isoTime } from "../lib/iso-time.ts";
+import type { SourceRecord } from "../webhook/intake/source-store.ts";
+import { rotationFindings } from "../webhook/secrets/rotation.ts";
+import type { Source } from "../webhook/source.ts";
 import { count, cursor, timestamp } from "./fields.ts";
-
-export interface SourceParts extends AdminGuard {
-  readSources: () => Promise<v.InferOutput<typeof SourceItem>[]>;
-}
+import { reading, type ServerContext } from "./operation.ts";
 
 export const SourceItem = v.object({
   name: v.string(),
@@ -30,15 +30,38 @@ export const SourceItem = v.object({
 
 export const SourcesAnswer = v.object({ items: v.array(SourceItem), cursor });
 
-/** The sources. */
-export function sourceEndpoints(parts: SourceParts): Endpoint[] {
-  return [
-    readEndpoint(parts, {
-      path: "/admin/api/sources",
-      scope: "events:read",
-      summary: "Lists the sources with what they have received and refused. Secrets are named, and not shown.",
-      response: SourcesAnswer,
-      read: async () => ({ items: await parts.readSources(), cursor: null }),
-    }),
-  ];
+/** The sources with what is known of them, but where the sender delivers. */
+export function sourceItems(sources: readonly Source[], records: readonly SourceRecord[], now: number) {
+  const byName = new Map(records.map((record) => [record.source, record]));
+  return sources.map((source) => {
+    const { name, path, preset, secrets, keys = [], expectEveryMs = null, keepRejected } = source;
+    const record = byName.get(name);
+    const { received = 0, refused = 0, refusals = {}, lastReceivedAt = null, lastSecret = null } = record ?? {};
+    return {
+      ...{ name, path, preset },
+      secrets: [...secrets, ...keys].map((credential) => credential.name),
+      ...{ received, refused, refusals, lastReceivedAt: isoTime(lastReceivedAt), lastSecret },
+      secretUses: (record?.secrets ?? []).map(({ name: used, firstUsedAt, lastUsedAt }) => ({
+        name: used,
+        firstUsedAt: isoTime(firstUsedAt),
+        lastUsedAt: isoTime(lastUsedAt),
+      })),
+      findings: rotationFindings(source, record, now),
+      keepsRejected: keepRejected !== undefined,
+      expectEvery: expectEveryMs,
+      silent: silenceOf({ expectEveryMs, lastReceivedAt }, now) !== null,
+    };
+  });
 }
+
+export const listed = reading({
+  path: "sources",
+  scope: "events:read",
+  summary: "Lists the sources with what they have received and refused. Secrets are named, and not shown.",
+  input: v.object({}),
+  output: SourcesAnswer,
+  async run({ stores, sources, addresses }: ServerContext) {
+    const items = sourceItems(sources(), await stores.sources.list(), stores.now());
+    return { items: items.map((source) => ({ ...source, url: addresses.public + source.path })), cursor: null };
+  },
+});

@@ -1,27 +1,11 @@
 import * as v from "valibot";
 import { auditedNames } from "../audit/selection.ts";
-import type { Endpoint } from "../http/endpoint.ts";
-import { type AdminGuard, changeEndpoint, readEndpoint } from "./endpoint.ts";
-import { count, cursor, fieldError, text, timestamp } from "./fields.ts";
+import { createToken, DEFAULT_EXPIRY_MS, tokenJson } from "../auth/machine-tokens/manage.ts";
+import { fieldError } from "../errors.ts";
+import { count, cursor, text, timestamp } from "./fields.ts";
+import { change, reading } from "./operation.ts";
 
-export interface TokenParts extends AdminGuard {
-  tokens: {
-    list(): Promise<v.InferOutput<typeof TokenItem>[]>;
-    /** Returns what is wrong with a request instead of the token. */
-    create(
-      request: NewToken,
-    ): Promise<v.InferOutput<typeof CreatedAnswer> | { member: keyof NewToken; expected: string }>;
-    /** Returns the names of those that were there. */
-    revoke(names: readonly string[] | "all"): Promise<string[]>;
-  };
-}
-
-interface NewToken {
-  name: string;
-  scopes: string[];
-  /** Null: it never expires. Undefined: the default. */
-  expiresInMs?: number | null | undefined;
-}
+// The tokens of programs. No token makes another one.
 
 const TokenItem = v.object({
   name: v.string(),
@@ -54,51 +38,51 @@ const RevokeBody = v.object({
   names: v.optional(v.pipe(v.array(text), v.minLength(1, "must not be empty"))),
   all: v.optional(v.literal(true)),
 });
-const RevokedAnswer = v.object({ revoked: count });
 
-/** The tokens of programs. Only the live session manages them, so that no token makes another one. */
-export function tokenEndpoints(parts: TokenParts): Endpoint[] {
-  const { tokens } = parts;
-  return [
-    readEndpoint(parts, {
-      path: "/admin/api/tokens",
-      scope: "session",
-      summary: "Lists the tokens of programs, also expired ones, without their values.",
-      response: TokensAnswer,
-      read: async () => ({ items: await tokens.list(), cursor: null }),
-    }),
-    changeEndpoint(parts, {
-      path: "/admin/api/tokens",
-      scope: "session",
-      summary: "Creates a token for a program, and shows its value this once.",
-      request: TokenBody,
-      response: CreatedAnswer,
-      audited: {
-        action: "token.create",
-        asked: ({ name, scopes }) => ({ name: auditedNames([name])[0], scopes }),
-        outcome: ({ expiresAt }) => ({ expiresAt }),
-      },
-      async change(request) {
-        const created = await tokens.create(request);
-        if ("member" in created) throw fieldError(created.member, created.expected);
-        return created;
-      },
-    }),
-    changeEndpoint(parts, {
-      path: "/admin/api/tokens/revoke",
-      scope: "session",
-      summary: "Revokes the tokens with these `names`, or `all`. Unknown names are ignored.",
-      request: RevokeBody,
-      response: RevokedAnswer,
-      audited: {
-        action: "token.revoke",
-        asked: ({ names }) => ({ names: names ? auditedNames(names) : "all" }),
-        outcome: ({ revoked }) => (revoked === 0 ? null : { revoked }),
-      },
-      async change({ names, all }) {
-        if ((names === undefined) === (all === undefined)) throw fieldError("", "must have either names or all");
-        return { revoked: (await tokens.revoke(names ?? "all")).length };
-      },
-    }),
-  ];
-}
+export const listed = reading({
+  path: "tokens",
+  scope: "manage",
+  summary: "Lists the tokens of programs, also expired ones, without their values.",
+  input: v.object({}),
+  output: TokensAnswer,
+  run: async ({ stores: { tokens } }) => ({ items: (await tokens.list()).map(tokenJson), cursor: null }),
+});
+
+export const create = change({
+  path: "tokens",
+  scope: "session",
+  summary: "Creates a token for a program, and shows its value this once.",
+  input: TokenBody,
+  output: CreatedAnswer,
+  audited: {
+    action: "token.create",
+    asked: ({ name, scopes }) => ({ name: auditedNames([name])[0], scopes }),
+    outcome: ({ expiresAt }) => ({ expiresAt }),
+  },
+  async run({ stores: { tokens, now }, log }, { expiresInMs = DEFAULT_EXPIRY_MS, ...request }) {
+    const created = await createToken(tokens, { ...request, expiresInMs }, now());
+    if ("member" in created) throw fieldError(created.member, created.expected);
+    const { token, record } = created;
+    log.info({ event: "token_created", name: record.name, scopes: record.scopes }, "a token was created");
+    return { ...tokenJson(record), token };
+  },
+});
+
+export const revoke = change({
+  path: "tokens/revoke",
+  scope: "manage",
+  summary: "Revokes the tokens with these `names`, or `all`. Unknown names are ignored.",
+  input: RevokeBody,
+  output: v.object({ revoked: count, names: v.pipe(v.array(v.string()), v.description("Those that were revoked.")) }),
+  audited: {
+    action: "token.revoke",
+    asked: ({ names }) => ({ names: names ? auditedNames(names) : "all" }),
+    outcome: ({ revoked }) => (revoked === 0 ? null : { revoked }),
+  },
+  async run({ stores: { tokens }, log }, { names, all }) {
+    if ((names === undefined) === (all === undefined)) throw fieldError("", "must have either names or all");
+    const revoked = await tokens.revoke(names ?? "all");
+    for (const name of revoked) log.info({ event: "token_revoked", name }, "a token was revoked");
+    return { revoked: revoked.length, names: revoked };
+  },
+});

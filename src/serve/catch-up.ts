@@ -3,6 +3,7 @@ import { sourcesOf } from "../config/sources.ts";
 import { describeError, fieldError } from "../errors.ts";
 import { type Repetition, repeat } from "../lib/repeat.ts";
 import { sendRequest } from "../lib/send-request.ts";
+import type { ServerContext } from "../operations/operation.ts";
 import type { Stores } from "../stores.ts";
 import { catchUpOf } from "../webhook/catch-up/adapters.ts";
 import { createApi, MAX_ANSWER_BYTES } from "../webhook/catch-up/api.ts";
@@ -61,18 +62,14 @@ export function apiOf(origins: readonly string[], now: () => number, signal: Abo
   });
 }
 
+type RunOptions = Pick<CatchUpRun, "since" | "isAll"> & { goesOn(): Promise<boolean> };
+
 const LOOK_EVERY_MS = 30_000;
 // The server must be reachable first: what is asked for comes at once.
 const FIRST_LOOK_MS = 5000;
 
 /** The catch-ups of a server. */
-export interface CatchUps extends Part {
-  /** Begins a run. Returns false if one runs already. Throws if the source is not configured to catch up. */
-  begin(source: string): boolean;
-  isRunning(source: string): boolean;
-  /** What the last run on this server has done; null before the first one. */
-  lastResult(source: string): CatchUpResult | null;
-}
+export type CatchUps = Part & ServerContext["catchUps"];
 
 /** Creates the catch-ups: at the interval of `every`, and when asked. `isOnDuty`: whether this server alone does it. */
 export function openCatchUps({ settings, config, stores, log }: Wiring, isOnDuty: () => Promise<boolean>): CatchUps {
@@ -93,7 +90,7 @@ export function openCatchUps({ settings, config, stores, log }: Wiring, isOnDuty
         const everyMs = source.catchUp?.everyMs ?? 0;
         const state = await stores.catchUps.state(source.name);
         // A slow provider must not keep the other sources from their turn.
-        if (isDue(state, { everyMs, isAfterStart, now: stores.now() })) beginRun(source, isOnDuty);
+        if (isDue(state, { everyMs, isAfterStart, now: stores.now() })) beginRun(source, { goesOn: isOnDuty });
       }),
     );
   }
@@ -101,18 +98,22 @@ export function openCatchUps({ settings, config, stores, log }: Wiring, isOnDuty
   const failed = (error: string) => log.warn({ event: "catch_up_error", error }, "no source could catch up; retrying");
 
   /** Begins a run unless one of this source goes on. */
-  function beginRun(source: Source, goesOn: () => Promise<boolean>): void {
+  function beginRun(source: Source, how: RunOptions): void {
     if (running.has(source.name)) return;
-    const run = runNow(source, goesOn)
+    const run = runNow(source, how)
       .catch((error) => failed(describeError(error)))
       .finally(() => running.delete(source.name));
     running.set(source.name, run);
   }
 
-  async function runNow(source: Source, goesOn: () => Promise<boolean>): Promise<void> {
+  async function runNow(source: Source, { goesOn, ...how }: RunOptions): Promise<void> {
     const run = catchUpRunOf(source, stores, stopping.signal);
     if (run === null) return;
-    const result = await runCatchUp({ ...run, goesOn: async () => !stopping.signal.aborted && (await goesOn()) });
+    const result = await runCatchUp({
+      ...run,
+      ...how,
+      goesOn: async () => !stopping.signal.aborted && (await goesOn()),
+    });
     results.set(source.name, result);
     const { error, refusal, ...counts } = result;
     const line = { source: source.name, ...counts, ...(refusal !== null && { refusal }) };
@@ -125,12 +126,12 @@ export function openCatchUps({ settings, config, stores, log }: Wiring, isOnDuty
     start() {
       looking = repeat(look, { firstMs: FIRST_LOOK_MS, everyMs: LOOK_EVERY_MS, onError: failed });
     },
-    begin(name) {
+    begin(name, options) {
       const source = configured().find((one) => one.name === name);
       if (source === undefined) throw fieldError("source", "must be a source with catchUp");
       if (running.has(name)) return false;
       // Somebody asked this server, whoever has the duty.
-      beginRun(source, async () => true);
+      beginRun(source, { ...options, goesOn: async () => true });
       return true;
     },
     isRunning: (name) => running.has(name),

@@ -72,3 +72,17 @@ export type HandlerConfig =
   | { kind: "exec"; command: readonly [string, ...string[]] /** The working directory. */; folder: string }
   | { kind: "module" /** An absolute path. */; file: string }
   | { kind: "log" };
+
+/** What a handler sends events to, as text. */
+export function targetOf(handler: HandlerConfig): string | null {
+  switch (handler.kind) {
+    case "http":
+      return handler.url;
+    case "exec":
+      return handler.command.join(" ");
+    case "module":
+      return handler.file;
+    case "log":
+      return null;
+  }
+}

@@ -72,7 +72,8 @@ suite("the audit", () => {
     assert.deepEqual(found[2]?.[3], { ids: ["evt_1"], force: false, events: 0 });
     // A searched text is data of a person.
     assert.deepEqual(found[3]?.[3], { filter: { search: true }, reason: "asked for", events: 0, held: 0 });
-    assert.deepEqual([found[4]?.[3], found[5]?.[3]], [{ route: "all" }, { route: "all", changed: false }]);
+    const pause = { route: "all", forMs: null };
+    assert.deepEqual([found[4]?.[3], found[5]?.[3]], [pause, { ...pause, changed: false }]);
     const { json } = await get("audit?limit=4");
     assert.deepEqual((json.items as Row[])[0], (await rows())[0]);
     assert.equal(json.cursor, "7");

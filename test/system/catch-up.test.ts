@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import type { OutageList, ReachableSource } from "../../src/admin/page/answers.ts";
 import { ask, logIn, post } from "../helpers/client.ts";
+import { authserve } from "../helpers/command.ts";
 import { type Server, startServer } from "../helpers/server.ts";
 import { githubApi, stripeApi, stripeEvent, TOKEN } from "../helpers/stand-ins/providers.ts";
 import { servedApi } from "../helpers/stand-ins/served.ts";
@@ -114,6 +115,24 @@ test("the API of the page tells of the outage, begins a catch-up, and says what 
   assert.deepEqual((await begin("code")).json, { started: true });
   const last = await until(async () => (await sourceNamed("code"))?.last ?? null);
   assert.deepEqual(last, { listed: 1, seen: 0, redelivered: 1, captured: 0, failed: 0, left: 0 });
+  await until(async () => (await list(server)).length === 1);
+});
+
+test("a command on another machine begins a catch-up, also of what came before the last run", async (t) => {
+  const { start, stop, emit } = await open(t, "");
+  await start();
+  await stop();
+  await emit();
+  await using server = await start();
+  const dir = workingDir();
+  writeFileSync(join(dir, "token"), (await server.run(["tokens", "create", "x", "--scope", "events:write"])).stdout);
+  const there = ["--server", server.url, "--token-file", "token"];
+  const catchUp = (...args: string[]) =>
+    authserve(["sources", "catch-up", "code", ...args, ...there], { dir, env: {} });
+  assert.deepEqual([(await catchUp("--dry-run")).code, (await catchUp("--since", "x")).code], [2, 2]);
+  const { code, stdout, stderr } = await catchUp("--since", "1h", "--all");
+  assert.deepEqual([code, stdout], [0, ""], stderr);
+  assert.match(stderr, /^The server gets what code has missed\./);
   await until(async () => (await list(server)).length === 1);
 });
 

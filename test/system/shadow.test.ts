@@ -5,6 +5,7 @@ import { test } from "node:test";
 import * as v from "valibot";
 import { DifferencesAnswer, ShadowsAnswer } from "../../src/operations/shadows.ts";
 import { ask, deliver, event, logIn, post } from "../helpers/client.ts";
+import { authserve } from "../helpers/command.ts";
 import { startServer } from "../helpers/server.ts";
 import { type ForwardTarget, startTarget } from "../helpers/target.ts";
 import { until } from "../helpers/until.ts";
@@ -98,6 +99,11 @@ test("a shadow finds the event whose answer differs, and changes nothing of even
   next.answer((_, response) => response.socket?.destroy());
   await server.run(["events", "replay", "evt_500"]);
   await until(async () => (await shadow())?.failed === 1);
+  const file = join(workingDir(), "token");
+  writeFileSync(file, (await server.run(["tokens", "create", "x", "--scope", "events:read", "events:write"])).stdout);
+  const reset = ["routes", "shadow", "billing-next", "--reset", "--server", server.url, "--token-file", file];
+  for (const said of [/^The comparisons of billing-next are counted anew\./, /^billing-next has no comparisons\./])
+    assert.match((await authserve(reset, { dir: server.dir, env: {} })).stderr, said);
   assert.equal((await post(server, "/admin/api/shadows/reset", { name: "billing" }, headers)).status, 404);
 });
 

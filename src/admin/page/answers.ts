@@ -9,6 +9,7 @@ import type * as held from "../../operations/held.ts";
 import type * as jobs from "../../operations/jobs.ts";
 import type { OutputOf } from "../../operations/operation.ts";
 import type { OutagesAnswer } from "../../operations/outages.ts";
+import type { RouteAnswer } from "../../operations/routes.ts";
 import type { SessionAnswer } from "../../operations/session.ts";
 import type {
   AddedAnswer,
@@ -20,7 +21,7 @@ import type {
 } from "../../operations/setup.ts";
 import type { DifferencesAnswer, ShadowsAnswer } from "../../operations/shadows.ts";
 import type { SourceItem } from "../../operations/sources.ts";
-import type { RouteAnswer, StatsAnswer, StatusAnswer } from "../../operations/status.ts";
+import type { StatsAnswer, StatusAnswer } from "../../operations/status.ts";
 import type { CreatedAnswer, TokensAnswer } from "../../operations/tokens.ts";
 
 // What the API takes and answers, derived from its schemas.

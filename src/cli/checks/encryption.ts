@@ -1,7 +1,7 @@
 import { readEncryptionKeys } from "../../config/encryption-keys.ts";
 import { type Environment, readSettings } from "../../config/settings.ts";
 import { SettingsError } from "../../errors.ts";
-import { missingKeys } from "../stores.ts";
+import { readIfAny } from "../stores.ts";
 import { type Finding, ok, wrong, wrongSettings } from "./finding.ts";
 
 const CHECK = "encryption";
@@ -20,7 +20,7 @@ export function checkKeys(files: readonly string[] | undefined): Finding[] {
 export async function checkEncryption(environment: Environment): Promise<Finding[]> {
   try {
     const { ENCRYPTION_KEYS: files = [] } = readSettings(environment, ["ENCRYPTION_KEYS"]);
-    const missing = await missingKeys(environment);
+    const missing = await readIfAny(environment, [], ({ encryption }) => encryption.missingKeys());
     if (missing.length > 0) {
       const found = `payloads may be encrypted with ${missing.join(", ")}, which ENCRYPTION_KEYS does not have`;
       return [wrong(CHECK, found, "add the file of each key; or run authserve encrypt, which counts their payloads")];

@@ -8,7 +8,7 @@ import { rotationFindings } from "../../webhook/secrets/rotation.ts";
 import { keySetsOf, openKeySetCopies } from "../../webhook/signature/key-sets.ts";
 import type { Source } from "../../webhook/source.ts";
 import { counted } from "../output.ts";
-import { sourceRecords } from "../stores.ts";
+import { readIfAny } from "../stores.ts";
 import { type Finding, ok, warning, wrongSettings } from "./finding.ts";
 
 /**
@@ -22,7 +22,7 @@ export async function checkSources(environment: Environment, canRead: boolean, n
   } catch (error) {
     return wrongSettings("sources", error);
   }
-  const records = canRead ? await sourceRecords(environment) : [];
+  const records = canRead ? await readIfAny(environment, [], (stores) => stores.sources.list()) : [];
   const bySource = new Map(records.map((record) => [record.source, record]));
   const rotations = sources.flatMap((source) => rotationFindings(source, bySource.get(source.name), now));
   const { DATA_DIR: dataDir } = readSettings(environment, ["DATA_DIR"]);

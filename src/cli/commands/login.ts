@@ -72,18 +72,20 @@ export function addLoginCommands(program: Command): void {
     .requiredOption("--scope <scope...>", `What it may do: ${SCOPE_NAMES}`)
     .option("--expires <duration>", "For how long it is valid, or never", "90d")
     .action(async (name, options) => (await import("../tokens.ts")).runTokensCreate(name, options));
-  tokens
-    .command("list")
-    .description("List the tokens, without their values")
-    .option("--utc", "Show exact times instead of relative ones")
-    .option("--json", "Print a JSON array")
-    .action(async (options) => (await import("../tokens.ts")).runTokensList(options));
-  tokens
-    .command("revoke [names...]")
-    .description("Revoke tokens, which are refused from then on")
-    .option("--all", "Revoke all tokens")
-    .option("--json", "Print a JSON object")
-    .action(async (names, options) => (await import("../tokens.ts")).runTokensRevoke(names, options));
+  remoteOptions(
+    tokens
+      .command("list")
+      .description("List the tokens, without their values")
+      .option("--utc", "Show exact times instead of relative ones")
+      .option("--json", "Print a JSON array"),
+  ).action(async (options) => (await import("../tokens.ts")).runTokensList(options));
+  remoteOptions(
+    tokens
+      .command("revoke [names...]")
+      .description("Revoke tokens, which are refused from then on")
+      .option("--all", "Revoke all tokens")
+      .option("--json", "Print a JSON object"),
+  ).action(async (names, options) => (await import("../tokens.ts")).runTokensRevoke(names, options));
 
   const factors = program.command("factors").description("Show, add and remove second factors of the login");
   factors

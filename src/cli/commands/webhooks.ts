@@ -27,17 +27,18 @@ export function addWebhookCommands(program: Command): void {
     .description("List the known providers, or those whose name has a text, or show all that is known of one")
     .option("--json", "Print a JSON array, or an object")
     .action(async (name, options) => (await import("../sources-presets.ts")).runSourcesPresets(name, options));
-  sources
-    .command("explain [name]")
-    .description(
-      "Show which checks of the server a captured HTTP request passes, from standard input or a held delivery",
-    )
-    .option("--at <time>", "Check it at this time, ISO 8601 (default: now, or when it was held)")
-    .option("--url <url>", "URL that the sender used (default: from Host)")
-    .option("--address <address>", "Address of the sender (default: from X-Forwarded-For)")
-    .option("--held <id>", "Explain this delivery of events held instead")
-    .option("--json", "Print a JSON object")
-    .action(async (name, options) => (await import("../sources-explain.ts")).runSourcesExplain(name, options));
+  remoteOptions(
+    sources
+      .command("explain [name]")
+      .description(
+        "Show which checks of the server a captured HTTP request passes, from standard input or a held delivery",
+      )
+      .option("--at <time>", "Check it at this time, ISO 8601 (default: now, or when it was held)")
+      .option("--url <url>", "URL that the sender used (default: from Host)")
+      .option("--address <address>", "Address of the sender (default: from X-Forwarded-For)")
+      .option("--held <id>", "Explain this delivery of events held instead")
+      .option("--json", "Print a JSON object"),
+  ).action(async (name, options) => (await import("../sources-explain.ts")).runSourcesExplain(name, options));
   sources
     .command("capture <name>")
     .description(
@@ -48,14 +49,15 @@ export function addWebhookCommands(program: Command): void {
     .option("--out <folder>", "Folder to write the files to (default: the current one)")
     .option("--json", "Print a JSON array")
     .action(async (name, options) => (await import("../sources-capture.ts")).runSourcesCapture(name, options));
-  sources
-    .command("catch-up <name>")
-    .description("Get from the provider's API what a source has missed, with the catchUp of the configuration file")
-    .option("--since <time>", "Look back to this time: 1h, 7d, or ISO 8601 (default: since the last run)")
-    .option("--all", "Also what the provider has delivered and is not stored, e.g. after a restore from a backup")
-    .option("--dry-run", "Only count it")
-    .option("--json", "Print a JSON object")
-    .action(async (name, options) => (await import("../sources-catch-up.ts")).runSourcesCatchUp(name, options));
+  remoteOptions(
+    sources
+      .command("catch-up <name>")
+      .description("Get from the provider's API what a source has missed, with the catchUp of the configuration file")
+      .option("--since <time>", "Look back to this time: 1h, 7d, or ISO 8601 (default: since the last run)")
+      .option("--all", "Also what the provider has delivered and is not stored, e.g. after a restore from a backup")
+      .option("--dry-run", "Only count it")
+      .option("--json", "Print a JSON object"),
+  ).action(async (name, options) => (await import("../sources-catch-up.ts")).runSourcesCatchUp(name, options));
   const routes = program.command("routes").description("Show the routes that process events, and pause them");
   remoteOptions(
     routes

@@ -99,20 +99,6 @@ export function outageJson({ from, to, kind, sources }: OutageReport) {
   };
 }
 
-/** Reads an outage of JSON output. */
-export function readOutageJson({ from, to, kind, sources }: ReturnType<typeof outageJson>): OutageReport {
-  return {
-    from: Date.parse(from),
-    to: Date.parse(to),
-    kind,
-    sources: sources.map(({ until, atRisk, ...source }) => ({
-      ...source,
-      until: until === null ? null : Date.parse(until),
-      isAtRisk: atRisk,
-    })),
-  };
-}
-
 /** The part of an outage that is told of it, e.g. `stopped for 4 h`. */
 export function outageText({ kind, from, to }: Outage): string {
   return `${WORDS[kind]} for ${durationText(to - from)}`;

@@ -50,7 +50,7 @@ export function createReverify(source: Source): Reverify {
 }
 
 /** What became of held deliveries. `refused` stay held, each with the reason. */
-export interface AdmittedHeld {
+interface AdmittedHeld {
   genuine: number;
   admitted: number;
   /** Genuine, and stored before. */

@@ -46,6 +46,8 @@ suite("a command with --server", { concurrency: 3 }, () => {
       ["events", "show", "evt_", "--utc"],
       ["events", "list", "--source", "unknown"],
       ["routes", "list"],
+      ["routes", "shadow"],
+      ["outages", "--since", "1d"],
       ["sources", "list", "--utc"],
       ["session", "show"],
       ["alerts", "list", "--all", "--utc"],
@@ -184,6 +186,52 @@ suite("a command with --server", { concurrency: 3 }, () => {
       const [a, b] = await Promise.all([here.run(command), there.run(command)]);
       assert.deepEqual([b.code, b.stdout, b.stderr], [a.code, a.stdout, a.stderr], command.join(" "));
     }
+  });
+
+  test("lists and revokes tokens, and reads the audit, with a token that may manage", async (t) => {
+    const { server } = await startAdmin(t);
+    const dir = workingDir();
+    const created = await server.run(["tokens", "create", "laptop", "--scope", "manage"]);
+    writeFileSync(join(dir, "token"), created.stdout);
+    for (const name of ["a", "b"]) await server.run(["tokens", "create", name, "--scope", "metrics"]);
+    const there = (...args: string[]) =>
+      authserve([...args, "--server", server.url, "--token-file", "token"], { dir, env: {} });
+    const known = String(/[0-9]+:[0-9a-f]{64}:\S+/.exec((await server.run(["audit", "verify"])).stderr)?.[0]);
+    const revoked = await there("tokens", "revoke", "a", "--json");
+    assert.deepEqual([revoked.code, JSON.parse(revoked.stdout)], [0, { revoked: ["a"] }]);
+    const unknown = await there("tokens", "revoke", "a", "b");
+    assert.deepEqual([unknown.code, unknown.stdout], [1, ""]);
+    assert.match(unknown.stderr, /token_revoked.*"b".*There is no token a/s);
+    for (const command of [
+      ["tokens", "list", "--utc"],
+      ["tokens", "list", "--json"],
+      ["audit", "list", "--utc"],
+      ["audit", "list", "--all", "--json"],
+      ["audit", "list", "--limit", "3", "--json"],
+      ["audit", "verify"],
+      ["audit", "verify", "--json"],
+      ["audit", "verify", "--known", known],
+      ["audit", "verify", "--known", known.replace(/:[0-9a-f]{64}/, `:${"0".repeat(64)}`)],
+    ]) {
+      const remote = await there(...command);
+      const here = await server.run(command);
+      assert.deepEqual([remote.code, remote.stdout], [here.code, here.stdout], command.join(" ") + remote.stderr);
+      assert.equal(remote.stderr, here.stderr);
+    }
+    const sent = "POST /webhook/shop HTTP/1.1\r\nHost: example.com\r\nContent-Length: 2\r\n\r\n{}";
+    const explain = (input: string | Buffer, ...args: string[]) =>
+      authserve(["sources", "explain", "shop", ...args], { dir: server.dir, env: server.env, input });
+    const options = ["--json", "--at", new Date().toISOString()];
+    const explained = await explain(sent, ...options, "--server", server.url, "--token-file", join(dir, "token"));
+    const here = await explain(sent, ...options);
+    assert.deepEqual([explained.code, explained.stdout], [here.code, here.stdout], explained.stderr);
+    const binary = Buffer.concat([Buffer.from(sent), Buffer.of(255)]);
+    const refused = await explain(binary, "--server", server.url, "--token-file", join(dir, "token"));
+    assert.deepEqual([refused.code, refused.stdout], [2, ""]);
+    assert.match(refused.stderr, /has bytes that are not UTF-8/);
+    const session = await there("session", "show");
+    assert.deepEqual([session.code, session.stdout], [1, ""]);
+    assert.match(session.stderr, /create one with --scope events:read/);
   });
 
   test("follows events that arrive", async (t) => {
