@@ -3,6 +3,10 @@ import { suite, test } from "node:test";
 import { readPath } from "../src/auth/access/path.ts";
 import { textsFor } from "../src/auth/browser/texts.ts";
 import { productOf } from "../src/auth/open-session.ts";
+import { createDraft } from "../src/cli/import/draft.ts";
+import { readOptions } from "../src/cli/import/options.ts";
+import { pathsOf } from "../src/cli/import/paths.ts";
+import { importTraefikForwardAuth } from "../src/cli/import/traefik-forward-auth.ts";
 import { pathOf } from "../src/http/router.ts";
 import { requireEncodableType } from "../src/lib/body-headers.ts";
 import { compareNumbers, numberOf, parseExactJson } from "../src/lib/exact-json.ts";
@@ -162,6 +166,36 @@ const READERS: Reader[] = [
   }),
   ["a path", (n) => filled("/%2525", n), readPath],
   ["a path, dots", (n) => filled("/..;", n), readPath],
+  ["options of another product", (n) => numbered(n, (index) => `A${index}=b # c\n`), (text) => readOptions(text, /x/)],
+  ...['"a", ', '"\\"', "'", "a\n", "#]"].map(
+    (piece): Reader => [
+      `a list of options, ${JSON.stringify(piece)}`,
+      (n) => `A=[${filled(piece, n)}`,
+      (text) => readOptions(text, /x/),
+    ],
+  ),
+  ...["{A", "A", "{A:-b}", "${"].map(
+    (piece): Reader => [
+      `variables of a compose file, $${piece}`,
+      (n) => `services: { x: { image: x, command: ['${filled(`$${piece}`, n)}'] } }`,
+      (text) => readOptions(text, /x/),
+    ],
+  ),
+  ...['\\"', "'\"", "--a b "].map(
+    (piece): Reader => [
+      `words of a command, ${piece}`,
+      (n) => `services: { x: { image: x, command: ${JSON.stringify(filled(piece, n))} } }`,
+      (text) => readOptions(text, /x/),
+    ],
+  ),
+  ...["Host(`a`) && ", "Host(`a`) || ", "`a`,", "Host(`"].map(
+    (piece): Reader => [
+      `a rule, ${piece}`,
+      (n) => `rule.a.rule=Host(${filled(piece, n)}`,
+      (text) => importTraefikForwardAuth(text, createDraft()),
+    ],
+  ),
+  ["a pattern of paths", (n) => filled("(a|b)", n), pathsOf],
   ["a target", (n) => `http://${"a".repeat(n)}`, pathOf],
 ];
 

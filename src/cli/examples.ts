@@ -12,6 +12,10 @@ export const EXAMPLES: Record<string, readonly (readonly [commandLine: string, w
     ["authserve init --email me@example.com", "Create .env for this user"],
     ["sudo authserve init --system", "Set up the service of an installed package, and start it"],
   ],
+  import: [
+    ["authserve import adnanh-webhook hooks.json", "Show what becomes of the hooks of adnanh/webhook"],
+    ["authserve import tinyauth compose.yaml --out authserve", "Write the files for a server instead of Tinyauth"],
+  ],
   "hash-password": [
     ["authserve hash-password", "Ask for a password, and print its hash"],
     ["authserve hash-password <password.txt", "Read the password from a file"],

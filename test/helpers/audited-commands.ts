@@ -54,6 +54,7 @@ export const UNAUDITED_COMMANDS: Record<string, string> = {
   listen: "it keeps its place on its own machine",
   migrate: "it fills an empty database, and compares both when it runs again",
   backup: READS,
+  import: "there is no store yet",
   "events list": READS,
   "events show": READS,
   "events stats": READS,

@@ -13,6 +13,13 @@ export function addWebhookCommands(program: Command): void {
     .command("schema")
     .description("Print the JSON Schema of the configuration file, for editors")
     .action(async () => (await import("../config.ts")).runConfigSchema());
+  program
+    .command("import <product> <file>")
+    .description(
+      "Make authserve.yaml and .env from the files of tinyauth, traefik-forward-auth, oauth2-proxy or adnanh-webhook",
+    )
+    .option("--out <folder>", "Write the two files into this folder instead of standard output")
+    .action(async (product, file, options) => (await import("../import.ts")).runImport(product, file, options));
 
   const sources = program.command("sources").description("Show the senders of webhooks, and check their deliveries");
   remoteOptions(

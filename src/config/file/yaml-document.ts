@@ -9,6 +9,7 @@ import {
   type Node,
   type Pair,
   parseAllDocuments,
+  stringify,
   type YAMLMap,
 } from "yaml";
 
@@ -195,6 +196,10 @@ function messageOf({ code, message }: { code: string; message: string }): string
 function startOf(node: unknown): number {
   return (node as Node | null | undefined)?.range?.[0] ?? 0;
 }
+
+/** The text of a YAML 1.2 file with a value. */
+export const yamlText = (value: unknown) =>
+  stringify(value, { version: "1.2", lineWidth: 0, aliasDuplicateObjects: false });
 
 /**
  * Adds lines at the end of the map of a top-level key, in its indentation, and leaves everything else as it is. A
