@@ -141,6 +141,10 @@ export async function eachNamed(
   for (const eventId of wanted.filter((id) => isUnknown(reasons.get(id)))) {
     const event = await lookUp(perform, eventId, source);
     if (event === null) continue;
+    if (typeof event === "string") {
+      reasons.set(eventId, event);
+      continue;
+    }
     if (event.eventId !== eventId) say(`${printable(eventId)} is ${printable(event.eventId)}.`);
     const [refused] = await take({ ids: [event.eventId], source: event.source });
     if (refused) reasons.set(eventId, refused.reason);
@@ -156,12 +160,18 @@ function refusedOf(ids: readonly string[], reasons: ReadonlyMap<string, string>)
   });
 }
 
-/** The event whose id begins so. Null also with a token that may not read. */
-async function lookUp(perform: Perform, eventId: string, source: string | undefined): Promise<EventName | null> {
+/** The event whose id begins so, or why it cannot be told. Null also with a token that may not read. */
+async function lookUp(
+  perform: Perform,
+  eventId: string,
+  source: string | undefined,
+): Promise<EventName | string | null> {
   try {
     return await findEvent(perform, { eventId, source });
   } catch (error) {
     if (error instanceof OperationProblem && error.code === "insufficient_scope") return null;
+    // Others have been taken by now, and what was done is still told.
+    if (error instanceof OperatorError && !(error instanceof OperationProblem)) return error.message;
     throw error;
   }
 }

@@ -58,7 +58,8 @@ export function runEventsErase(ids: string[], options: Options): Promise<void> {
           reason,
           dryRun,
         });
-        all.events.push(...events);
+        // One call may return more events than a function takes arguments.
+        for (const event of events) all.events.push(event);
         all.held.push(...held);
         Object.assign(all, { remains, missingKeys });
         return { refused, cursor };

@@ -74,11 +74,13 @@ const printed = ({ routes: _, ...event }: EventItem) => event;
 
 /** Lists events, page by page. A search goes on for some time. */
 async function listOrSearch(perform: Perform, filter: Filter, most: number): Promise<EventsPage> {
+  // Who follows misses nothing.
+  const isLimited = isSearched(filter) && most !== Number.POSITIVE_INFINITY;
   const deadline = performance.now() + SEARCH_MS;
   const first = await perform(listed, { ...filter, limit: String(Math.min(PAGE, most)) });
   const { items } = first;
   let { cursor } = first;
-  while (cursor !== null && items.length < most && (!isSearched(filter) || performance.now() < deadline)) {
+  while (cursor !== null && items.length < most && (!isLimited || performance.now() < deadline)) {
     const limit = String(Math.min(PAGE, most - items.length));
     const page = await perform(listed, { ...filter, cursor, limit });
     items.push(...page.items);

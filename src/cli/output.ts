@@ -15,12 +15,11 @@ export function say(text: string): void {
  * Writes text. If that fails, calls `undo` and rejects. `undo` runs before the stream's error event, whose handler may
  * end the process.
  */
-export function writeOrUndo(stream: NodeJS.WriteStream, text: string, undo: () => void): Promise<void> {
+export function writeOrUndo(stream: NodeJS.WriteStream, text: string, undo: () => unknown): Promise<void> {
   return new Promise((resolve, reject) => {
     stream.write(`${text}\n`, (error) => {
       if (!error) return resolve();
-      undo();
-      reject(error);
+      void Promise.resolve(undo()).finally(() => reject(error));
     });
   });
 }

@@ -18,12 +18,13 @@ const OPTION_OF: Record<string, string> = { name: "The name", scopes: "--scope",
 /** Creates a token for a program, and prints its value alone on standard output, this once. */
 export function runTokensCreate(name: string, { scope, expires }: CreateOptions): Promise<void> {
   const expiresInMs = parseExpiry(expires ?? formatDuration(DEFAULT_EXPIRY_MS));
-  return withPerformer({}, async ({ perform }) => {
+  return withPerformer({}, async ({ perform, stores }) => {
     const created = await perform(create, { name, scopes: scope, expiresInMs }).catch((error: unknown) => {
       throw error instanceof OperationProblem ? faultOf(error) : error;
     });
     const { token, scopes, expiresAt } = created;
-    const undo = () => void perform(revoke, { names: [name] }).catch(() => {});
+    // At once: an error of the output may end the process.
+    const undo = () => stores?.tokens.revoke([name]).catch(() => {});
     await writeOrUndo(process.stdout, token, undo);
     const end = expiresAt === null ? "never expires" : `expires ${expiresAt}`;
     sayOrLog({ event: "token_created", name, scopes }, `The token ${name} ${end}. It is shown this once.`);

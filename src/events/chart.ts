@@ -38,7 +38,7 @@ export function chartRange(
   const since = from ?? until - DAY_MS;
   if (since >= until) return { member: "since", fault: "must be before until" };
   const step = given ?? usualStep(since, until, now);
-  if (step === "minute" && since < now - MINUTES_KEPT_MS)
+  if (step === "minute" && since < now - MINUTES_KEPT_MS - TOLERANCE_MS)
     return { member: "step", fault: "must be hour or day: minutes are kept for two days" };
   const stepMs = STEP_MS[step];
   const start = since - (since % stepMs);
@@ -46,6 +46,9 @@ export function chartRange(
     return { member: "step", fault: `makes more than ${MAX_POINTS} points: choose a longer one` };
   return { since: start, until, step };
 }
+
+/** A range begins with a whole minute, and may have been asked for some seconds ago. */
+const TOLERANCE_MS = 2 * MINUTE_MS;
 
 function usualStep(since: number, until: number, now: number): Step {
   const spanMs = until - since;

@@ -45,7 +45,9 @@ export const CONDITIONS_OF_JOBS = {
   until: v.optional(time),
   error: v.optional(text),
 };
-export const CONDITIONS = { ...CONDITIONS_OF_JOBS, search: v.optional(text) };
+/** A text that payloads may spell with escapes, each of which has up to twelve characters. */
+const searched = v.pipe(v.string(), v.nonEmpty("must not be empty"), v.maxLength(12_000, "is too long"));
+export const CONDITIONS = { ...CONDITIONS_OF_JOBS, search: v.optional(searched) };
 const NOT_A_CURSOR = "is not a cursor of this request";
 export const listCursor = v.pipe(v.string(), v.regex(LIST_CURSOR, NOT_A_CURSOR));
 export const purgeCursor = v.pipe(v.string(), v.regex(PURGE_CURSOR, NOT_A_CURSOR));

@@ -114,7 +114,11 @@ export const catchUp = change({
   }),
   audited: {
     action: "source.catch_up",
-    asked: ({ source }) => ({ source }),
+    asked: ({ source, since, all }) => ({
+      source,
+      ...(since !== undefined && { since: isoTime(since) }),
+      ...(all && { all }),
+    }),
     outcome: ({ started }) => (started ? {} : null),
   },
   run: async ({ catchUps }: ServerContext, { source, since, all: isAll }) => ({

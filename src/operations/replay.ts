@@ -52,9 +52,11 @@ export const replay = change({
     if (force && filter !== undefined) throw fieldError("force", "cannot be used with filter: name the events in ids");
     if (filter?.status === "queued") throw fieldError("filter.status", "must be failed");
     if (conflict !== undefined) {
-      const [eventId, ...others] = selection.ids ?? [];
-      if (eventId === undefined || others.length > 0 || filter !== undefined || force || selection.dryRun)
-        throw fieldError("conflict", "needs one id in ids, and no force or dryRun");
+      const { ids = [], dryRun, cursor, limit } = selection;
+      const [eventId, ...others] = ids;
+      const surplus = [filter, cursor, limit].some((one) => one !== undefined) || force || transform || dryRun;
+      if (eventId === undefined || others.length > 0 || surplus)
+        throw fieldError("conflict", "needs one id in ids, and nothing else but source");
       return replayConflict(context, eventId, selection.source, conflict);
     }
     const { events, now } = context.stores;
