@@ -100,12 +100,11 @@ async function start(configuration: Configuration, log: Log, parts: Parts): Prom
   const { isAvailable } = worker;
   const arrivals = watchArrivals(stores.events);
   await parts.start({ stop: arrivals.stop });
-  const readWatched = createWatched(wiring);
   const listener = openListener(wiring);
   await parts.start(listener);
   // Nothing may wait between the two starts: a request would find no endpoints.
-  const needs = { listener, logins, admission, deliveries, readiness, arrivals, isAvailable, catchUps, readWatched };
-  await parts.start(openEndpoints(wiring, needs));
+  const needs = { listener, logins, admission, deliveries, readiness, arrivals, isAvailable, catchUps };
+  await parts.start(openEndpoints(wiring, { ...needs, readWatched: createWatched(wiring) }));
 
   const url = listener.url();
   const localUrl = listener.url("127.0.0.1");
@@ -117,7 +116,8 @@ async function start(configuration: Configuration, log: Log, parts: Parts): Prom
     admission,
     deliveries,
     readiness,
-    readWatched,
+    // Of its own: the search for the oldest event goes on where the last one ended.
+    readWatched: createWatched(wiring),
     isOnDuty: () => sharing.isOnDuty("alerts"),
     url: publicUrl,
     page: pageUrlOf(settings, publicUrl),
