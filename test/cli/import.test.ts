@@ -100,6 +100,31 @@ suite("authserve import adnanh-webhook", async () => {
     assert.match(stderr, /^hook pipeline: include-command-output-in-response: /m);
     assert.doesNotMatch(stderr, /a secret|a token/);
   });
+
+  test("an unescaped dot below not, and several lists of addresses, are not carried over", async () => {
+    const regex = (regex: string) => ({
+      match: { type: "regex", regex, parameter: { source: "payload", name: "ref" } },
+    });
+    const addresses = (range: string) => ({ match: { type: "ip-whitelist", "ip-range": range } });
+    const rules = {
+      dot: { not: regex("^refs.heads.main$") },
+      nested: { not: { or: [regex("^refs.heads"), regex("^refs/tags")] } },
+      escaped: { not: regex("^v1\\.0$") },
+      positive: regex("^refs.heads.main$"),
+      addresses: { and: [addresses("192.0.2.0/24"), addresses("192.0.2.7")] },
+    };
+    const hooks = Object.entries(rules).map(([id, rule]) => ({ id, "execute-command": "/x", "trigger-rule": rule }));
+    const { sources, routes, stderr } = await imported("adnanh-webhook", JSON.stringify(hooks));
+    assert.deepEqual(
+      routes.map(({ name, when }) => [name, when]),
+      [
+        ["escaped", { ref: { not: "v1.0" } }],
+        ["positive", { ref: "refs.heads.main" }],
+      ],
+    );
+    assert.equal(sources.addresses, undefined);
+    assert.match(stderr, /^hook addresses: ip-whitelist: write allowedAddresses of the source$/m);
+  });
 });
 
 suite("authserve import tinyauth", async () => {

@@ -150,7 +150,8 @@ function sourceOf(draft: Draft, hook: Hook): object {
     isObject(match) && match.type === "ip-whitelist" ? [match["ip-range"]] : [],
   );
   const ranges = lists.flatMap((list) => textIn(list).trim().split(/\s+/));
-  if (ranges.some((range) => parseRange(range) === null))
+  // An address would have to be in all of several lists.
+  if (lists.length > 1 || ranges.some((range) => parseRange(range) === null))
     throw new NotCarried("ip-whitelist", "write allowedAddresses of the source");
   return {
     path,
@@ -253,11 +254,12 @@ function allOf(conditions: readonly Json[]): Json {
   return new Set(names).size === names.length ? Object.assign({}, ...conditions) : { all: conditions };
 }
 
-function conditionOf(rule: Json, hook: Hook): Json {
-  if (Array.isArray(rule.and)) return allOf(rulesOf(rule).map((one) => conditionOf(one, hook)));
-  if (Array.isArray(rule.or)) return { any: rule.or.filter(isObject).map((one) => conditionOf(one, hook)) };
+function conditionOf(rule: Json, hook: Hook, isBelowNot = false): Json {
+  const below = (one: Json) => conditionOf(one, hook, isBelowNot);
+  if (Array.isArray(rule.and)) return allOf(rulesOf(rule).map(below));
+  if (Array.isArray(rule.or)) return { any: rule.or.filter(isObject).map(below) };
   if (isObject(rule.not)) {
-    const entries = Object.entries(conditionOf(rule.not, hook));
+    const entries = Object.entries(conditionOf(rule.not, hook, true));
     const [[name = "", test] = []] = entries;
     // Where the member is missing, neither a hook nor this holds.
     const isOne = entries.length === 1 && !["any", "all", "not"].includes(name);
@@ -266,7 +268,7 @@ function conditionOf(rule: Json, hook: Hook): Json {
   const match = isObject(rule.match) ? rule.match : {};
   const place = placeOf(referenceOf(match.parameter), hook);
   if (match.type === "value") return { [place]: valuesLike(textIn(match.value)) };
-  const test = match.type === "regex" ? testOf(textIn(match.regex)) : null;
+  const test = match.type === "regex" ? testOf(textIn(match.regex), isBelowNot) : null;
   if (test === null) throw new NotCarried(`${textIn(match.type)} on ${place}`, "write when of a route");
   return { [place]: test };
 }
@@ -292,11 +294,12 @@ const LITERAL = /^(?:[\w/ :@,-]|\\[./+*?()[\]{}|^$-]|\.(?![*+?{]))*$/;
 const unescaped = (text: string) => text.replace(/\\(.)/g, "$1");
 
 /** The test that a regular expression of the usual forms is. Null for others. */
-function testOf(regex: string): unknown {
+function testOf(regex: string, isBelowNot: boolean): unknown {
   if (/^\^?\.\*\$?$/.test(regex)) return { exists: true };
   const [, start = "", middle = "", end = ""] = /^(\^?)(.*?)((?:\.\*)?\$?)$/s.exec(regex) ?? [];
   const choices = /^\(([^()]*)\)$/.exec(middle)?.[1]?.split("|") ?? [middle];
-  // An unescaped dot is any character: taken as a dot it matches less.
+  // An unescaped dot is any character: taken as a dot it matches less, and below `not` more.
+  if (isBelowNot && /(?<!\\)\./.test(middle)) return null;
   if (choices.includes("") || !choices.every((choice) => LITERAL.test(choice))) return null;
   const texts = choices.map(unescaped);
   const [first = "", ...others] = texts;
