@@ -293,6 +293,8 @@ test("a regular expression becomes paths that match no more than it does", () =>
     "\\.css$": null,
     "^/a/../b": null,
     "^/(a|(b|c)+)$": null,
+    "^/*$": null,
+    "^/*/[^/]+$": null,
     "": ["/**"],
   };
   for (const [pattern, paths] of Object.entries(cases)) assert.deepEqual(pathsOf(pattern), paths, pattern);

@@ -36,8 +36,10 @@ function alternativesOf(pattern: string): string[] | null {
 
 function pathsOfAlternative(pattern: string): string[] | null {
   const [end = "", rest] = ENDS.find(([text]) => pattern.endsWith(text)) ?? [];
-  const path = pattern
-    .slice(0, pattern.length - end.length)
+  const given = pattern.slice(0, pattern.length - end.length);
+  // It repeats what is before it.
+  if (given.includes("*")) return null;
+  const path = given
     .replace(/^\^/, "")
     .replace(/\\([./_~-])/g, "$1")
     .replaceAll("[^/]+", "*");
