@@ -6,7 +6,7 @@ import { yamlText } from "../config/file/yaml-document.ts";
 import { OperatorError, systemCode } from "../errors.ts";
 import { makeDir } from "../lib/files.ts";
 import { importAdnanhWebhook } from "./import/adnanh-webhook.ts";
-import { createDraft, type Draft, envLine, note } from "./import/draft.ts";
+import { createDraft, type Draft, envLine, MAX_BYTES, note } from "./import/draft.ts";
 import { importOauth2Proxy } from "./import/oauth2-proxy.ts";
 import { importTinyauth } from "./import/tinyauth.ts";
 import { importTraefikForwardAuth } from "./import/traefik-forward-auth.ts";
@@ -20,7 +20,6 @@ const IMPORTERS: Record<string, (text: string, draft: Draft, file: string) => vo
 };
 
 const TO_BE_SET = "to be set: ";
-const MAX_BYTES = 1024 * 1024;
 const CONFIG_NAME = "authserve.yaml";
 
 /** Makes `authserve.yaml` and `.env` of the configuration of another product, and says what is not carried over. */

@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
 import { mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { suite, test } from "node:test";
@@ -164,6 +165,18 @@ suite("authserve import tinyauth", async () => {
     assert.match(env, /^DEMO_EMAIL='Eva@example\.net'$/m);
     assert.ok(env.includes(PASSWORD_HASH));
     assert.match(env, /^JWT_TTL='3600s'$/m);
+  });
+
+  test("a large file of users, or one that never ends, is not read", async () => {
+    const pipe = join(workingDir(), "users");
+    execFileSync("mkfifo", [pipe]);
+    const large = `eva@example.net:${PASSWORD_HASH}\n${"\n".repeat(1024 * 1024)}`;
+    for (const file of [pipe, "users"]) {
+      const text = `APP_URL=https://auth.example.com\nUSERS_FILE=${file}\n`;
+      const { env, stderr } = await imported("tinyauth", text, { users: large });
+      assert.doesNotMatch(env, /eva@/);
+      assert.match(stderr, /^USERS_FILE \(line 2\): put the hash of the one user into DEMO_PASSWORD$/m);
+    }
   });
 });
 

@@ -2,6 +2,9 @@ import { readSettings, type SettingName } from "../../config/settings.ts";
 import { SettingsError } from "../../errors.ts";
 import { printable } from "../../lib/printable.ts";
 
+/** How large a file may be that is read. */
+export const MAX_BYTES = 1024 * 1024;
+
 /** What becomes of the configuration of another product. */
 export interface Draft {
   sources: Record<string, object>;

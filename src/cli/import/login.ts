@@ -1,7 +1,7 @@
-import { readFileSync } from "node:fs";
+import { readFileSync, statSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import { isEmail } from "../../auth/user.ts";
-import { type Draft, need, note, set } from "./draft.ts";
+import { type Draft, MAX_BYTES, need, note, set } from "./draft.ts";
 
 export const ONE_USER = "authserve has one user";
 export const NO_PROVIDER = "there is no login at another provider: the user has a password, a passkey or both";
@@ -13,7 +13,11 @@ export const REDIS = "see REDIS_HOST and the settings after it in docs/reference
 /** Lines of a file that the configuration names, if it can be read from here. */
 export function linesBeside(file: string, name: string): string[] | null {
   try {
-    return readFileSync(resolve(dirname(file), name), "utf8")
+    const path = resolve(dirname(file), name);
+    const found = statSync(path);
+    // A pipe or a device may never end.
+    if (!found.isFile() || found.size > MAX_BYTES) return null;
+    return readFileSync(path, "utf8")
       .split("\n")
       .map((line) => line.trim())
       .filter(Boolean);
