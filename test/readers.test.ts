@@ -167,6 +167,7 @@ const READERS: Reader[] = [
   ["a path", (n) => filled("/%2525", n), readPath],
   ["a path, dots", (n) => filled("/..;", n), readPath],
   ["options of another product", (n) => numbered(n, (index) => `A${index}=b # c\n`), (text) => readOptions(text, /x/)],
+  ["an option after blanks", (n) => `A=${" ".repeat(n)}b\u2028c`, (text) => readOptions(text, /x/)],
   ...['"a", ', '"\\"', "'", "a\n", "#]"].map(
     (piece): Reader => [
       `a list of options, ${JSON.stringify(piece)}`,

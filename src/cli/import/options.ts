@@ -36,7 +36,7 @@ export function readOptions(text: string, product: RegExp): Found {
   return found;
 }
 
-const ASSIGNMENT = /^(?:export\s+|--)?([A-Za-z_][\w.-]*)\s*=\s*(.*)$/;
+const ASSIGNMENT = /^(?:export\s+|--)?([A-Za-z_][\w.-]*)\s*=([\s\S]*)$/;
 const NO_OPTION = /^(?:$|[#;]|\[)/;
 
 const firstLine = (text: string) =>
@@ -49,7 +49,8 @@ function optionsInLines(text: string): Option[] {
   const options: Option[] = [];
   const lines = text.split("\n").map((line) => line.trim());
   for (let index = 0; index < lines.length; index++) {
-    const [, name, rest = ""] = ASSIGNMENT.exec(lines[index] ?? "") ?? [];
+    const [, name, given = ""] = ASSIGNMENT.exec(lines[index] ?? "") ?? [];
+    const rest = given.trimStart();
     if (name === undefined || NO_OPTION.test(lines[index] ?? "")) continue;
     const what = `${name} (line ${index + 1})`;
     if (!rest.startsWith("[")) {
