@@ -209,6 +209,31 @@ suite("authserve import traefik-forward-auth", async () => {
     assert.match(stderr, /^what is open: write first the entries that ask for a login$/m);
   });
 
+  test("nothing is open if a variable hides a rule", async () => {
+    const flags = [
+      "--default-action=allow",
+      "--auth-host=auth.example.com",
+      `--rule.admin.rule=PathPrefix(\`\${ADMIN}/\`)`,
+    ];
+    const auth = { image: "thomseddon/traefik-forward-auth:2", command: flags };
+    const { access, stderr } = await imported("traefik-forward-auth", JSON.stringify({ services: { auth } }));
+    assert.deepEqual(access, []);
+    assert.match(stderr, /^rule\.admin\.rule: its value is not in this file/m);
+    assert.match(stderr, /^what is open: /m);
+    const named = { ...auth, command: ["--default-action=allow", "--rule.$NAME.rule=PathPrefix(`/admin/`)"] };
+    const second = await imported("traefik-forward-auth", JSON.stringify({ services: { auth: named } }));
+    assert.deepEqual(second.access, [{ path: "/admin/**", allow: ["session", "token"] }, { allow: "everyone" }]);
+  });
+
+  test("two paths that must both match, and a star, open nothing", async () => {
+    for (const rule of ["Path(`/health`) && PathPrefix(`/`)", "Path(`/a/*`)", "PathPrefix(`/*/`)"]) {
+      const text = `auth-host=auth.example.com\nrule.a.action=allow\nrule.a.rule=${rule}\n`;
+      const { access, stderr } = await imported("traefik-forward-auth", text);
+      assert.deepEqual(access, [], rule);
+      assert.match(stderr, /^rule a: write entries of access for it$/m);
+    }
+  });
+
   test("flags and variables of a compose file are read", async () => {
     const compose = `services:
   auth:

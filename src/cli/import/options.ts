@@ -141,11 +141,11 @@ function isOf(map: Record<string, unknown>, key: string, product: RegExp): boole
 
 function optionsOf(map: Record<string, unknown>, { readValue }: Collecting): Option[] {
   const variables = [map.environment, map.env].flatMap((variables) => pairsIn(variables, readValue));
-  const words = [map.command, map.args].flatMap((command) => wordsOf(command, readValue));
+  const words = [map.command, map.args].flatMap(wordsOf);
   const files: PairOfTexts[] = [map.env_file, map.envFrom].flatMap((from) =>
     from === undefined ? [] : [["env_file", "set"]],
   );
-  return [...variables, ...flagsIn(words), ...files].map(([name, value]) => ({
+  return [...variables, ...flagsIn(words, readValue), ...files].map(([name, value]) => ({
     name,
     what: name,
     values: value === null ? [] : [value],
@@ -169,20 +169,21 @@ function pairsIn(value: unknown, readValue: Collecting["readValue"]): PairOfText
 const QUOTED = /"((?:[^"\\]|\\[\s\S]?)*)(?:"|$)|'([^']*)(?:'|$)/g;
 const WORD = new RegExp(`(?:[^\\s"']|${QUOTED.source})+`, "g");
 
-function wordsOf(command: unknown, readValue: Collecting["readValue"]): (string | null)[] {
-  if (Array.isArray(command)) return command.map(readValue);
+function wordsOf(command: unknown): string[] {
+  if (Array.isArray(command)) return command.map((word) => scalarOf(word) ?? "");
   if (typeof command !== "string") return [];
   const words = command.match(WORD) ?? [];
-  return words.map((word) => readValue(word.replace(QUOTED, "$1$2")));
+  return words.map((word) => word.replace(QUOTED, "$1$2"));
 }
 
-function flagsIn(words: readonly (string | null)[]): PairOfTexts[] {
+/** The name of a flag may have a variable, and its value may be one. */
+function flagsIn(words: readonly string[], readValue: Collecting["readValue"]): PairOfTexts[] {
   return words.flatMap((word, index): PairOfTexts[] => {
-    const [, name = "", value] = /^--?([A-Za-z][\w.-]*)(?:=([\s\S]*))?$/.exec(word ?? "") ?? [];
+    const [, name = "", value] = /^--?([A-Za-z][\w.${}-]*)(?:=([\s\S]*))?$/.exec(word) ?? [];
     if (name === "") return [];
     const next = words[index + 1];
-    if (value !== undefined) return [[name, value.replace(/^"(.*)"$/s, "$1")]];
-    return [[name, next === undefined || next?.startsWith("-") ? "true" : next]];
+    if (value !== undefined) return [[name, readValue(value.replace(/^"(.*)"$/s, "$1"))]];
+    return [[name, next === undefined || next.startsWith("-") ? "true" : readValue(next)]];
   });
 }
 

@@ -27,7 +27,8 @@ export function importTraefikForwardAuth(text: string, draft: Draft): void {
   if (lifetime) setLifetime(draft, lifetime.what, Number(lifetime.values[0]));
   const port = options.take("port");
   if (port) set(draft, "PORT", port.values[0] ?? "", port.what);
-  addRules(draft, options);
+  const isKnown = found.options.every(({ name, values }) => values.length > 0 || !name.startsWith("rule."));
+  addRules(draft, options, isKnown);
   options.noteRest(REST);
   if (draft.env.size + draft.access.length > 0) set(draft, "PROXY", "traefik", "");
   needProxy(draft);
@@ -36,10 +37,11 @@ export function importTraefikForwardAuth(text: string, draft: Draft): void {
 /** The names of rules keep what they have. */
 const nameOf = (name: string) => (name.startsWith("rule.") ? name : name.toLowerCase().replace(/[.-]/g, "_"));
 
-function addRules(draft: Draft, options: GivenOptions): void {
+/** Adds entries for the rules. `isKnown`: whether the file has the values of all. */
+function addRules(draft: Draft, options: GivenOptions, isKnown: boolean): void {
   const isOpen = options.take("default_action")?.values[0] === "allow";
   const opened: object[] = [];
-  let isWhole = true;
+  let isWhole = isKnown;
   for (const [name, keys] of rulesIn(options)) {
     const isAllow = keys.get("action") === "allow";
     const entries = entriesOf(keys.get("rule") ?? "", isAllow);
@@ -84,6 +86,8 @@ function entriesOf(rule: string, mayBeNarrower: boolean): object[] | null {
       const values = Array.from(list.matchAll(/[`"']([^`"']*)[`"']/g), ([, value = ""]) => value);
       const parts = partsOf(matcher, values, mayBeNarrower);
       if (parts === null) return null;
+      // An entry has one value of a key, and both have to hold.
+      if (parts.some((part) => Object.keys(part).some((key) => entries.some((entry) => key in entry)))) return null;
       entries = entries.flatMap((entry) => parts.map((part) => ({ ...entry, ...part })));
     }
     if (done.length + entries.length > MAX_ENTRIES) return null;
@@ -97,7 +101,8 @@ const MAX_ENTRIES = 50;
 /** What entries have for a matcher, one of which must hold. Null if they would match more, or less if that matters. */
 function partsOf(matcher: string, values: readonly string[], mayBeNarrower: boolean): object[] | null {
   const paths = values.map((value) => value.replace(/\{\w+\}/g, "*"));
-  const isPath = paths.every((path) => /^\/(?:[\w.~@:,-]+\/|\*\/)*(?:[\w.~@:,-]+|\*)?$/.test(path));
+  // A `*` of the rule itself is no wildcard.
+  const isPath = values.every((path) => /^\/(?:[\w.~@:,-]+\/|\{\w+\}\/)*(?:[\w.~@:,-]+|\{\w+\})?$/.test(path));
   if (matcher === "Host") return values.map((host) => ({ host }));
   if (matcher === "Method") return [{ methods: values.map((method) => method.toUpperCase()) }];
   if (matcher === "ClientIP") return [{ networks: values }];
