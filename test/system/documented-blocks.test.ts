@@ -270,6 +270,7 @@ const replacements = (server: Server, target: string, dir: string): [from: strin
   [/(demo|you)@example\.com/g, EMAIL],
   ["your password", PASSWORD],
   [/\/etc\/authserve(?=\/)/g, dir],
+  ["/srv/authserve", join(dir, "imported")],
   // The only delivery that is held.
   [/\b17\b/g, "1"],
   // From before the first event.
@@ -326,6 +327,8 @@ access:
       "body.json": JSON.stringify(event("evt_file")),
       "push.json": '{"ref":"refs/heads/main"}',
       "secret.txt": SECRET,
+      "compose.yaml": fixture("imports/tinyauth.yaml"),
+      "hooks.json": fixture("imports/hooks.yaml"),
       ".env": `WEBHOOK_SECRET=${WEBHOOK_SECRET}\n`,
     };
     for (const [name, text] of Object.entries(files)) writeFileSync(join(dir, name), text, { mode: 0o600 });
