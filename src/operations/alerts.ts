@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import * as v from "valibot";
-import { alertNameOf } from "../alerts/alert.ts";
+import { alertNameOf, SEVERITIES } from "../alerts/alert.ts";
 import { listAlerts, listSilences } from "../alerts/list.ts";
 import { fieldError } from "../errors.ts";
 import { isoTime } from "../lib/iso-time.ts";
@@ -12,7 +12,7 @@ export const AlertItem = v.object({
   name: v.string(),
   title: v.string(),
   state: v.picklist(["pending", "firing", "resolved"]),
-  severity: v.picklist(["info", "warning", "critical"]),
+  severity: v.picklist(SEVERITIES),
   labels: v.record(v.string(), v.string()),
   summary: v.string(),
   remedy: v.string(),
