@@ -23,7 +23,7 @@ import { parseTimestamp } from "../../webhook/signature/timestamp.ts";
 import { pathsOf, type Source } from "../../webhook/source.ts";
 import { identifiedEvent } from "../../webhook/stages/event.ts";
 import type { Identity } from "../../webhook/stages/identity.ts";
-import { type Delivery, deliveryOf, payloadOfQuery, type Stage, stagesOf } from "../../webhook/stages/stages.ts";
+import { type Delivery, deliveryOf, payloadOfQuery, type StageName, stagesOf } from "../../webhook/stages/stages.ts";
 import type { Route } from "../../worker/route.ts";
 import { explainRouting, type RouteVerdict, reasonOf } from "../../worker/routing.ts";
 import { partsOf, type Rehearsal, type RehearsalOptions, rehearse, UNKNOWN } from "./rehearsal.ts";
@@ -109,7 +109,7 @@ export async function explainDelivery(
     // One that is not genuine is answered before the other stages.
     ...(handshake && !isGenuine
       ? shown(explained, ["address"])
-      : shown(explained, Object.keys(refusals) as Stage["name"][])),
+      : shown(explained, Object.keys(refusals) as StageName[])),
     ...(identity ? [payloadCheck(identity, delivery.payload)] : []),
     ...(handshake ? [check("handshake", true, `${handshake}: it is answered, and no event is stored`, "")] : []),
     ...(event ? [check("identity", true, identityText(event), ""), routesCheck(verdicts)] : []),
@@ -134,7 +134,7 @@ interface Explained {
   raw: RawRequest;
   delivery: Delivery;
   /** Why each stage refuses it; null if it does not. */
-  refusals: Record<Stage["name"], AppError | null>;
+  refusals: Record<StageName, AppError | null>;
   /** As `verified` of the delivery. Without its time, the rest of an old one can still be checked. */
   found: Verified | RefusalReason;
   isRetired: boolean;
@@ -174,7 +174,7 @@ async function throughStages(
   const delivery = deliveryOf(arrived, bytes);
   // The rehearsal knows whether the secret is retired. To ask again would be a use of it.
   const stages = stagesOf(source, { ...partsOf(addressLists), acceptsSecret: async () => true });
-  const refusals: [Stage["name"], AppError | null][] = [];
+  const refusals: [StageName, AppError | null][] = [];
   for (const { name, pass } of stages) refusals.push([name, (await attempt(() => pass(delivery))) ?? null]);
   const timeless = { ...source, toleranceSeconds: Number.MAX_SAFE_INTEGER };
   return {
@@ -242,11 +242,11 @@ const TYPE_FAULTS: Record<string, string> = {
 /** What is shown of a stage, with its refusal. */
 type ShowStage = (explained: Explained, refusal: AppError | null) => DeliveryCheck[];
 
-const shown = (explained: Explained, names: readonly Stage["name"][]) =>
+const shown = (explained: Explained, names: readonly StageName[]) =>
   names.flatMap((name) => SHOWN[name]?.(explained, explained.refusals[name]) ?? []);
 
-/** The stages that are shown for themselves. What others find is in what is shown of the signature and the coding. */
-const SHOWN: Partial<Record<Stage["name"], ShowStage>> = {
+/** Null is not shown for itself. What it finds is in what is shown of the signature, the coding and the payload. */
+const SHOWN: Record<StageName, ShowStage | null> = {
   content_type({ source, delivery }, refusal) {
     if (isInQuery(delivery.method)) return [];
     if (refusal === null) return [check("content_type", true, delivery.mediaType || "none", "")];
@@ -284,7 +284,11 @@ const SHOWN: Partial<Record<Stage["name"], ShowStage>> = {
     return [check("body", refusal === null, `${announced} bytes`, fault)];
   },
   // A signature may be in the body.
+  signature_header: null,
   signature: signatureChecks,
+  decoding: null,
+  content: null,
+  payload: null,
 };
 
 /** With the right time, without it, and whether the secret is retired. */

@@ -9,7 +9,7 @@ import { withCredentials } from "../held/held-credentials.ts";
 import type { HeldDelivery, HeldStore } from "../held/held-store.ts";
 import type { Source } from "../source.ts";
 import { eventOf } from "./event.ts";
-import { deliveryOf, passStages, type Stage, stagesOf } from "./stages.ts";
+import { deliveryOf, passStages, stagesOf } from "./stages.ts";
 
 /** The event of a held delivery, or why there is none. */
 type Reverified = { event: NewEvent } | { refused: string };
@@ -19,9 +19,6 @@ type Reverify = (held: HeldDelivery) => Promise<Reverified>;
 /** The reason why a delivery stays held whose members were redacted: nothing can verify it any more. */
 export const REDACTED_REASON = "redacted";
 
-/** What a delivery has passed before it was held. */
-const PASSED: readonly Stage["name"][] = ["content_type", "content_encoding", "address", "body"];
-
 /** Verifies held deliveries with the present secrets of their source, each as of its receipt. */
 export function createReverify(source: Source): Reverify {
   const stages = stagesOf(source, {
@@ -29,7 +26,7 @@ export function createReverify(source: Source): Reverify {
     addressLists: { find: () => "listed" },
     keySets: { withKeys: (same) => same, renew: async () => false, isMissing: () => false },
     acceptsSecret: async () => true,
-  }).filter(({ name }) => !PASSED.includes(name));
+  }).filter(({ isOfHeld }) => isOfHeld);
   return async ({ method, origin, target, headers, address, receivedAt, body }) => {
     const kept = { headers: JSON.parse(headers) as IncomingHttpHeaders, target };
     const sent = { method, origin, ...withCredentials(source, kept), rawHeaders: [], address, requestId: "" };

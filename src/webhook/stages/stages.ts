@@ -53,17 +53,10 @@ export interface GenuineDelivery extends Delivery {
 }
 
 /** One check of a delivery. */
-export interface Stage {
-  name:
-    | "content_type"
-    | "content_encoding"
-    | "address"
-    | "signature_header"
-    | "body"
-    | "decoding"
-    | "signature"
-    | "content"
-    | "payload";
+interface Stage {
+  name: string;
+  /** Whether a held delivery passes it again. What the others check was right before it was held. */
+  isOfHeld: boolean;
   /** Checks a delivery, and notes in it what it finds. Throws the refusal. */
   pass(delivery: Delivery): void | Promise<void>;
 }
@@ -114,7 +107,7 @@ export function payloadOfQuery({ schemes }: Pick<Source, "schemes">, target = ""
  * or the source keeps refused deliveries. It is parsed after verification, or before it where the signature is in the
  * body.
  */
-export function stagesOf(source: Source, parts: StageParts): Stage[] {
+export function stagesOf(source: Source, parts: StageParts) {
   const { keySets, acceptsSecret } = parts;
   const hasKeySets = keySetsOf(source).length > 0;
   const verifier = createVerifier(hasKeySets ? keySets.withKeys(source) : source);
@@ -143,6 +136,7 @@ export function stagesOf(source: Source, parts: StageParts): Stage[] {
   return [
     {
       name: "content_type",
+      isOfHeld: false,
       pass(delivery) {
         const { contentTypes } = source;
         delivery.mediaType = isInQuery(delivery.method)
@@ -152,13 +146,15 @@ export function stagesOf(source: Source, parts: StageParts): Stage[] {
     },
     {
       name: "content_encoding",
+      isOfHeld: false,
       pass(delivery) {
         if (!isInQuery(delivery.method)) delivery.coding = requireCoding(delivery, source.encoding ?? []);
       },
     },
-    { name: "address", pass: (delivery) => requireAddress(source, delivery, parts) },
+    { name: "address", isOfHeld: false, pass: (delivery) => requireAddress(source, delivery, parts) },
     {
       name: "signature_header",
+      isOfHeld: true,
       async pass(delivery) {
         const read = () => {
           delivery.signatures = verifier.read(delivery.headers, delivery.now());
@@ -172,12 +168,14 @@ export function stagesOf(source: Source, parts: StageParts): Stage[] {
     },
     {
       name: "body",
+      isOfHeld: false,
       async pass(delivery) {
         delivery.bytes = await delivery.readBody();
       },
     },
     {
       name: "decoding",
+      isOfHeld: true,
       async pass(delivery) {
         const { method, headers, bytes, coding, address } = delivery;
         const contentType = contentTypeOf(method, headers);
@@ -188,6 +186,7 @@ export function stagesOf(source: Source, parts: StageParts): Stage[] {
     },
     {
       name: "signature",
+      isOfHeld: true,
       async pass(delivery) {
         delivery.verified = verify(delivery);
         if (typeof delivery.verified === "string" && (await mayHaveNewKey(delivery.verified)))
@@ -199,14 +198,17 @@ export function stagesOf(source: Source, parts: StageParts): Stage[] {
     },
     {
       name: "content",
+      isOfHeld: true,
       async pass(delivery) {
         delivery.payload = await delivery.body.content();
         await yieldFor(delivery.payload);
       },
     },
-    { name: "payload", pass: ({ payload }) => requirePayload(source, payload) },
-  ];
+    { name: "payload", isOfHeld: true, pass: ({ payload }) => requirePayload(source, payload) },
+  ] as const satisfies readonly Stage[];
 }
+
+export type StageName = ReturnType<typeof stagesOf>[number]["name"];
 
 /** Lets a delivery pass the stages. Throws the first refusal. */
 export async function passStages(stages: readonly Stage[], delivery: Delivery): Promise<GenuineDelivery> {
