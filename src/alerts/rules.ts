@@ -6,30 +6,13 @@ import type { AlertName, Condition } from "./alert.ts";
 import { type MissedTime, missedConditions, subscriptionConditions, type WatchedSubscription } from "./missed.ts";
 import { attemptsWithin, isGrowing, type Samples } from "./samples.ts";
 
-/** When alerts fire. Null: never. Times are milliseconds. */
-export interface AlertRules {
-  failureRate: { above: number; overMs: number; atLeast: number } | null;
-  queue: { olderThanMs: number; growingForMs: number; atLeast: number } | null;
-  deadLetters: { above: number } | null;
-  /** Undefined: twice the space below which deliveries are refused. */
-  disk: { below: number | undefined } | null;
-  oldSecret: { afterMs: number } | null;
-  certificate: { withinMs: number } | null;
-  tokens: { withinMs: number } | null;
-  notReady: { afterMs: number } | null;
-  refused: { above: number } | null;
-  writes: { afterMs: number } | null;
-  unreadable: { above: number } | null;
-  outage: { longerThanMs: number } | null;
-  subscription: { withinMs: number } | null;
-  newLoginNetwork: { withinMs: number } | null;
-}
-
+/** The usual bounds of the rules, which the configuration file may change. Times are milliseconds. */
 export const DEFAULT_RULES = {
   failureRate: { above: 0.5, overMs: 5 * MINUTE_MS, atLeast: 20 },
   queue: { olderThanMs: 5 * MINUTE_MS, growingForMs: 15 * MINUTE_MS, atLeast: 10 },
   deadLetters: { above: 0 },
-  disk: { below: undefined },
+  // Undefined: twice the space below which deliveries are refused.
+  disk: { below: undefined as number | undefined },
   oldSecret: { afterMs: DAY_MS },
   certificate: { withinMs: 14 * DAY_MS },
   tokens: { withinMs: 7 * DAY_MS },
@@ -40,7 +23,12 @@ export const DEFAULT_RULES = {
   outage: { longerThanMs: 5 * MINUTE_MS },
   subscription: { withinMs: DAY_MS },
   newLoginNetwork: { withinMs: HOUR_MS },
-} satisfies AlertRules;
+};
+
+type Bounds = typeof DEFAULT_RULES;
+
+/** When alerts fire. Null: never. */
+export type AlertRules = { [Name in keyof Bounds]: Bounds[Name] | null };
 
 /** What is watched of a source. Times are Unix milliseconds. */
 export interface WatchedSource {
@@ -88,53 +76,198 @@ export interface Findings {
 // A sender may be late by a fifth of its period.
 const GRACE = 1.2;
 
+/** What an alert finds. Its name is that of the alert. */
+type Found = Omit<Condition, "name">;
+
+/** Returns what is wrong, or null if that is unknown. */
+type Rule = (facts: Facts, rules: AlertRules, samples: Samples) => Found[] | null;
+
+/** A rule with bounds, which may be off. What `measure` returns is compared with them; null is unknown. */
+const rule =
+  <Name extends keyof Bounds, Measured>(
+    name: Name,
+    measure: (facts: Facts, bounds: Bounds[Name], samples: Samples) => Measured | null,
+    compare: (measured: Measured, bounds: Bounds[Name], facts: Facts, samples: Samples) => Found[],
+  ): Rule =>
+  (facts, rules, samples) => {
+    const bounds: Bounds[Name] | null = rules[name];
+    if (bounds === null) return [];
+    const measured = measure(facts, bounds, samples);
+    return measured === null ? null : compare(measured, bounds, facts, samples);
+  };
+
+const RULES: Record<AlertName, Rule> = {
+  AuthserveFailureRate: rule(
+    "failureRate",
+    ({ attempts }) => attempts,
+    (attempts, { above, overMs, atLeast }, { now }, samples) =>
+      attemptsWithin(samples, attempts, now - overMs).flatMap(({ route, failed, all }): Found[] => {
+        if (all < atLeast || failed / all <= above) return [];
+        const summary = `${failed} of ${all} attempts of the route ${route} failed in the last ${durationText(overMs)}`;
+        return [{ labels: { route }, summary, remedy: "authserve events list --status failed" }];
+      }),
+  ),
+  // Its bound is that of the source.
+  AuthserveSourceSilent: ({ now, sources }) =>
+    sources?.flatMap((source): Found[] => {
+      const { name, expectEveryMs } = source;
+      const silentMs = silenceOf(source, now);
+      if (silentMs === null || expectEveryMs === null) return [];
+      const summary = `the source ${name} has received nothing for ${durationText(silentMs)}, and something is expected every ${durationText(expectEveryMs)}`;
+      return [{ labels: { source: name }, summary, remedy: "check the webhook at the sender" }];
+    }) ?? null,
+  AuthserveQueueOld: rule(
+    "queue",
+    ({ backlog }) => {
+      const at = backlog ? backlog.oldestQueuedAt : "unknown";
+      return at === "unknown" ? null : { at };
+    },
+    ({ at }, { olderThanMs }, facts) => {
+      const ageMs = at === null ? 0 : facts.now - at;
+      if (ageMs <= olderThanMs) return [];
+      const summary = `an event has been queued for ${durationText(ageMs)}${pausedText(facts)}`;
+      return [{ labels: {}, summary, remedy: "authserve events list --status queued" }];
+    },
+  ),
+  AuthserveQueueGrowing: rule(
+    "queue",
+    ({ backlog }, { growingForMs }, samples) => {
+      const growing = backlog && isGrowing(samples, growingForMs);
+      return growing === null ? null : { growing, queued: backlog?.queued ?? 0 };
+    },
+    ({ growing, queued }, { growingForMs, atLeast }, facts) => {
+      if (!growing || queued < atLeast) return [];
+      const summary = `the queue has been growing for ${durationText(growingForMs)}, to ${queued} events${pausedText(facts)}`;
+      return [{ labels: {}, summary, remedy: "authserve routes list" }];
+    },
+  ),
+  AuthserveDeadLetters: rule(
+    "deadLetters",
+    ({ routes }) => routes,
+    (all, { above }) => {
+      const dead = all.filter(({ failed }) => failed > 0);
+      if (dead.reduce((sum, { failed }) => sum + failed, 0) <= above) return [];
+      const where = dead.map(({ route, failed }) => `${failed} of the route ${route}`).join(", ");
+      const routes = dead.map(({ route }) => route);
+      const summary = `jobs are in the dead letters: ${where}`;
+      return [{ labels: {}, routes, summary, remedy: "authserve events list --status failed" }];
+    },
+  ),
+  AuthserveDiskLow: rule(
+    "disk",
+    ({ disk }) => disk,
+    ({ freeBytes, minFreeBytes, isPaused }, { below = 2 * minFreeBytes }) => {
+      if (!isPaused && freeBytes >= below) return [];
+      const effect = isPaused ? ", and deliveries are refused" : "";
+      const summary = `${bytesText(freeBytes)} are free on the disk of DATA_DIR${effect}`;
+      return [{ labels: {}, summary, remedy: "make space on the disk, or shorten retention" }];
+    },
+  ),
+  AuthserveOldSecret: rule(
+    "oldSecret",
+    ({ sources }) => sources,
+    (sources, { afterMs: forMs }) =>
+      sources.flatMap(({ name, oldSecret: secret }): Found[] => {
+        if (secret === null) return [];
+        const summary = `the sender of ${name} still signs with the old secret ${secret} only`;
+        return [{ labels: { source: name, secret }, summary, remedy: "set the new secret at the sender", forMs }];
+      }),
+  ),
+  AuthserveCertificateExpiring: rule(
+    "certificate",
+    ({ certificateEndsAt }) => (certificateEndsAt === "unknown" ? null : { endsAt: certificateEndsAt }),
+    ({ endsAt }, { withinMs }, { now }) => {
+      const leftMs = (endsAt ?? Number.POSITIVE_INFINITY) - now;
+      if (leftMs >= withinMs) return [];
+      const end = leftMs > 0 ? `ends in ${durationText(leftMs)}` : `ended ${durationText(-leftMs)} ago`;
+      const remedy = "renew the files of TLS_CERT_FILE and TLS_KEY_FILE";
+      return [{ labels: {}, summary: `the certificate ${end}`, remedy }];
+    },
+  ),
+  AuthserveTokenExpiring: rule(
+    "tokens",
+    ({ tokens }) => tokens,
+    (tokens, { withinMs }, { now }) =>
+      tokens.flatMap(({ name, expiresAt }): Found[] => {
+        const leftMs = (expiresAt ?? Number.POSITIVE_INFINITY) - now;
+        if (leftMs >= withinMs) return [];
+        const end = leftMs > 0 ? `expires in ${durationText(leftMs)}` : `expired ${durationText(-leftMs)} ago`;
+        const remedy = `make a new one with authserve tokens create, give it to the program, and run authserve tokens revoke ${name}`;
+        return [{ labels: { token: name }, summary: `the token ${name} ${end}`, remedy }];
+      }),
+  ),
+  AuthserveNewLoginNetwork: rule(
+    "newLoginNetwork",
+    ({ newLogins }) => newLogins,
+    (newLogins, { withinMs }, { now }) =>
+      newLogins
+        .filter(({ at }) => now - at < withinMs)
+        .map(({ network, endUrl }) => {
+          const summary = `somebody logged in from the network ${network}, where nobody had for 30 days`;
+          const end = endUrl === null ? "run authserve session revoke" : `end the session at ${endUrl}`;
+          const remedy = `if it was not you, ${end} and change the password with authserve passwd`;
+          return { labels: { network }, summary, remedy };
+        }),
+  ),
+  AuthserveNotReady: rule(
+    "notReady",
+    ({ parts }) => parts,
+    (parts, { afterMs: forMs }) =>
+      parts.flatMap(({ name, error }): Found[] => {
+        if (error === null) return [];
+        const summary = `${name} is not ready: ${error}`;
+        return [{ labels: { part: name }, summary, remedy: "authserve doctor", forMs }];
+      }),
+  ),
+  AuthserveDeliveriesRefused: rule(
+    "refused",
+    ({ refused }) => refused,
+    (refused, { above }) => {
+      const count = Object.values(refused).reduce((sum, number) => sum + number, 0);
+      if (count <= above) return [];
+      const codes = Object.entries(refused).map(([code, number]) => `${number} ${code}`);
+      const summary = `${count} deliveries were refused within a minute, though they may be genuine: ${codes.join(", ")}`;
+      return [{ labels: {}, summary, remedy: "authserve doctor" }];
+    },
+  ),
+  AuthserveStoreRefusesWrites: rule(
+    "writes",
+    (facts) => facts,
+    ({ writeError }, { afterMs: forMs }) => {
+      if (writeError === null) return [];
+      return [{ labels: {}, summary: `the store refuses writes: ${writeError}`, remedy: "authserve doctor", forMs }];
+    },
+  ),
+  AuthserveUnreadableEvents: rule(
+    "unreadable",
+    ({ backlog }) => backlog,
+    ({ unreadable }, { above }) => {
+      if (unreadable <= above) return [];
+      const summary = `${unreadable} dead letters have events that cannot be read`;
+      return [{ labels: {}, summary, remedy: "authserve doctor" }];
+    },
+  ),
+  AuthserveOutage: rule(
+    "outage",
+    ({ missed }) => missed,
+    (missed, outage) => missedConditions(missed, { outage }),
+  ),
+  AuthserveSubscriptionEnds: rule(
+    "subscription",
+    ({ subscriptions }) => subscriptions,
+    (all, subscription, { now }) => subscriptionConditions(all, { subscription }, now),
+  ),
+};
+
 /** Compares facts with rules. `samples` has the earlier facts. */
 export function findingsOf(facts: Facts, rules: AlertRules, samples: Samples): Findings {
   const unknown = new Set<AlertName>();
-  if (facts.backlog === null) unknown.add("AuthserveUnreadableEvents");
-  if (facts.backlog === null || facts.backlog.oldestQueuedAt === "unknown") unknown.add("AuthserveQueueOld");
-  if (facts.routes === null) unknown.add("AuthserveDeadLetters");
-  if (facts.attempts === null) unknown.add("AuthserveFailureRate");
-  if (facts.sources === null) unknown.add("AuthserveSourceSilent").add("AuthserveOldSecret");
-  if (facts.newLogins === null) unknown.add("AuthserveNewLoginNetwork");
-  if (facts.tokens === null) unknown.add("AuthserveTokenExpiring");
-  if (facts.missed === null) unknown.add("AuthserveOutage");
-  if (facts.subscriptions === null) unknown.add("AuthserveSubscriptionEnds");
-  if (facts.disk === null && rules.disk !== null) unknown.add("AuthserveDiskLow");
-  if (facts.certificateEndsAt === "unknown" && rules.certificate !== null) unknown.add("AuthserveCertificateExpiring");
-  const growing = rules.queue === null ? false : facts.backlog && isGrowing(samples, rules.queue.growingForMs);
-  if (growing === null) unknown.add("AuthserveQueueGrowing");
-  const conditions = [
-    ...failureRates(facts, rules, samples),
-    ...(facts.sources ?? []).flatMap((source) => silence(source, facts)),
-    ...oldQueue(facts, rules),
-    ...(growing === true ? growingQueue(facts, rules) : []),
-    ...deadLetters(facts, rules),
-    ...lowDisk(facts, rules),
-    ...(facts.sources ?? []).flatMap((source) => oldSecret(source, rules)),
-    ...certificate(facts, rules),
-    ...expiringTokens(facts, rules),
-    ...newLoginNetworks(facts, rules),
-    ...partsNotReady(facts, rules),
-    ...refusedDeliveries(facts, rules),
-    ...refusedWrites(facts, rules),
-    ...unreadableEvents(facts, rules),
-    ...missedConditions(facts.missed, rules),
-    ...subscriptionConditions(facts.subscriptions, rules, facts.now),
-  ];
-  return { conditions, unknown };
-}
-
-function failureRates({ now, attempts }: Facts, { failureRate }: AlertRules, samples: Samples): Condition[] {
-  if (failureRate === null || attempts === null) return [];
-  const { above, overMs, atLeast } = failureRate;
-  return attemptsWithin(samples, attempts, now - overMs).flatMap(({ route, failed, all }): Condition[] => {
-    if (all < atLeast || failed / all <= above) return [];
-    const summary = `${failed} of ${all} attempts of the route ${route} failed in the last ${durationText(overMs)}`;
-    return [
-      { name: "AuthserveFailureRate", labels: { route }, summary, remedy: "authserve events list --status failed" },
-    ];
+  const conditions = (Object.keys(RULES) as AlertName[]).flatMap((name): Condition[] => {
+    const found = RULES[name](facts, rules, samples);
+    if (found === null) unknown.add(name);
+    return (found ?? []).map((one) => ({ ...one, name }));
   });
+  return { conditions, unknown };
 }
 
 /** How long nothing has come to a source, in milliseconds. Null if that is not too long, or nothing ever came. */
@@ -147,26 +280,6 @@ export function silenceOf(
   return silentMs > expectEveryMs * GRACE ? silentMs : null;
 }
 
-function silence(source: WatchedSource, { now }: Facts): Condition[] {
-  const { name, expectEveryMs } = source;
-  const silentMs = silenceOf(source, now);
-  if (silentMs === null || expectEveryMs === null) return [];
-  const summary = `the source ${name} has received nothing for ${durationText(silentMs)}, and something is expected every ${durationText(expectEveryMs)}`;
-  return [
-    { name: "AuthserveSourceSilent", labels: { source: name }, summary, remedy: "check the webhook at the sender" },
-  ];
-}
-
-function oldQueue(facts: Facts, { queue }: AlertRules): Condition[] {
-  const { now, backlog } = facts;
-  const oldestQueuedAt = backlog?.oldestQueuedAt ?? null;
-  if (queue === null || oldestQueuedAt === "unknown" || oldestQueuedAt === null) return [];
-  const ageMs = now - oldestQueuedAt;
-  if (ageMs <= queue.olderThanMs) return [];
-  const summary = `an event has been queued for ${durationText(ageMs)}${pausedText(facts)}`;
-  return [{ name: "AuthserveQueueOld", labels: {}, summary, remedy: "authserve events list --status queued" }];
-}
-
 /** Which routes wait because they are paused. Their events are not old. */
 function pausedText({ now, routes }: Facts): string {
   const paused = (routes ?? []).flatMap(({ route, queued, pausedAt }) =>
@@ -175,127 +288,4 @@ function pausedText({ now, routes }: Facts): string {
       : [`${queued} of the route ${route}, paused for ${durationText(Math.max(0, now - pausedAt))}`],
   );
   return paused.length === 0 ? "" : `; others wait: ${paused.join(", ")}`;
-}
-
-function growingQueue(facts: Facts, { queue }: AlertRules): Condition[] {
-  const { backlog } = facts;
-  if (queue === null || backlog === null || backlog.queued < queue.atLeast) return [];
-  const summary = `the queue has been growing for ${durationText(queue.growingForMs)}, to ${backlog.queued} events${pausedText(facts)}`;
-  return [{ name: "AuthserveQueueGrowing", labels: {}, summary, remedy: "authserve routes list" }];
-}
-
-function deadLetters(facts: Facts, rules: AlertRules): Condition[] {
-  const dead = (facts.routes ?? []).filter(({ failed }) => failed > 0);
-  const count = dead.reduce((sum, { failed }) => sum + failed, 0);
-  if (rules.deadLetters === null || count <= rules.deadLetters.above) return [];
-  const where = dead.map(({ route, failed }) => `${failed} of the route ${route}`).join(", ");
-  const summary = `jobs are in the dead letters: ${where}`;
-  const routes = dead.map(({ route }) => route);
-  const remedy = "authserve events list --status failed";
-  return [{ name: "AuthserveDeadLetters", labels: {}, routes, summary, remedy }];
-}
-
-function lowDisk({ disk }: Facts, rules: AlertRules): Condition[] {
-  if (rules.disk === null || disk === null) return [];
-  const below = rules.disk.below ?? 2 * disk.minFreeBytes;
-  if (!disk.isPaused && disk.freeBytes >= below) return [];
-  const effect = disk.isPaused ? ", and deliveries are refused" : "";
-  const summary = `${bytesText(disk.freeBytes)} are free on the disk of DATA_DIR${effect}`;
-  return [{ name: "AuthserveDiskLow", labels: {}, summary, remedy: "make space on the disk, or shorten retention" }];
-}
-
-function oldSecret({ name, oldSecret: secret }: WatchedSource, rules: AlertRules): Condition[] {
-  if (rules.oldSecret === null || secret === null) return [];
-  const summary = `the sender of ${name} still signs with the old secret ${secret} only`;
-  const labels = { source: name, secret };
-  return [
-    {
-      name: "AuthserveOldSecret",
-      labels,
-      summary,
-      remedy: "set the new secret at the sender",
-      forMs: rules.oldSecret.afterMs,
-    },
-  ];
-}
-
-function certificate({ now, certificateEndsAt }: Facts, rules: AlertRules): Condition[] {
-  if (rules.certificate === null || typeof certificateEndsAt !== "number") return [];
-  const leftMs = certificateEndsAt - now;
-  if (leftMs >= rules.certificate.withinMs) return [];
-  const summary =
-    leftMs > 0
-      ? `the certificate ends in ${durationText(leftMs)}`
-      : `the certificate ended ${durationText(-leftMs)} ago`;
-  return [
-    {
-      name: "AuthserveCertificateExpiring",
-      labels: {},
-      summary,
-      remedy: "renew the files of TLS_CERT_FILE and TLS_KEY_FILE",
-    },
-  ];
-}
-
-function expiringTokens({ now, tokens }: Facts, rules: AlertRules): Condition[] {
-  const { tokens: rule } = rules;
-  if (rule === null || tokens === null) return [];
-  return tokens.flatMap(({ name, expiresAt }): Condition[] => {
-    const leftMs = (expiresAt ?? Number.POSITIVE_INFINITY) - now;
-    if (leftMs >= rule.withinMs) return [];
-    const end = leftMs > 0 ? `expires in ${durationText(leftMs)}` : `expired ${durationText(-leftMs)} ago`;
-    const summary = `the token ${name} ${end}`;
-    const remedy = `make a new one with authserve tokens create, give it to the program, and run authserve tokens revoke ${name}`;
-    return [{ name: "AuthserveTokenExpiring", labels: { token: name }, summary, remedy }];
-  });
-}
-
-function newLoginNetworks({ now, newLogins }: Facts, { newLoginNetwork }: AlertRules): Condition[] {
-  if (newLoginNetwork === null) return [];
-  const recent = (newLogins ?? []).filter(({ at }) => now - at < newLoginNetwork.withinMs);
-  return recent.map(({ network, endUrl }): Condition => {
-    const summary = `somebody logged in from the network ${network}, where nobody had for 30 days`;
-    const end = endUrl === null ? "run authserve session revoke" : `end the session at ${endUrl}`;
-    const remedy = `if it was not you, ${end} and change the password with authserve passwd`;
-    return { name: "AuthserveNewLoginNetwork", labels: { network }, summary, remedy };
-  });
-}
-
-function partsNotReady({ parts }: Facts, { notReady }: AlertRules): Condition[] {
-  if (notReady === null) return [];
-  return parts.flatMap(({ name, error }): Condition[] =>
-    error === null
-      ? []
-      : [
-          {
-            name: "AuthserveNotReady",
-            labels: { part: name },
-            summary: `${name} is not ready: ${error}`,
-            remedy: "authserve doctor",
-            forMs: notReady.afterMs,
-          },
-        ],
-  );
-}
-
-function refusedDeliveries({ refused }: Facts, rules: AlertRules): Condition[] {
-  const count = Object.values(refused).reduce((sum, number) => sum + number, 0);
-  if (rules.refused === null || count <= rules.refused.above) return [];
-  const codes = Object.entries(refused).map(([code, number]) => `${number} ${code}`);
-  const summary = `${count} deliveries were refused within a minute, though they may be genuine: ${codes.join(", ")}`;
-  return [{ name: "AuthserveDeliveriesRefused", labels: {}, summary, remedy: "authserve doctor" }];
-}
-
-function refusedWrites({ writeError }: Facts, { writes }: AlertRules): Condition[] {
-  if (writes === null || writeError === null) return [];
-  const summary = `the store refuses writes: ${writeError}`;
-  return [
-    { name: "AuthserveStoreRefusesWrites", labels: {}, summary, remedy: "authserve doctor", forMs: writes.afterMs },
-  ];
-}
-
-function unreadableEvents({ backlog }: Facts, { unreadable }: AlertRules): Condition[] {
-  if (unreadable === null || backlog === null || backlog.unreadable <= unreadable.above) return [];
-  const summary = `${backlog.unreadable} dead letters have events that cannot be read`;
-  return [{ name: "AuthserveUnreadableEvents", labels: {}, summary, remedy: "authserve doctor" }];
 }

@@ -241,8 +241,9 @@ suite("what is unknown", () => {
   });
 
   test("is nothing whose rule is off, so that its alerts end", () => {
-    const { unknown } = find({ disk: null }, { disk: null, queue: null }, []);
-    assert.deepEqual([...unknown], []);
+    const off = { disk: null, queue: null, deadLetters: null, tokens: null };
+    const { unknown } = find({ disk: null, backlog: null, routes: null, tokens: null }, off, []);
+    assert.deepEqual([...unknown], ["AuthserveUnreadableEvents"]);
   });
 });
 
