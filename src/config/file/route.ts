@@ -89,13 +89,21 @@ export const RouteSchema = map(ROUTE_KEYS, "expected a map with name and a handl
     else checkRoute(entry, handler, reading);
   },
   read({ name, concurrency, transform = null, shadow, ...entry }): RouteEntry | ShadowEntry | null {
-    const { handler, timeoutMs } = entry.http ?? entry.to ?? entry.exec ?? entry.module ?? entry.log ?? {};
+    const { http, to, exec, module, log, ...ofRoute } = entry;
+    const { handler, timeoutMs } = http ?? to ?? exec ?? module ?? log ?? {};
     if (handler === undefined) return null;
     const common = { name, transform, timeoutMs, concurrency };
     if (shadow) return handler.kind === "http" ? { ...common, ...shadow, handler } : null;
-    const { source: sources, types, when, delay: delayMs, orderBy, whenStuck, retry, rate } = entry;
-    const given = defined({ sources, types, when, delayMs, orderBy, whenStuck, retry, ratePerSecond: rate?.perSecond });
-    return { ...EVERY_EVENT, ...common, handler, ...given };
+    const { source: sources, delay: delayMs, rate, ...same } = ofRoute;
+    // A key that is not named above is a member of the route with the same name.
+    const members: Partial<Pick<RouteEntry, keyof typeof same>> = defined(same);
+    return {
+      ...EVERY_EVENT,
+      ...common,
+      handler,
+      ...members,
+      ...defined({ sources, delayMs, ratePerSecond: rate?.perSecond }),
+    };
   },
 });
 

@@ -2,7 +2,7 @@ import * as v from "valibot";
 import { NAME } from "../../lib/name.ts";
 import type { ShadowRoute } from "../../worker/shadow/shadows.ts";
 import { key, listOf, NAME_EXPECTATION, textLike } from "./fields.ts";
-import type { HANDLERS } from "./handler.ts";
+import { HANDLERS } from "./handler.ts";
 import type { Reading } from "./reading.ts";
 import { becomes, hintOf, map, shown } from "./shape.ts";
 import { JsonPath } from "./when.ts";
@@ -39,12 +39,12 @@ function shadowedRoute(of: string, reading: Reading): { of: string; ofTransform:
   return reading.fault(`found ${shown(of, reading.path)}, expected the name of a route with http${hint}`);
 }
 
-/** Keys of routes that choose events, or when attempts are made. A shadow has these from its route. */
-const OF_ROUTE = ["source", "types", "when", "delay", "orderBy", "whenStuck", "retry", "rate"] as const;
+/** The keys of routes that a shadow may have. The others choose events, or when attempts are made. */
+const OF_SHADOW = ["name", "transform", ...Object.keys(HANDLERS), "concurrency", "shadow"];
 
 /** Checks what a shadow has besides, as the handler of this name. */
 export function checkShadow(entry: object, handler: keyof typeof HANDLERS | undefined, reading: Reading): void {
-  for (const one of OF_ROUTE.filter((key) => key in entry))
+  for (const one of Object.keys(entry).filter((key) => !OF_SHADOW.includes(key)))
     reading
       .at(one)
       .fault("found beside shadow, which gets the events of its route once each, expected one of them", "key");

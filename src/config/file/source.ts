@@ -277,39 +277,39 @@ const NO_PRESET: Partial<Provider> = {};
 /** What a sender without a preset may send, unless the source says otherwise. */
 const ANY_JSON = ["application/json", NAMED_JSON];
 
-function sourceOf(entry: SourceEntry, schemes: readonly Scheme[], { path, context }: Reading): Omit<Source, "secrets"> {
-  const { preset: slug, verify } = entry;
+function sourceOf(entry: SourceEntry, schemes: readonly Scheme[], reading: Reading): Omit<Source, "secrets"> {
+  // These are read by themselves.
+  const { secrets, keys, options, allowedAddresses, addressRefresh, handshake, catchUp, renew, ...own } = entry;
+  const { preset: slug, verify, path, id, type, dedupe, contentTypes, bodyLimit, answer, ...others } = own;
+  const { tolerance, encoding, signedOver: over, retire, expectEvery, ...same } = others;
+  // A key that is not named above is a member of the source with the same name.
+  const members: Pick<Source, keyof typeof same> = defined(same);
   const preset = providerOf(slug) ?? NO_PRESET;
-  const name = String(path.at(-1));
-  const toleranceMs = verify?.toleranceMs ?? entry.tolerance;
-  const signedOver = entry.signedOver ?? preset.signedOver;
+  const name = String(reading.path.at(-1));
+  const toleranceMs = verify?.toleranceMs ?? tolerance;
+  const signedOver = over ?? preset.signedOver;
   const acknowledgement = preset.acknowledgement && { status: 200, ...preset.acknowledgement };
   return {
     name,
-    path: entry.path ?? `/webhook/${name}`,
+    path: path ?? `/webhook/${name}`,
     preset: slug ?? null,
     schemes,
-    id: before<IdPlace | "bytes">(entry.id, preset.id),
-    type: before(entry.type, preset.type),
-    dedupe: entry.dedupe ?? preset.dedupe?.mode ?? "bytes",
-    contentTypes: entry.contentTypes ?? preset.contentTypes ?? (slug === undefined ? ANY_JSON : ["application/json"]),
+    id: before<IdPlace | "bytes">(id, preset.id),
+    type: before(type, preset.type),
+    dedupe: dedupe ?? preset.dedupe?.mode ?? "bytes",
+    contentTypes: contentTypes ?? preset.contentTypes ?? (slug === undefined ? ANY_JSON : ["application/json"]),
     isEnvelope: preset.isEnvelope ?? false,
-    addressMode: entry.addressMode,
     // The usual limit, or the largest body that the provider sends.
-    bodyLimitBytes: entry.bodyLimit ?? Math.max(context.bodyLimitBytes, preset.facts?.maxBodyBytes?.is ?? 0),
+    bodyLimitBytes: bodyLimit ?? Math.max(reading.context.bodyLimitBytes, preset.facts?.maxBodyBytes?.is ?? 0),
+    ...members,
     ...defined({
       subPaths: preset.subPaths,
       toleranceSeconds: toleranceMs && Math.floor(toleranceMs / 1000),
-      encoding: entry.encoding ?? preset.encoding,
+      encoding: encoding ?? preset.encoding,
       signedOver: signedOver === "encoded" ? signedOver : undefined,
-      keepRejected: entry.keepRejected,
-      expectEveryMs: entry.expectEvery,
-      expiresAt: entry.expiresAt,
-      rate: entry.rate,
-      methods: entry.methods,
-      retireMs: entry.retire,
-      redact: entry.redact,
-      acknowledgement: entry.answer ?? acknowledgement,
+      expectEveryMs: expectEvery,
+      retireMs: retire,
+      acknowledgement: answer ?? acknowledgement,
       refusedStatus: asksForCredentials(schemes) ? 401 : preset.refusedStatus,
       needsEmptyAnswers: preset.needsEmptyAnswers,
     }),
