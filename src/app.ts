@@ -14,7 +14,7 @@ import {
   type MetricsParts,
   metricsEndpoint,
   openApiEndpoint,
-} from "./http/operations.ts";
+} from "./http/health.ts";
 import { type AdminParts, adminEndpoints } from "./operations/endpoints.ts";
 import { type DeliveryParts, sourceEndpoints } from "./webhook/endpoints.ts";
 import type { Source } from "./webhook/source.ts";

@@ -4,7 +4,7 @@ import { addAlertCommands } from "./commands/alerts.ts";
 import { addAuditCommands } from "./commands/audit.ts";
 import { addEventCommands } from "./commands/events.ts";
 import { addLoginCommands } from "./commands/login.ts";
-import { addOperationCommands } from "./commands/operation.ts";
+import { addMaintenanceCommands } from "./commands/maintenance.ts";
 import { addServerCommands } from "./commands/server.ts";
 import { addShellCommands } from "./commands/shell.ts";
 import { addWebhookCommands } from "./commands/webhooks.ts";
@@ -38,7 +38,7 @@ const GROUPS: readonly [heading: string, add: (program: Command) => void][] = [
   ["Alerts:", addAlertCommands],
   ["Login:", addLoginCommands],
   ["Audit:", addAuditCommands],
-  ["Operation:", addOperationCommands],
+  ["Operation:", addMaintenanceCommands],
   ["Shell:", addShellCommands],
 ];
 

@@ -1,8 +1,8 @@
 import { join } from "node:path";
 import { remedyAt } from "../config/service.ts";
 import { describeError, OperatorError } from "../errors.ts";
+import { instanceOfAnswer } from "../http/health.ts";
 import { INSTANCE_FILE, type Instance, readInstance } from "../http/instance.ts";
-import { instanceOfAnswer } from "../http/operations.ts";
 import { sendRequest } from "../lib/send-request.ts";
 
 /** The server on a data directory, with the status of its `/readyz`. */

@@ -7,7 +7,7 @@ import { createAlertWatch } from "../alerts/watch.ts";
 import { endSessionQuery } from "../auth/end-session.ts";
 import { DEFAULT_ALERTS } from "../config/file/alerts.ts";
 import { type ConfigFile, handlerEnvironment } from "../config/file/config-file.ts";
-import type { Readiness } from "../http/operations.ts";
+import type { Readiness } from "../http/health.ts";
 import { orUnknown } from "../lib/timeout.ts";
 import type { Admission } from "../webhook/intake/admission.ts";
 import type { Wiring } from "./configuration.ts";

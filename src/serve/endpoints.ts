@@ -7,9 +7,9 @@ import { createMachineTokens, insufficientScope } from "../auth/machine-tokens/m
 import type { ConfigFile } from "../config/file/config-file.ts";
 import { sourcesOf } from "../config/sources.ts";
 import type { ArrivalWatch } from "../events/arrival-watch.ts";
+import type { MetricsParts, Readiness } from "../http/health.ts";
 import { createHostCheck, knownHosts } from "../http/known-hosts.ts";
 import { hostOf, publicUrlOf } from "../http/listen.ts";
-import type { MetricsParts, Readiness } from "../http/operations.ts";
 import { countAccess } from "../instrument.ts";
 import type { Admission } from "../webhook/intake/admission.ts";
 import { openAccessLog } from "./access-log.ts";

@@ -1,4 +1,4 @@
-import { createReadiness, type Readiness } from "../http/operations.ts";
+import { createReadiness, type Readiness } from "../http/health.ts";
 import type { Admission } from "../webhook/intake/admission.ts";
 import type { Wiring } from "./configuration.ts";
 

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { RequestContext } from "../../src/http/endpoint.ts";
-import { createReadiness, healthEndpoints } from "../../src/http/operations.ts";
+import { createReadiness, healthEndpoints } from "../../src/http/health.ts";
 import { createLog } from "../../src/log.ts";
 
 const CONTEXT = { requestId: "r", address: "127.0.0.1" } as RequestContext;

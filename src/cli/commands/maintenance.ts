@@ -2,7 +2,7 @@ import type { Command } from "commander";
 import { remoteOptions } from "./remote-options.ts";
 
 /** Adds the commands that test, wait for, copy and check a store or a server. */
-export function addOperationCommands(program: Command): void {
+export function addMaintenanceCommands(program: Command): void {
   const selftest = program.command("selftest").description("Test the configured stores, and this machine");
   selftest
     .command("sessions")
