@@ -2,6 +2,7 @@ import * as v from "valibot";
 import type { NotifierTest } from "../alerts/test-notifiers.ts";
 import type { AuditAction } from "../audit/store.ts";
 import type { Denial } from "../auth/access/denials.ts";
+import type { PlainScope } from "../auth/machine-tokens/scopes.ts";
 import { AppError, type ErrorCode } from "../errors.ts";
 import type { ArrivalWatch } from "../events/arrival-watch.ts";
 import type { Retention } from "../events/retention.ts";
@@ -104,7 +105,7 @@ export interface NewSource {
 type InputSchema = v.ObjectSchema<v.ObjectEntries, undefined>;
 
 /** The scope with which a token is enough, or `session` if no token is. */
-export type Scope = "events:read" | "events:write" | "events:erase" | "listen" | "manage" | "session";
+export type Scope = Exclude<PlainScope, "verify" | "metrics"> | "session";
 
 /** What the audit has of a change, without data of payloads. */
 interface Audited<Input, Output> {
