@@ -133,13 +133,6 @@ function changeRoute(name: string, remote: RemoteOptions, change: (perform: Perf
   );
 }
 
-/** Returns the attempts that a route allows; null if the configuration does not tell. */
-export function attemptsOfRoutes(): (name: string) => number | null {
-  // An event can be shown without a configuration.
-  const routes = ifUsable(commandConfiguration.routes) ?? [];
-  return (name) => routes.find((route) => route.name === name)?.retry.attempts ?? null;
-}
-
 export function readRoutes(environment: Environment): Route[] {
   return routesOf(readSettings(environment, ROUTE_SETTING_NAMES), readConfigFile(environment));
 }
