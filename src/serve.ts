@@ -30,7 +30,7 @@ import { openServerStores } from "./stores.ts";
 import type { Intake } from "./webhook/intake/intake.ts";
 
 /** A server that is listening. */
-export interface RunningServer {
+interface RunningServer {
   url: string;
   /** Reads the configuration file again, at SIGHUP. If it has errors, the configuration before it stays in use. */
   reload(): void;

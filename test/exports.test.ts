@@ -24,7 +24,9 @@ const DECLARED =
 const LISTED = /^export (?:type )?\{([^}]*)\}/gm;
 const IMPORTED =
   /(?:import|export)\s+(?:type\s+)?(?:[\w$]+\s*,\s*)?(?:\{([^}]*)\}|\*\s*(?:as\s+([\w$]+))?)\s*from\s*"(\.[^"]+)"/g;
-const LOADED = /import\(\s*"(\.[^"]+)"\s*\)/g;
+/** `const { a } = await import("./b.ts")`, `(await import("./b.ts")).a`, or `import("./b.ts").then(({ a }) => …)`. */
+const LOADED =
+  /(?:\{([^{}]*)\}\s*=\s*await\s+)?import\(\s*"(\.[^"]+)"\s*,?\s*\)(?:\)\s*\.(\w+)|\.then\(\(\{([^}]*)\}\))?/g;
 
 const namesIn = (list: string, side: 0 | 1) =>
   list
@@ -34,7 +36,7 @@ const namesIn = (list: string, side: 0 | 1) =>
         item
           .trim()
           .replace(/^type /, "")
-          .split(/\s+as\s+/)
+          .split(/\s+as\s+|\s*:\s*/)
           .at(side === 0 ? 0 : -1) as string,
     )
     .filter((name) => name !== "");
@@ -49,14 +51,16 @@ function exportsOf(text: string): string[] {
 /** What other files use of each file: names, or null for all of it. */
 function usesOf(): Map<string, Set<string> | null> {
   const uses = new Map<string, Set<string> | null>();
+  const note = (file: string, list: string | undefined) => {
+    const known = uses.get(file);
+    if (list === undefined) uses.set(file, null);
+    else if (known !== null) uses.set(file, new Set([...(known ?? []), ...namesIn(list, 0)]));
+  };
   for (const [file, text] of texts) {
     const at = (place: string) => normalize(join(dirname(file), place));
-    for (const [, list, all, place = ""] of text.matchAll(IMPORTED)) {
-      const known = uses.get(at(place));
-      if (list === undefined || all !== undefined) uses.set(at(place), null);
-      else if (known !== null) uses.set(at(place), new Set([...(known ?? []), ...namesIn(list, 0)]));
-    }
-    for (const [, place = ""] of text.matchAll(LOADED)) uses.set(at(place), null);
+    for (const [, list, all, place = ""] of text.matchAll(IMPORTED))
+      note(at(place), all === undefined ? list : undefined);
+    for (const [, before, place = "", member, then] of text.matchAll(LOADED)) note(at(place), before ?? member ?? then);
   }
   return uses;
 }

@@ -15,7 +15,7 @@ const USER = "authserve";
 const HOME = "/var/lib/authserve";
 
 /** Asks for what only the operator knows. Each is called only if it is missing. */
-export interface Answers {
+interface Answers {
   email(): Promise<string>;
   passwordHash(): Promise<string>;
 }

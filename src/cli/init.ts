@@ -14,7 +14,7 @@ const ENV_FILE = ".env";
 export const PASSWORD_FILE = ".env.password";
 
 /** The result of writing `.env`. `password` is not stored anywhere; it is null if the environment sets its hash. */
-export interface WrittenEnv {
+interface WrittenEnv {
   password: string | null;
 }
 

@@ -32,7 +32,7 @@ const TIMEOUT_MS = 15_000;
 
 const MAX_IN_FLIGHT = 16;
 
-export interface SendOptions {
+interface SendOptions {
   source?: string;
   preset?: string;
   secretFile?: string;

@@ -167,7 +167,7 @@ function schemaOf(schema: GenericSchema, typeMode: "input" | "output" = "input")
 }
 
 /** The JSON Schema of a problem (RFC 9457). */
-export const PROBLEM_SCHEMA = {
+const PROBLEM_SCHEMA = {
   type: "object",
   description: "An error (RFC 9457).",
   required: ["type", "title", "status", "detail", "code", "requestId"],

@@ -18,7 +18,7 @@ import { type PostgresStores, storesOn } from "./stores.ts";
 /**
  * How stores in PostgreSQL are opened. `server` names a server that runs as one process at a time; commands have none.
  */
-export interface OpenOptions {
+interface OpenOptions {
   connection: PostgresOptions;
   log: Log;
   server?: string;
@@ -36,7 +36,7 @@ interface ServerOptions extends OpenOptions {
 const RETRY_MS = 1000;
 
 /** The stores of a server. */
-export interface PostgresServerStores extends PostgresStores {
+interface PostgresServerStores extends PostgresStores {
   /** When the newest event before the start was received. */
   newestEventAt: number | null;
 }

@@ -13,7 +13,7 @@ export interface RedisFacts {
 }
 
 /** Listens for outages of Redis. */
-export interface RedisWatcher {
+interface RedisWatcher {
   /** Called when Redis answers, at the start and after each outage. */
   onUp(facts: RedisFacts): void;
   /** Called once for each outage. */

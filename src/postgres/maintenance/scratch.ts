@@ -3,7 +3,7 @@ import { describeError, OperatorError } from "../../errors.ts";
 import { connectPostgres, type PostgresOptions } from "../connection.ts";
 
 /** An empty database for a test, beside the one that the settings name. */
-export interface ScratchDatabase {
+interface ScratchDatabase {
   name: string;
   /** Removes the database, and ends the connections to it. */
   drop(): Promise<void>;
