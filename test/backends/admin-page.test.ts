@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { once } from "node:events";
-import { writeFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
@@ -64,22 +64,20 @@ async function openView(page: Page, url: string, view: string): Promise<void> {
   await until(async () => (await page.locator(".skeleton").count()) === 0);
 }
 
+const APP = join(import.meta.dirname, "../../src/admin/page/app.tsx");
+
+/** The views that the page has a name for, e.g. `events`. */
+function namedViews(): string[] {
+  const [, views = ""] = /\bVIEWS\b[^{]*\{([^}]*)\}/.exec(readFileSync(APP, "utf8")) ?? [];
+  return [...views.matchAll(/^\s*"?([\w-]+)"?: \w+,$/gm)].map(([, name = ""]) => name);
+}
+
+/** The page opens with the last one. */
 const VIEWS = [
-  "#/events",
+  ...namedViews().map((name) => `#/${name === "add-source" ? `${name}?preset=stripe` : name}`),
   "#/events/evt_3",
-  "#/dead-letters",
-  "#/refused",
   "#/routes/shop",
   "#/sources/default",
-  "#/explain",
-  "#/routes",
-  "#/sources",
-  "#/add-source?preset=stripe",
-  "#/outages",
-  "#/alerts",
-  "#/tokens",
-  "#/denied",
-  "#/session",
   "#/",
 ];
 
