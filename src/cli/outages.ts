@@ -1,16 +1,15 @@
 import { readEnvironment } from "../config/env-file.ts";
-import { readSources } from "../config/sources.ts";
+import { readSettings } from "../config/settings.ts";
 import { durationText } from "../lib/figures.ts";
-import { isoTime } from "../lib/iso-time.ts";
+import type { OutputOf } from "../operations/operation.ts";
 import { listed } from "../operations/outages.ts";
 import { isLockHeld } from "../sqlite/data-dir.ts";
-import { readOutages } from "../webhook/outages/read.ts";
-import { outageJson, outageText } from "../webhook/outages/report.ts";
-import { operateThere } from "./operate.ts";
-import { parseTime } from "./option-values.ts";
+import type { OutageKind } from "../webhook/outages/outage.ts";
+import { outageText } from "../webhook/outages/report.ts";
+import { withPerformer } from "./operate.ts";
+import { timeOption } from "./option-values.ts";
 import { printData, printJson, say } from "./output.ts";
-import { type RemoteOptions, remoteServer } from "./remote.ts";
-import { withStores } from "./stores.ts";
+import type { RemoteOptions } from "./remote.ts";
 import { timeFormat } from "./time.ts";
 
 interface OutagesOptions extends RemoteOptions {
@@ -21,35 +20,47 @@ interface OutagesOptions extends RemoteOptions {
 
 /** Prints when deliveries could not be taken, why, and what that means for each source. */
 export async function runOutages(options: OutagesOptions): Promise<void> {
-  const server = remoteServer(options);
-  if (server !== null) {
-    const now = Date.now();
-    const since = isoTime(parseTime("--since", options.since, now));
-    return printOutages((await operateThere(server, listed, { since })).items, now, options);
-  }
-  const sources = readSources(readEnvironment());
-  await withStores(async ({ outages, catchUps, now: clock, settings: { DATABASE_URL, DATA_DIR } }) => {
-    const now = clock();
-    const isServed = DATABASE_URL === undefined && isLockHeld(DATA_DIR);
-    const ongoing = isServed ? "store" : "stopped";
-    const limits = { since: parseTime("--since", options.since, now), now, ongoing } as const;
-    const reports = await readOutages({ outages, catchUps }, sources, limits);
-    printOutages(reports.map(outageJson), now, options);
-  });
+  await withPerformer(
+    options,
+    async ({ perform, now }) => {
+      const askedAt = now();
+      const { items } = await perform(listed, { since: timeOption("--since", options.since, askedAt) });
+      printOutages(items, { askedAt, answeredAt: now() }, options);
+    },
+    { ongoingOutage },
+  );
 }
 
-type OutageItem = ReturnType<typeof outageJson>;
+/** An outage without heartbeats: of the store if a server runs on it. */
+function ongoingOutage(): OutageKind {
+  const { DATABASE_URL, DATA_DIR } = readSettings(readEnvironment(), ["DATABASE_URL", "DATA_DIR"]);
+  return DATABASE_URL === undefined && isLockHeld(DATA_DIR) ? "store" : "stopped";
+}
 
-function printOutages(items: readonly OutageItem[], now: number, { utc, json }: OutagesOptions): void {
-  const format = timeFormat(utc, now);
+type OutageItem = OutputOf<typeof listed>["items"][number];
+
+interface Times {
+  askedAt: number;
+  answeredAt: number;
+}
+
+function printOutages(items: readonly OutageItem[], times: Times, { utc, json }: OutagesOptions): void {
+  const format = timeFormat(utc, times.askedAt);
   if (json) printJson(items);
   else if (items.length === 0) say("Deliveries could always be taken in this time.");
-  else for (const item of items) printOutage(item, now, format);
+  else for (const item of items) printOutage(item, times, format);
 }
 
-function printOutage({ kind, from, to, sources }: OutageItem, now: number, format: (at: number) => string): void {
-  const what = outageText({ kind, from: Date.parse(from), to: Date.parse(to) });
-  printData(`${from} to ${to === isoTime(now) ? "now" : to}: ${what}`);
+function printOutage(
+  { kind, from, to, sources }: OutageItem,
+  { askedAt, answeredAt }: Times,
+  format: (at: number) => string,
+): void {
+  const end = Date.parse(to);
+  const what = outageText({ kind, from: Date.parse(from), to: end });
+  // One that goes on ends at the time of the answer.
+  const isOngoing = end >= askedAt && end <= answeredAt;
+  printData(`${from} to ${isOngoing ? "now" : to}: ${what}`);
   for (const { name, resends, resendsForSeconds, until, missed, remedy } of sources) {
     const found = missed === null ? "" : `; a catch-up has found ${missed} missed`;
     const doing = remedy === null ? "" : ` → ${remedy}`;

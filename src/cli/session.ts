@@ -1,11 +1,9 @@
 import { userIdProblem } from "../config/settings.ts";
 import { OperatorError } from "../errors.ts";
-import { isoTime } from "../lib/iso-time.ts";
 import { revoke, shown } from "../operations/session.ts";
-import { commandConfiguration, operate, operateThere } from "./operate.ts";
+import { commandConfiguration, operate } from "./operate.ts";
 import { printData, printJson, say, sayOrLog } from "./output.ts";
-import { type RemoteOptions, remoteServer } from "./remote.ts";
-import { withStores } from "./stores.ts";
+import type { RemoteOptions } from "./remote.ts";
 
 interface SessionOptions {
   json?: boolean;
@@ -17,25 +15,10 @@ export async function runSessionShow(
   { json, ...remote }: SessionOptions & RemoteOptions,
 ): Promise<void> {
   requireUserId(userId);
-  const server = remoteServer(remote);
-  if (server !== null) {
-    const { userId: user, sid, expiresAt } = await operateThere(server, shown, {});
-    if (userId !== undefined && userId !== user)
-      throw new OperatorError({ found: `The user of the server is ${user}`, remedy: "leave the user id out" });
-    return printSession(user, { sid, expiresAt }, json);
-  }
-  const user = userId ?? commandConfiguration.userId();
-  await withStores(async ({ sessions }) => {
-    const { sid = null, expiresAt = null } = (await sessions.find(user)) ?? {};
-    printSession(user, { sid, expiresAt: isoTime(expiresAt) }, json);
-  });
-}
-
-function printSession(
-  user: string,
-  { sid, expiresAt }: { sid: string | null; expiresAt: string | null },
-  json: boolean | undefined,
-): void {
+  const own = userId === undefined ? {} : { userId: () => userId };
+  const { userId: user, sid, expiresAt } = await operate(shown, {}, remote, own);
+  if (userId !== undefined && userId !== user)
+    throw new OperatorError({ found: `The user of the server is ${user}`, remedy: "leave the user id out" });
   if (json) printJson({ userId: user, active: sid !== null, sid, expiresAt });
   else if (sid !== null) printData(`user ${user} has session ${sid} until ${expiresAt}`);
   else printData(`user ${user} has no active session`);

@@ -1,11 +1,11 @@
 import { readEnvironment } from "../config/env-file.ts";
 import { remedyAt, SERVICE_FOLDER } from "../config/service.ts";
-import { readSources } from "../config/sources.ts";
 import { isoTime } from "../lib/iso-time.ts";
-import { listed, sourceItems } from "../operations/sources.ts";
+import type { OutputOf } from "../operations/operation.ts";
+import { type ListContext, listed } from "../operations/sources.ts";
 import type { ReceivedSecret } from "../webhook/intake/source-store.ts";
 import { noteChange } from "./make-change.ts";
-import { operateThere } from "./operate.ts";
+import { commandConfiguration, operateThere } from "./operate.ts";
 import { printData, printJson, say } from "./output.ts";
 import { type RemoteOptions, remoteServer } from "./remote.ts";
 import { withStoresIfAny } from "./stores.ts";
@@ -29,21 +29,24 @@ interface ListOptions extends RemoteOptions {
 export async function runSourcesList({ utc, json, ...remote }: ListOptions): Promise<void> {
   const server = remoteServer(remote);
   if (server !== null) return print((await operateThere(server, listed, {})).items, [], { utc, json });
-  const environment = readEnvironment();
-  const configured = readSources(environment);
-  const isStored = await withStoresIfAny(environment, async (stores) => {
+  const itemsIn = async (stores: ListContext["stores"]) =>
+    (await listed.run({ ...commandConfiguration, stores }, {})).items;
+  const isStored = await withStoresIfAny(readEnvironment(), async (stores) => {
     const { sources: store } = stores;
-    const sources = sourceItems(configured, await store.list(), Date.now());
+    const sources = await itemsIn(stores);
     const received = (await store.keptSecrets()).filter(({ source }) => sources.some(({ name }) => name === source));
     for (const name of new Set(received.map(({ source }) => source)))
       await noteChange(stores, "source.secret", { source: name });
     print(sources, received, { utc, json });
     if (received.length > 0) await store.forgetSecrets(received);
   });
-  if (!isStored) print(sourceItems(configured, [], Date.now()), [], { utc, json });
+  if (!isStored) print(await itemsIn(NOTHING_STORED), [], { utc, json });
 }
 
-type SourceItem = ReturnType<typeof sourceItems>[number];
+/** Before the first start of a server. */
+const NOTHING_STORED = { sources: { list: async () => [] }, now: Date.now };
+
+type SourceItem = OutputOf<typeof listed>["items"][number];
 
 function print(
   sources: readonly SourceItem[],

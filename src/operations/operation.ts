@@ -13,6 +13,7 @@ import type { CatchUpResult } from "../webhook/catch-up/run.ts";
 import type { RawRequest, SentTo } from "../webhook/held/raw-request.ts";
 import type { Admission } from "../webhook/intake/admission.ts";
 import type { RecentRefusal } from "../webhook/intake/refusals.ts";
+import type { OutageKind } from "../webhook/outages/outage.ts";
 import type { Source } from "../webhook/source.ts";
 import type { Route } from "../worker/route.ts";
 import type { ShadowRoute } from "../worker/shadow/shadows.ts";
@@ -41,6 +42,8 @@ export interface OperationConfiguration {
   testNotifiers(): Promise<NotifierTest[]>;
   /** Whether the breaker of this server lets a route through. A command knows only what servers have stored. */
   isAvailable(route: string): boolean;
+  /** The kind of an outage that goes on, if there are no heartbeats any more. A server gives them, and has none. */
+  ongoingOutage?: () => OutageKind;
 }
 
 /** What operations use, in a server and in a command. */
@@ -85,6 +88,9 @@ export interface ServerContext extends OperationContext {
     add(source: NewSource): { file: string; backup: string | null; url: string };
   };
 }
+
+/** What operations use in a server and in a command, and these members where a server runs them. */
+export type ContextWith<Member extends keyof ServerContext> = OperationContext & Partial<Pick<ServerContext, Member>>;
 
 /** How a captured request came. */
 interface CapturedArrival {

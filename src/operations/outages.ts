@@ -5,7 +5,7 @@ import type { CatchUpResult } from "../webhook/catch-up/run.ts";
 import { readOutages, readReach } from "../webhook/outages/read.ts";
 import { outageJson } from "../webhook/outages/report.ts";
 import { count, cursor, text, time, timestamp } from "./fields.ts";
-import { change, reading, type ServerContext } from "./operation.ts";
+import { type ContextWith, change, reading, type ServerContext } from "./operation.ts";
 
 const resends = v.pipe(
   v.picklist(["automatic", "manual", "unknown"]),
@@ -80,18 +80,19 @@ export const listed = reading({
   summary: "Lists the times in which no delivery could be taken, and what each means for the sources.",
   input: v.object({ since: v.optional(time) }),
   output: OutagesAnswer,
-  async run({ stores, sources: configured, catchUps }: ServerContext, { since = 0 }) {
+  async run({ stores, sources: configured, ongoingOutage, catchUps }: ContextWith<"catchUps">, { since = 0 }) {
     const sources = configured();
-    const reports = await readOutages(stores, sources, { since, now: stores.now() });
+    const limits = { since, now: stores.now(), ...(ongoingOutage && { ongoing: ongoingOutage() }) };
+    const reports = await readOutages(stores, sources, limits);
     const reach = await Promise.all(sources.map((source) => readReach(stores.catchUps, source)));
     return {
       items: reports.map(outageJson),
       sources: reach.map(({ ranAt, coveredUntil, ...source }) => ({
         ...source,
-        running: catchUps.isRunning(source.name),
+        running: catchUps?.isRunning(source.name) ?? false,
         ranAt: isoTime(ranAt),
         coveredUntil: isoTime(coveredUntil),
-        last: countsOf(catchUps.lastResult(source.name)),
+        last: countsOf(catchUps?.lastResult(source.name) ?? null),
       })),
       cursor: null,
     };

@@ -1,11 +1,11 @@
 import * as v from "valibot";
 import { isoTime } from "../lib/iso-time.ts";
 import { timestamp } from "./fields.ts";
-import { change, reading, type ServerContext } from "./operation.ts";
+import { type ContextWith, change, reading } from "./operation.ts";
 
 export const SessionAnswer = v.object({
   userId: v.string(),
-  email: v.string(),
+  email: v.nullable(v.string()),
   sid: v.nullable(v.string()),
   network: v.nullable(v.string()),
   userAgent: v.nullable(v.string()),
@@ -18,11 +18,11 @@ export const shown = reading({
   summary: "Shows who is logged in, and from where.",
   input: v.object({}),
   output: SessionAnswer,
-  async run({ stores: { sessions }, userId: userIdOf, email }: ServerContext) {
+  async run({ stores: { sessions }, userId: userIdOf, email }: ContextWith<"email">) {
     const userId = userIdOf();
     const { sid = null, expiresAt = null, origin } = (await sessions.find(userId)) ?? {};
     const { network = null, userAgent = null } = origin ?? {};
-    return { userId, email, sid, network, userAgent, expiresAt: isoTime(expiresAt) };
+    return { userId, email: email ?? null, sid, network, userAgent, expiresAt: isoTime(expiresAt) };
   },
 });
 

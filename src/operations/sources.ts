@@ -1,11 +1,12 @@
 import * as v from "valibot";
 import { silenceOf } from "../alerts/rules.ts";
 import { isoTime } from "../lib/iso-time.ts";
+import type { Stores } from "../stores.ts";
 import type { SourceRecord } from "../webhook/intake/source-store.ts";
 import { rotationFindings } from "../webhook/secrets/rotation.ts";
 import type { Source } from "../webhook/source.ts";
 import { count, cursor, timestamp } from "./fields.ts";
-import { reading, type ServerContext } from "./operation.ts";
+import { type ContextWith, reading } from "./operation.ts";
 
 export const SourceItem = v.object({
   name: v.string(),
@@ -31,7 +32,7 @@ export const SourceItem = v.object({
 export const SourcesAnswer = v.object({ items: v.array(SourceItem), cursor });
 
 /** The sources with what is known of them, but where the sender delivers. */
-export function sourceItems(sources: readonly Source[], records: readonly SourceRecord[], now: number) {
+function sourceItems(sources: readonly Source[], records: readonly SourceRecord[], now: number) {
   const byName = new Map(records.map((record) => [record.source, record]));
   return sources.map((source) => {
     const { name, path, preset, secrets, keys = [], expectEveryMs = null, keepRejected } = source;
@@ -54,14 +55,21 @@ export function sourceItems(sources: readonly Source[], records: readonly Source
   });
 }
 
+/** There may be no stores yet. */
+export type ListContext = Pick<ContextWith<"addresses">, "sources" | "addresses"> & {
+  stores: { sources: Pick<Stores["sources"], "list">; now(): number };
+};
+
 export const listed = reading({
   path: "sources",
   scope: "events:read",
   summary: "Lists the sources with what they have received and refused. Secrets are named, and not shown.",
   input: v.object({}),
   output: SourcesAnswer,
-  async run({ stores, sources, addresses }: ServerContext) {
+  async run({ stores, sources, addresses }: ListContext) {
     const items = sourceItems(sources(), await stores.sources.list(), stores.now());
-    return { items: items.map((source) => ({ ...source, url: addresses.public + source.path })), cursor: null };
+    // A command does not know where the server is reached.
+    const base = addresses?.public ?? "";
+    return { items: items.map((source) => ({ ...source, url: base + source.path })), cursor: null };
   },
 });
