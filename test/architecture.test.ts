@@ -78,7 +78,7 @@ const PACKAGES: Record<string, RegExp> = {
   yaml: /^config\/file\/yaml-document\.ts$/,
   "@valibot/to-json-schema": /^(?:config\/file\/json-schema|http\/openapi)\.ts$/,
   valibot:
-    /^(?:config\/|http\/|operations\/|auth\/browser\/(?:verify|account)\.ts$|[a-z]+\/(?:browser\/|host\/|handshakes\/)?endpoints\.ts$|admin\/page\/answers\.ts$)/,
+    /^(?:config\/|http\/|operations\/|auth\/browser\/(?:verify|account)\.ts$|[a-z]+\/(?:browser\/|host\/|handshakes\/)?endpoints\.ts$)/,
   jsonata: /^worker\/transform\/load-jsonata\.ts$/,
   esbuild: /^platform\/page-bundle\.ts$/,
   preact: /^admin\/page\//,

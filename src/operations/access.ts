@@ -3,7 +3,7 @@ import { isoTime } from "../lib/iso-time.ts";
 import { count, cursor, timestamp } from "./fields.ts";
 import { reading, type ServerContext } from "./operation.ts";
 
-export const DenialItem = v.object({
+const DenialItem = v.object({
   at: timestamp,
   method: v.string(),
   host: v.nullable(v.string()),

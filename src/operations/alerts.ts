@@ -7,7 +7,7 @@ import { isoTime } from "../lib/iso-time.ts";
 import { count, cursor, forMs, text, timestamp } from "./fields.ts";
 import { change, reading } from "./operation.ts";
 
-export const AlertItem = v.object({
+const AlertItem = v.object({
   id: v.string(),
   name: v.string(),
   title: v.string(),
@@ -29,7 +29,7 @@ const SilenceItem = v.object({
   until: timestamp,
 });
 
-export const AlertsAnswer = v.object({ items: v.array(AlertItem), silences: v.array(SilenceItem), cursor });
+const AlertsAnswer = v.object({ items: v.array(AlertItem), silences: v.array(SilenceItem), cursor });
 
 const SilenceBody = v.object({
   name: v.optional(v.pipe(text, v.description("Default: every alert."))),
@@ -38,7 +38,7 @@ const SilenceBody = v.object({
   forMs,
 });
 
-export const TestedAnswer = v.object({
+const TestedAnswer = v.object({
   items: v.array(v.object({ name: v.string(), kind: v.string(), sent: v.boolean(), error: v.nullable(v.string()) })),
 });
 

@@ -19,7 +19,7 @@ const AuditQuery = v.object({
   ),
 });
 
-export const AuditAnswer = v.object({
+const AuditAnswer = v.object({
   items: v.array(
     v.object({
       number: count,

@@ -26,26 +26,33 @@ export type AdminParts = AdminGuard & {
   context: ServerContext;
 };
 
+/** Every operation. */
+const OPERATIONS = [
+  ...[status, stats],
+  ...[routes.listed, routes.shown, routes.pause, routes.resume, routes.tryNow],
+  ...[events.listed, events.ids, events.shown],
+  ...[replay, discard, erase, prune],
+  ...[audit.listed, audit.ends],
+  ...[jobs.listed, jobs.errors],
+  sources.listed,
+  ...[shadows.listed, shadows.differences, shadows.reset],
+  ...[held.listed, held.refusals, held.shown, held.reverify, held.remove, held.explain],
+  ...[setup.presets, setup.preset, setup.secret, setup.sendSample, setup.draft, setup.add],
+  ...[alerts.listed, alerts.silence, alerts.unsilence, alerts.test],
+  ...[outages.listed, outages.catchUp],
+  ...[session.shown, session.revoke],
+  ...[tokens.listed, tokens.create, tokens.revoke],
+  access.denials,
+] as const;
+
+/** The type of any of them, by which the page knows what a path takes and answers. */
+export type DeclaredOperation = (typeof OPERATIONS)[number];
+
 /** The API of the page, for the logged-in user. */
 export function adminEndpoints(parts: AdminParts): Endpoint[] {
-  const endpoint = (one: Operation<ServerContext>) => endpointOf(parts, parts.context, one);
   return [
-    ...[status, stats].map(endpoint),
-    ...[routes.listed, routes.shown, routes.pause, routes.resume, routes.tryNow].map(endpoint),
-    ...[events.listed, events.ids, events.shown].map(endpoint),
+    ...OPERATIONS.map((one: Operation<ServerContext>) => endpointOf(parts, parts.context, one)),
     events.payloadEndpoint(parts, parts.context),
-    ...[replay, discard, erase, prune].map(endpoint),
-    ...[audit.listed, audit.ends].map(endpoint),
-    ...[jobs.listed, jobs.errors].map(endpoint),
-    endpoint(sources.listed),
-    ...[shadows.listed, shadows.differences, shadows.reset].map(endpoint),
-    ...[held.listed, held.refusals, held.shown, held.reverify, held.remove, held.explain].map(endpoint),
     listenEndpoint(parts, parts.context),
-    ...[setup.presets, setup.preset, setup.secret, setup.sendSample, setup.draft, setup.add].map(endpoint),
-    ...[alerts.listed, alerts.silence, alerts.unsilence, alerts.test].map(endpoint),
-    ...[outages.listed, outages.catchUp].map(endpoint),
-    ...[session.shown, session.revoke].map(endpoint),
-    ...[tokens.listed, tokens.create, tokens.revoke].map(endpoint),
-    endpoint(access.denials),
   ];
 }

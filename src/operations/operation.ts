@@ -125,9 +125,9 @@ interface Audited<Input, Output> {
 /** The outcome of a change that is made or not. */
 export const ifChanged = ({ changed }: { changed: boolean }) => (changed ? {} : null);
 
-interface Described<Context, Input extends InputSchema, Output extends v.GenericSchema> {
+interface Described<Context, Input extends InputSchema, Output extends v.GenericSchema, Path extends string> {
   /** Below `/admin/api/`. */
-  path: string;
+  path: Path;
   scope: Scope;
   summary: string;
   input: Input;
@@ -138,14 +138,14 @@ interface Described<Context, Input extends InputSchema, Output extends v.Generic
 }
 
 /** An operation that only reads. The members of its input are texts, as in a query. */
-interface Reading<Context, Input extends InputSchema, Output extends v.GenericSchema>
-  extends Described<Context, Input, Output> {
+interface Reading<Context, Input extends InputSchema, Output extends v.GenericSchema, Path extends string = string>
+  extends Described<Context, Input, Output, Path> {
   kind: "reading";
 }
 
 /** An operation that changes something. */
-interface Change<Context, Input extends InputSchema, Output extends v.GenericSchema>
-  extends Described<Context, Input, Output> {
+interface Change<Context, Input extends InputSchema, Output extends v.GenericSchema, Path extends string = string>
+  extends Described<Context, Input, Output, Path> {
   kind: "change";
   /** The most that the body of a request may have. */
   limitBytes?: number;
@@ -172,11 +172,21 @@ export function readInput(one: Operation, given: object): Record<string, unknown
 }
 
 /** Declares an operation that only reads. */
-export const reading = <Input extends InputSchema, Output extends v.GenericSchema, Context = OperationContext>(
-  one: Omit<Reading<Context, Input, Output>, "kind">,
-): Reading<Context, Input, Output> => ({ kind: "reading", ...one });
+export const reading = <
+  Input extends InputSchema,
+  Output extends v.GenericSchema,
+  Path extends string,
+  Context = OperationContext,
+>(
+  one: Omit<Reading<Context, Input, Output, Path>, "kind">,
+): Reading<Context, Input, Output, Path> => ({ kind: "reading", ...one });
 
 /** Declares an operation that changes something. */
-export const change = <Input extends InputSchema, Output extends v.GenericSchema, Context = OperationContext>(
-  one: Omit<Change<Context, Input, Output>, "kind">,
-): Change<Context, Input, Output> => ({ kind: "change", ...one });
+export const change = <
+  Input extends InputSchema,
+  Output extends v.GenericSchema,
+  Path extends string,
+  Context = OperationContext,
+>(
+  one: Omit<Change<Context, Input, Output, Path>, "kind">,
+): Change<Context, Input, Output, Path> => ({ kind: "change", ...one });

@@ -65,7 +65,7 @@ const ReachableSource = v.object({
   ),
 });
 
-export const OutagesAnswer = v.object({ items: v.array(OutageItem), sources: v.array(ReachableSource), cursor });
+const OutagesAnswer = v.object({ items: v.array(OutageItem), sources: v.array(ReachableSource), cursor });
 
 /** What a catch-up has done, without why it was broken off. */
 function countsOf(result: CatchUpResult | null): v.InferInput<typeof CaughtUp> | null {

@@ -28,7 +28,7 @@ export const RouteItem = v.object({
 
 const milliseconds = v.pipe(count, v.description("Milliseconds."));
 
-export const RouteAnswer = v.object({
+const RouteAnswer = v.object({
   name: v.string(),
   sources: v.pipe(v.nullable(v.array(v.string())), v.description("Null: all.")),
   types: v.pipe(v.array(v.string()), v.description("Empty: all.")),

@@ -3,7 +3,7 @@ import { isoTime } from "../lib/iso-time.ts";
 import { timestamp } from "./fields.ts";
 import { type ContextWith, change, reading } from "./operation.ts";
 
-export const SessionAnswer = v.object({
+const SessionAnswer = v.object({
   userId: v.string(),
   email: v.nullable(v.string()),
   sid: v.nullable(v.string()),

@@ -18,10 +18,10 @@ const PresetItem = v.object({
   docs: v.string(),
   needs: v.array(v.string()),
 });
-export const PresetsAnswer = v.object({ items: v.array(PresetItem), cursor });
+const PresetsAnswer = v.object({ items: v.array(PresetItem), cursor });
 
 const fact = v.nullable(v.object({ is: v.unknown(), source: v.string() }));
-export const PresetAnswer = v.object({
+const PresetAnswer = v.object({
   ...PresetItem.entries,
   covers: v.picklist(["body", "part", "none"]),
   note: v.nullable(v.string()),
@@ -31,8 +31,8 @@ export const PresetAnswer = v.object({
 });
 
 const SourceBody = v.object({ source: text });
-export const SecretAnswer = v.object({ name: v.string(), value: v.string() });
-export const SentAnswer = v.object({
+const SecretAnswer = v.object({ name: v.string(), value: v.string() });
+const SentAnswer = v.object({
   status: count,
   answer: v.string(),
   eventId: v.pipe(v.nullable(v.string()), v.description("Null unless it was stored.")),
@@ -52,7 +52,7 @@ const NewSourceBody = v.object({
   ),
 });
 
-export const DraftAnswer = v.object({
+const DraftAnswer = v.object({
   lines: v.array(v.string()),
   needs: v.array(v.object({ is: v.string(), variable: v.string() })),
   url: v.pipe(v.string(), v.description("What to enter at the provider.")),
@@ -60,7 +60,7 @@ export const DraftAnswer = v.object({
   faults: v.array(v.string()),
   writable: v.pipe(v.boolean(), v.description("Whether `CONFIG_WRITE` is on.")),
 });
-export const AddedAnswer = v.object({ file: v.string(), backup: v.nullable(v.string()), url: v.string() });
+const AddedAnswer = v.object({ file: v.string(), backup: v.nullable(v.string()), url: v.string() });
 
 const itemOf = (name: string, provider: Provider) => {
   const { title, docs, needs } = describeProvider(name, provider);

@@ -4,7 +4,7 @@ import { isoTime } from "../lib/iso-time.ts";
 import { count, cursor, text, timestamp } from "./fields.ts";
 import { change, ifChanged, type OperationContext, reading } from "./operation.ts";
 
-export const ShadowsAnswer = v.object({
+const ShadowsAnswer = v.object({
   items: v.array(
     v.object({
       name: v.string(),
@@ -20,7 +20,7 @@ export const ShadowsAnswer = v.object({
   cursor,
 });
 
-export const DifferencesAnswer = v.object({
+const DifferencesAnswer = v.object({
   items: v.array(
     v.object({
       source: v.string(),

@@ -8,7 +8,7 @@ import type { Source } from "../webhook/source.ts";
 import { count, cursor, timestamp } from "./fields.ts";
 import { type ContextWith, reading } from "./operation.ts";
 
-export const SourceItem = v.object({
+const SourceItem = v.object({
   name: v.string(),
   path: v.string(),
   url: v.pipe(v.string(), v.description("Where the sender delivers.")),
@@ -29,7 +29,7 @@ export const SourceItem = v.object({
   silent: v.pipe(v.boolean(), v.description("Whether nothing came for longer than `expectEvery`.")),
 });
 
-export const SourcesAnswer = v.object({ items: v.array(SourceItem), cursor });
+const SourcesAnswer = v.object({ items: v.array(SourceItem), cursor });
 
 /** The sources with what is known of them, but where the sender delivers. */
 function sourceItems(sources: readonly Source[], records: readonly SourceRecord[], now: number) {

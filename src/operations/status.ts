@@ -10,7 +10,7 @@ import { count, text, time, timestamp } from "./fields.ts";
 import { reading, type ServerContext } from "./operation.ts";
 import { RouteItem, readRoutes } from "./routes.ts";
 
-export const StatusAnswer = v.object({
+const StatusAnswer = v.object({
   version: v.string(),
   startedAt: timestamp,
   store: v.picklist(["sqlite", "postgres"]),
@@ -64,7 +64,7 @@ const COUNTS = {
 };
 const latency = v.nullable(v.object({ p50: count, p95: count, p99: count }));
 
-export const StatsAnswer = v.object({
+const StatsAnswer = v.object({
   since: timestamp,
   until: timestamp,
   step: v.picklist(STEPS),

@@ -16,7 +16,7 @@ const TokenItem = v.object({
   lastNetwork: v.nullable(v.string()),
 });
 
-export const TokensAnswer = v.object({ items: v.array(TokenItem), cursor });
+const TokensAnswer = v.object({ items: v.array(TokenItem), cursor });
 
 const TokenBody = v.object({
   name: text,
@@ -29,7 +29,7 @@ const TokenBody = v.object({
   ),
 });
 
-export const CreatedAnswer = v.object({
+const CreatedAnswer = v.object({
   ...TokenItem.entries,
   token: v.pipe(v.string(), v.description("The value. It is shown here only.")),
 });

@@ -4,13 +4,13 @@ import { join } from "node:path";
 import { suite, type TestContext, test } from "node:test";
 import * as v from "valibot";
 import { MAX_FOR_MS } from "../../src/events/limits.ts";
-import { AlertsAnswer } from "../../src/operations/alerts.ts";
+import { listed as listedAlerts } from "../../src/operations/alerts.ts";
 import { discard } from "../../src/operations/discard.ts";
 import * as events from "../../src/operations/events.ts";
 import * as jobs from "../../src/operations/jobs.ts";
-import { SessionAnswer } from "../../src/operations/session.ts";
-import { SourcesAnswer } from "../../src/operations/sources.ts";
-import { StatsAnswer, StatusAnswer } from "../../src/operations/status.ts";
+import { shown as shownSession } from "../../src/operations/session.ts";
+import { listed as listedSources } from "../../src/operations/sources.ts";
+import * as state from "../../src/operations/status.ts";
 import { type Answer, ask, assertProblem, deliver, event, logIn, post } from "../helpers/client.ts";
 import { EMAIL } from "../helpers/credentials.ts";
 import { type Server, startServer } from "../helpers/server.ts";
@@ -197,15 +197,15 @@ export function adminApiSuite(store: string, settings: (t: TestContext) => Promi
     test("tells the status of the server, its routes and its sources", async (t) => {
       const { server, get } = await startAdmin(t, await settings(t));
       await deliver(server, event("evt_1"));
-      await until(async () => shaped(StatusAnswer, await get("status")).events.processed === 1);
-      const { routes, paused, events } = shaped(StatusAnswer, await get("status"));
+      await until(async () => shaped(state.status.output, await get("status")).events.processed === 1);
+      const { routes, paused, events } = shaped(state.status.output, await get("status"));
       assert.deepEqual([paused, events.queued, events.oldestQueuedAt], [null, 0, null]);
       assert.deepEqual(
         routes.map(({ name, configured, processed, available }) => [name, configured, processed, available]),
         [["all", true, 1, true]],
       );
-      await until(async () => shaped(SourcesAnswer, await get("sources")).items[0]?.received === 1);
-      const { items } = shaped(SourcesAnswer, await get("sources"));
+      await until(async () => shaped(listedSources.output, await get("sources")).items[0]?.received === 1);
+      const { items } = shaped(listedSources.output, await get("sources"));
       assert.deepEqual(
         items.map(({ name, path, secrets }) => [name, path, secrets]),
         [
@@ -219,7 +219,7 @@ export function adminApiSuite(store: string, settings: (t: TestContext) => Promi
       const { server, get } = await startAdmin(t, await settings(t));
       const file = join(server.dir, "authserve.yaml");
       const text = readFileSync(file, "utf8");
-      const fault = async () => shaped(StatusAnswer, await get("status")).configFault;
+      const fault = async () => shaped(state.status.output, await get("status")).configFault;
       assert.equal(await fault(), null);
       writeFileSync(file, text.replace("retry:", "rety:"));
       const found = await until(fault);
@@ -258,7 +258,7 @@ export function adminApiSuite(store: string, settings: (t: TestContext) => Promi
       await deliver(server, event("evt_1"));
       await deliver(server, event("evt_2"), { "X-Signature": "00".repeat(32) });
       await deliver(server, { id: "evt_3", type: "order.refused" });
-      const stats = async (query = "") => shaped(StatsAnswer, await get(`stats?${query}`));
+      const stats = async (query = "") => shaped(state.stats.output, await get(`stats?${query}`));
       await until(async () => {
         const { total } = await stats();
         return total.duplicate + total.refused + total.processed + total.deadLettered === 4;
@@ -302,7 +302,7 @@ export function adminApiSuite(store: string, settings: (t: TestContext) => Promi
     test("lists alerts with their silences", async (t) => {
       const { server, get } = await startAdmin(t, await settings(t));
       await deliver(server, { id: "evt_1", type: "order.refused" });
-      const alerts = async () => shaped(AlertsAnswer, await get("alerts")).items;
+      const alerts = async () => shaped(listedAlerts.output, await get("alerts")).items;
       const [alert] = await until(async () => ((await alerts()).length > 0 ? alerts() : null));
       assert.deepEqual([alert?.name, alert?.state, alert?.silencedUntil], ["AuthserveDeadLetters", "firing", null]);
       await server.run(["alerts", "silence", "DeadLetters", "--for", "1h"]);
@@ -330,17 +330,17 @@ export function adminApiSuite(store: string, settings: (t: TestContext) => Promi
       const change = async (action: string) => (await send(`routes/${action}`, { route: "all" })).json.changed;
       assert.deepEqual([await change("pause"), await change("pause")], [true, false]);
       await deliver(server, event("evt_1"));
-      const [route] = shaped(StatusAnswer, await get("status")).routes;
+      const [route] = shaped(state.status.output, await get("status")).routes;
       assert.ok(route?.pausedAt);
       assert.equal(route.handler, "http");
       assert.equal(await change("resume"), true);
-      await until(async () => shaped(StatusAnswer, await get("status")).events.processed === 1);
+      await until(async () => shaped(state.status.output, await get("status")).events.processed === 1);
       assertProblem(await send("routes/pause", { route: "nope" }), 404, "not_found");
     });
 
     test("pauses a route until a time, after which it is not paused", async (t) => {
       const { get, send } = await startAdmin(t, await settings(t));
-      const pause = async () => shaped(StatusAnswer, await get("status")).routes[0];
+      const pause = async () => shaped(state.status.output, await get("status")).routes[0];
       await send("routes/pause", { route: "all", forMs: 3_600_000 });
       const { pausedAt, pausedUntil } = (await pause()) ?? {};
       assert.equal(Date.parse(String(pausedUntil)) - Date.parse(String(pausedAt)), 3_600_000);
@@ -363,7 +363,7 @@ export function adminApiSuite(store: string, settings: (t: TestContext) => Promi
 
     test("shows who is logged in, and ends the session", async (t) => {
       const { get, send } = await startAdmin(t, await settings(t));
-      const session = shaped(SessionAnswer, await get("session"));
+      const session = shaped(shownSession.output, await get("session"));
       assert.deepEqual([session.email, session.network], [EMAIL, "127.0.0.0/24"]);
       assert.deepEqual((await send("session/revoke", {})).json, { revoked: true });
       assertProblem(await get("session"), 401, "session_invalidated");

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { suite, test } from "node:test";
 import * as v from "valibot";
 import { newToken } from "../../src/auth/machine-tokens/form.ts";
-import { CreatedAnswer, TokensAnswer } from "../../src/operations/tokens.ts";
+import * as tokens from "../../src/operations/tokens.ts";
 import { startAdmin } from "../contract/admin-api.ts";
 import { ask, assertProblem, logIn, logOut, me, post } from "../helpers/client.ts";
 import { EMAIL } from "../helpers/credentials.ts";
@@ -307,13 +307,13 @@ suite("the tokens", () => {
   test("are created, shown once, listed and revoked in the API of the page", async (t) => {
     const { server, get: read, send } = await startAdmin(t);
     const answer = await send("tokens", { name: "ci", scopes: ["verify", "events:read"] });
-    const { token, ...item } = v.parse(CreatedAnswer, answer.json);
+    const { token, ...item } = v.parse(tokens.create.output, answer.json);
     assert.deepEqual([item.name, item.scopes], ["ci", ["events:read", "verify"]]);
     assert.equal(Date.parse(String(item.expiresAt)) - Date.parse(item.createdAt), 90 * 86_400_000);
     assert.equal((await get(server, "/auth/verify", token)).status, 200);
     const listed = await read("tokens");
     assert.ok(!listed.text.includes(token));
-    const network = async () => v.parse(TokensAnswer, (await read("tokens")).json).items[0]?.lastNetwork;
+    const network = async () => v.parse(tokens.listed.output, (await read("tokens")).json).items[0]?.lastNetwork;
     assert.equal(await until(network), "127.0.0.0/24");
     assertProblem(await send("tokens", { name: "ci", scopes: ["verify"] }), 400, "validation_failed");
     for (const body of [
@@ -325,7 +325,7 @@ suite("the tokens", () => {
     assert.deepEqual((await send("tokens/revoke", { names: ["ci", "none"] })).json, { revoked: 1, names: ["ci"] });
     assert.equal((await get(server, "/auth/verify", token)).status, 401);
     await send("tokens", { name: "never", scopes: ["metrics"], expiresInMs: null });
-    assert.equal(v.parse(TokensAnswer, (await read("tokens")).json).items[0]?.expiresAt, null);
+    assert.equal(v.parse(tokens.listed.output, (await read("tokens")).json).items[0]?.expiresAt, null);
     assert.deepEqual((await send("tokens/revoke", { all: true })).json, { revoked: 1, names: ["never"] });
     assertProblem(await send("tokens/revoke", {}), 400, "validation_failed");
   });

@@ -3,7 +3,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import * as v from "valibot";
-import { DifferencesAnswer, ShadowsAnswer } from "../../src/operations/shadows.ts";
+import * as shadows from "../../src/operations/shadows.ts";
 import { ask, deliver, event, logIn, post } from "../helpers/client.ts";
 import { authserve } from "../helpers/command.ts";
 import { startServer } from "../helpers/server.ts";
@@ -43,7 +43,7 @@ test("a shadow finds the event whose answer differs, and changes nothing of even
   const headers = { Authorization: `Bearer ${await logIn(server)}` };
   const read = async <Schema extends v.GenericSchema>(path: string, schema: Schema) =>
     v.parse(schema, (await ask(server, `/admin/api/${path}`, { headers })).json);
-  const shadow = async () => (await read("shadows", ShadowsAnswer)).items[0];
+  const shadow = async () => (await read("shadows", shadows.listed.output)).items[0];
   await deliver(server, event("evt_other", { amount: 1 }));
   await until(async () => (await shadow())?.same === 1);
   for (const amount of [6, 7, 500]) await deliver(server, event(`evt_${amount}`, { amount }));
@@ -54,7 +54,7 @@ test("a shadow finds the event whose answer differs, and changes nothing of even
     ...{ same: 3, different: 1, failed: 0, skipped: 0 },
   });
 
-  const { items } = await read("shadows/differences?name=billing-next", DifferencesAnswer);
+  const { items } = await read("shadows/differences?name=billing-next", shadows.differences.output);
   assert.deepEqual(
     items.map(({ at: _, ...difference }) => difference),
     [{ source: "default", eventId: "evt_7", type: "order.paid", place: "body total", expected: "14", found: "15" }],

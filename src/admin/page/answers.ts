@@ -1,93 +1,70 @@
-import type { InferOutput } from "valibot";
-import type { DenialItem } from "../../operations/access.ts";
-import type { AlertItem, TestedAnswer } from "../../operations/alerts.ts";
-import type { AuditAnswer } from "../../operations/audit.ts";
-import type { discard } from "../../operations/discard.ts";
-import type * as events from "../../operations/events.ts";
-import type { ExplanationAnswer } from "../../operations/explanation.ts";
-import type * as held from "../../operations/held.ts";
-import type * as jobs from "../../operations/jobs.ts";
-import type { OutputOf } from "../../operations/operation.ts";
-import type { OutagesAnswer } from "../../operations/outages.ts";
-import type { RouteAnswer } from "../../operations/routes.ts";
-import type { SessionAnswer } from "../../operations/session.ts";
-import type {
-  AddedAnswer,
-  DraftAnswer,
-  PresetAnswer,
-  PresetsAnswer,
-  SecretAnswer,
-  SentAnswer,
-} from "../../operations/setup.ts";
-import type { DifferencesAnswer, ShadowsAnswer } from "../../operations/shadows.ts";
-import type { SourceItem } from "../../operations/sources.ts";
-import type { StatsAnswer, StatusAnswer } from "../../operations/status.ts";
-import type { CreatedAnswer, TokensAnswer } from "../../operations/tokens.ts";
+import type { DeclaredOperation } from "../../operations/endpoints.ts";
+import type { InputOf, OutputOf } from "../../operations/operation.ts";
 
-// What the API takes and answers, derived from its schemas.
+// What the API takes and answers, by path. Only types are imported: the page has no code of the server.
 
-export type Status = InferOutput<typeof StatusAnswer>;
+/** A path as the page asks for it: a parameter may be given in the query. */
+type Asked<Path extends string> = Path extends `${infer Start}:${string}` ? `${Start}-` : Path;
+
+/** The operations that read, by path. */
+export type Readings = {
+  [One in Extract<DeclaredOperation, { kind: "reading" }> as Asked<One["path"]>]: One;
+};
+
+/** The operations that change something, by path. */
+export type Changes = { [One in Extract<DeclaredOperation, { kind: "change" }> as One["path"]]: One };
+
+/** What a reading answers. */
+export type Answer<Path extends keyof Readings> = OutputOf<Readings[Path]>;
+
+/** What a change takes, and what it answers. */
+export type Body<Path extends keyof Changes> = InputOf<Changes[Path]>;
+export type Outcome<Path extends keyof Changes> = OutputOf<Changes[Path]>;
+
+/** The query of a reading. A number becomes a text. */
+export type QueryOf<Path extends keyof Readings> = {
+  [Name in keyof InputOf<Readings[Path]>]: InputOf<Readings[Path]>[Name] | (Name extends "limit" ? number : never);
+};
+
+export type Status = Answer<"status">;
 export type RouteItem = Status["routes"][number];
-export type Route = InferOutput<typeof RouteAnswer>;
-export type Stats = InferOutput<typeof StatsAnswer>;
-export type EventsPage = OutputOf<typeof events.listed>;
+export type Route = Answer<"routes/one">;
+export type Stats = Answer<"stats">;
+export type EventsPage = Answer<"events">;
 export type EventItem = EventsPage["items"][number];
-export type EventDetail = OutputOf<typeof events.shown>;
+export type EventDetail = Answer<"events/-">;
 export type Job = EventDetail["jobs"][number];
-export type AuditList = InferOutput<typeof AuditAnswer>;
-export type JobsPage = OutputOf<typeof jobs.listed>;
-export type OpenJobItem = JobsPage["items"][number];
-export type ErrorsPage = OutputOf<typeof jobs.errors>;
-export type ErrorGroup = ErrorsPage["items"][number];
-export type Shadow = InferOutput<typeof ShadowsAnswer>["items"][number];
-export type ShadowDifference = InferOutput<typeof DifferencesAnswer>["items"][number];
-export type Source = InferOutput<typeof SourceItem>;
-export type PresetList = InferOutput<typeof PresetsAnswer>;
-export type Preset = InferOutput<typeof PresetAnswer>;
-export type ShownSecret = InferOutput<typeof SecretAnswer>;
-export type Sent = InferOutput<typeof SentAnswer>;
-export type Draft = InferOutput<typeof DraftAnswer>;
-export type Added = InferOutput<typeof AddedAnswer>;
-export type HeldPageAnswer = OutputOf<typeof held.listed>;
-export type HeldItem = HeldPageAnswer["items"][number];
-export type RecentRefusal = OutputOf<typeof held.refusals>["items"][number];
-export type HeldDetail = OutputOf<typeof held.shown>;
-export type Explanation = InferOutput<typeof ExplanationAnswer>;
-export type Reverified = OutputOf<typeof held.reverify>;
-export type Removed = OutputOf<typeof held.remove>;
-export type Alert = InferOutput<typeof AlertItem>;
-export type OutageList = InferOutput<typeof OutagesAnswer>;
+export type OpenJobItem = Answer<"jobs">["items"][number];
+export type ErrorGroup = Answer<"jobs/errors">["items"][number];
+export type Shadow = Answer<"shadows">["items"][number];
+export type ShadowDifference = Answer<"shadows/differences">["items"][number];
+export type Source = Answer<"sources">["items"][number];
+export type Preset = Answer<"presets/one">;
+export type Draft = Outcome<"sources/draft">;
+export type HeldItem = Answer<"held">["items"][number];
+export type RecentRefusal = Answer<"refusals">["items"][number];
+export type HeldDetail = Answer<"held/one">;
+export type Explanation = Outcome<"sources/explain">;
+export type Alert = Answer<"alerts">["items"][number];
+export type OutageList = Answer<"outages">;
 export type Outage = OutageList["items"][number];
 export type ReachableSource = OutageList["sources"][number];
-export type TestedNotifier = InferOutput<typeof TestedAnswer>["items"][number];
-export type Session = InferOutput<typeof SessionAnswer>;
-export type Token = InferOutput<typeof TokensAnswer>["items"][number];
-export type CreatedToken = InferOutput<typeof CreatedAnswer>;
-export type Denial = InferOutput<typeof DenialItem>;
-export type Taken = OutputOf<typeof discard>;
+export type TestedNotifier = Outcome<"alerts/test">["items"][number];
+export type Session = Answer<"session">;
+export type Token = Answer<"tokens">["items"][number];
+export type CreatedToken = Outcome<"tokens">;
+export type Taken = Outcome<"events/discard">;
 
 /** Selects events, as the query of their list does. */
-export interface EventFilter {
-  status?: string;
-  type?: string;
-  source?: string;
-  route?: string;
-  since?: string;
-  until?: string;
-  search?: string;
-  error?: string;
-}
+export type EventFilter = Omit<QueryOf<"events">, "limit" | "cursor" | "after">;
 
 /** Selects what a replay or discard takes. */
-export type Selection = { ids: string[]; source: string } | { filter: EventFilter };
+export type Selection =
+  | { ids: string[]; source: string }
+  | { filter: NonNullable<Body<"events/replay">["filter"] & Body<"events/discard">["filter"]> };
 
 /** A source of a preset to add. `values` are what it needs, such as its secret. */
-export interface NewSource {
-  name: string;
-  preset: string;
-  expectEvery?: string | undefined;
-  values: Record<string, string>;
-}
+export type NewSource = Body<"sources/add"> & { values: Record<string, string> };
 
 /** `resend`: to all present routes, whatever became of the events. */
 export type BulkAction = "replay" | "resend" | "discard";

@@ -1,4 +1,5 @@
 import { signal } from "@preact/signals";
+import type { Answer, Body, Changes, Outcome, QueryOf, Readings } from "./answers.ts";
 
 /** Why the session of this page is over; null while it lives. */
 export const sessionEnd = signal<"over" | "revoked" | null>(null);
@@ -43,13 +44,21 @@ export function apiUrl(path: string, query: Query = {}): string {
 }
 
 /** Reads from the API. Throws {@link ApiError}, or `AbortError` if `signal` aborts. */
-export function get<T>(path: string, query: Query = {}, signal?: AbortSignal): Promise<T> {
-  return send<T>(apiUrl(path, query), { signal: withTimeout(signal) });
+export function get<Path extends keyof Readings>(
+  path: Path,
+  query: QueryOf<Path> & Query,
+  signal?: AbortSignal,
+): Promise<Answer<Path>> {
+  return send(apiUrl(path, query), { signal: withTimeout(signal) });
 }
 
 /** Sends JSON to the API. Throws as {@link get} does. */
-export function post<T>(path: string, body: unknown, signal?: AbortSignal): Promise<T> {
-  return send<T>(apiUrl(path), {
+export function post<Path extends keyof Changes>(
+  path: Path,
+  body: Body<Path>,
+  signal?: AbortSignal,
+): Promise<Outcome<Path>> {
+  return send(apiUrl(path), {
     method: "POST",
     headers: { "Content-Type": "application/json" },
     body: JSON.stringify(body),

@@ -1,4 +1,4 @@
-import type { ErrorGroup, ErrorsPage } from "./answers.ts";
+import type { Answer, ErrorGroup } from "./answers.ts";
 
 /** Adds groups of dead letters to those known. The most frequent come first. */
 function mergeGroups(known: readonly ErrorGroup[], more: readonly ErrorGroup[]): ErrorGroup[] {
@@ -35,7 +35,9 @@ function summed(a: Record<string, number>, b: Record<string, number>): Record<st
 }
 
 /** Reads all groups, page by page. */
-export async function readGroups(read: (cursor: string | undefined) => Promise<ErrorsPage>): Promise<ErrorGroup[]> {
+export async function readGroups(
+  read: (cursor: string | undefined) => Promise<Answer<"jobs/errors">>,
+): Promise<ErrorGroup[]> {
   let groups: ErrorGroup[] = [];
   let cursor: string | null | undefined;
   while (cursor !== null) {

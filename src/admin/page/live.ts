@@ -1,5 +1,5 @@
 import { computed, signal } from "@preact/signals";
-import { readAlerts, readStatus } from "./endpoints.ts";
+import { readAlerts, readStatus } from "./requests.ts";
 import { createResource, poll } from "./resource.ts";
 
 const REFRESH_MS = 5000;

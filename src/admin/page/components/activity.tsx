@@ -1,7 +1,7 @@
 import type { VNode } from "preact";
 import type { Stats } from "../answers.ts";
-import { readStats } from "../endpoints.ts";
 import { DAY_MS } from "../format.ts";
+import { readStats } from "../requests.ts";
 import { useResource } from "../resource.ts";
 import { formats, t } from "../texts/texts.ts";
 import { Chart } from "./chart.tsx";

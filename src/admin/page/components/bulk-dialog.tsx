@@ -3,7 +3,7 @@ import type { ComponentChildren, VNode } from "preact";
 import { useEffect, useRef } from "preact/hooks";
 import type { BulkAction, Selection, Taken } from "../answers.ts";
 import type { Step } from "../bulk.ts";
-import { countMatches, discard, replay, resend } from "../endpoints.ts";
+import { countMatches, discard, replay, resend } from "../requests.ts";
 import { serverText, t } from "../texts/texts.ts";
 import { announce } from "./announcer.tsx";
 import { type Run, useRun } from "./bulk-run.ts";

@@ -1,7 +1,7 @@
 import type { VNode } from "preact";
 import type { Shadow, ShadowDifference } from "../answers.ts";
-import { readDifferences, readShadows } from "../endpoints.ts";
 import { printable } from "../printable.ts";
+import { readDifferences, readShadows } from "../requests.ts";
 import { useResource } from "../resource.ts";
 import { eventHref } from "../router.ts";
 import { formats, t } from "../texts/texts.ts";

@@ -1,6 +1,6 @@
 import type { VNode } from "preact";
-import { tryRoute } from "../endpoints.ts";
 import { status } from "../live.ts";
+import { tryRoute } from "../requests.ts";
 import { t } from "../texts/texts.ts";
 import { announce } from "./announcer.tsx";
 import { Button } from "./button.tsx";

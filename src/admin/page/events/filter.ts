@@ -25,7 +25,8 @@ export function filterOf(query: Query, now: number): EventFilter {
   const filter: EventFilter = {};
   for (const name of ["status", "type", "source", "route", "search", "error"] as const) {
     const value = query[name];
-    if (value) filter[name] = value;
+    // The server refuses a status that it does not know.
+    if (value) Object.assign(filter, { [name]: value });
   }
   if (Object.hasOwn(RANGES, range)) filter.since = new Date(now - RANGES[range as Range]).toISOString();
   if (range === "custom") Object.assign(filter, timesOf({ since, until }));

@@ -1,7 +1,7 @@
 import { type Signal, signal } from "@preact/signals";
 import type { EventFilter, EventItem } from "../answers.ts";
-import { listEvents } from "../endpoints.ts";
 import { hashOf } from "../place.ts";
+import { listEvents } from "../requests.ts";
 import { filterOf, filterQuery } from "./filter.ts";
 import { createEventList, type EventList, eventKey } from "./list.ts";
 

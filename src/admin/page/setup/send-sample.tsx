@@ -2,9 +2,9 @@ import { useSignal } from "@preact/signals";
 import type { VNode } from "preact";
 import { announce } from "../components/announcer.tsx";
 import { failureText } from "../components/states.tsx";
-import { sendSample } from "../endpoints.ts";
 import { status } from "../live.ts";
 import { printable } from "../printable.ts";
+import { sendSample } from "../requests.ts";
 import { eventHref } from "../router.ts";
 import { t } from "../texts/texts.ts";
 

@@ -5,7 +5,7 @@ import { announce } from "../components/announcer.tsx";
 import { Button } from "../components/button.tsx";
 import { CopyButton } from "../components/copy-button.tsx";
 import { failureText } from "../components/states.tsx";
-import { showSecret } from "../endpoints.ts";
+import { showSecret } from "../requests.ts";
 import { t } from "../texts/texts.ts";
 
 /** The address of a source, to copy. */

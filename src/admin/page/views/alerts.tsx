@@ -11,8 +11,8 @@ import { Section } from "../components/section.tsx";
 import { emptyState, failureText, shown, skeleton } from "../components/states.tsx";
 import { terms } from "../components/table.tsx";
 import { exactly } from "../components/time.tsx";
-import { testAlerts, unsilence } from "../endpoints.ts";
 import { alerts } from "../live.ts";
+import { testAlerts, unsilence } from "../requests.ts";
 import { alertText, alertTitle, serverText, t } from "../texts/texts.ts";
 import { silenceDialog } from "./silence-dialog.tsx";
 

@@ -2,7 +2,7 @@ import type { VNode } from "preact";
 import { TableView } from "../components/list-view.tsx";
 import { emptyState } from "../components/states.tsx";
 import { ago } from "../components/time.tsx";
-import { readAudit } from "../endpoints.ts";
+import { readAudit } from "../requests.ts";
 import { useResource } from "../resource.ts";
 import { t } from "../texts/texts.ts";
 

@@ -1,8 +1,8 @@
 import type { VNode } from "preact";
 import type { CreatedToken } from "../answers.ts";
 import { Confirm } from "../components/confirm.tsx";
-import { createToken } from "../endpoints.ts";
 import { DAY_MS } from "../format.ts";
+import { createToken } from "../requests.ts";
 import { t } from "../texts/texts.ts";
 
 interface CreateProps {

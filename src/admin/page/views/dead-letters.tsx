@@ -8,11 +8,11 @@ import { emptyState } from "../components/states.tsx";
 import { terms } from "../components/table.tsx";
 import { ago } from "../components/time.tsx";
 import { trend } from "../components/trend.tsx";
-import { readErrors } from "../endpoints.ts";
 import { groupKey, readGroups } from "../error-groups.ts";
 import { status } from "../live.ts";
 import { hashOf } from "../place.ts";
 import { printable } from "../printable.ts";
+import { readErrors } from "../requests.ts";
 import { type Resource, useResource } from "../resource.ts";
 import { eventHref, place } from "../router.ts";
 import { formats, serverText, t } from "../texts/texts.ts";
@@ -72,7 +72,7 @@ function refresh(groups: Resource<ErrorGroup[]>): void {
   void status.reload();
 }
 
-const filterOf = ({ route, error }: ErrorGroup) => ({ status: "failed", route, error });
+const filterOf = ({ route, error }: ErrorGroup) => ({ status: "failed" as const, route, error });
 
 const list = (groups: readonly ErrorGroup[], choose: Choice<Chosen>["choose"]) => {
   const jobs = groups.reduce((sum, { count }) => sum + count, 0);

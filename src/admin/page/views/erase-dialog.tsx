@@ -1,7 +1,7 @@
 import type { VNode } from "preact";
 import type { EventDetail } from "../answers.ts";
 import { Confirm } from "../components/confirm.tsx";
-import { eraseEvent } from "../endpoints.ts";
+import { eraseEvent } from "../requests.ts";
 import { t } from "../texts/texts.ts";
 
 /** A dialog that asks for the reason, and erases the content of an event. */

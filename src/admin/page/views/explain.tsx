@@ -6,7 +6,7 @@ import { answerText, explanation } from "../components/explanation.tsx";
 import { Heading } from "../components/heading.tsx";
 import { Section } from "../components/section.tsx";
 import { failureText, shown } from "../components/states.tsx";
-import { explainRequest, readSources } from "../endpoints.ts";
+import { explainRequest, readSources } from "../requests.ts";
 import { useResource } from "../resource.ts";
 import { place } from "../router.ts";
 import { t } from "../texts/texts.ts";

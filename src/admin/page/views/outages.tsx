@@ -9,9 +9,9 @@ import { Section } from "../components/section.tsx";
 import { emptyState, shown, skeleton } from "../components/states.tsx";
 import { table } from "../components/table.tsx";
 import { ago, exactly } from "../components/time.tsx";
-import { beginCatchUp, readOutages } from "../endpoints.ts";
 import { DAY_MS } from "../format.ts";
 import { hashOf } from "../place.ts";
+import { beginCatchUp, readOutages } from "../requests.ts";
 import { useResource } from "../resource.ts";
 import { formats, t } from "../texts/texts.ts";
 

@@ -1,12 +1,12 @@
 import type { VNode } from "preact";
 import { announce } from "../components/announcer.tsx";
 import { Confirm } from "../components/confirm.tsx";
-import { removeHeld } from "../endpoints.ts";
+import { removeHeld } from "../requests.ts";
 import { t } from "../texts/texts.ts";
 
 /** Asks before held deliveries are removed. */
 export const removeDialog = (
-  ids: readonly number[],
+  ids: number[],
   { onRemoved, onClose }: { onRemoved: () => void; onClose: () => void },
 ): VNode => (
   <Confirm

@@ -9,8 +9,8 @@ import { Section } from "../components/section.tsx";
 import { emptyState, failureText, shown, skeleton } from "../components/states.tsx";
 import { type Column, table } from "../components/table.tsx";
 import { ago } from "../components/time.tsx";
-import { listHeld, readRefusals, readSources, reverifyHeld } from "../endpoints.ts";
 import { hashOf } from "../place.ts";
+import { listHeld, readRefusals, readSources, reverifyHeld } from "../requests.ts";
 import { type Resource, useResource } from "../resource.ts";
 import { place } from "../router.ts";
 import { formats, named, t } from "../texts/texts.ts";
@@ -27,8 +27,8 @@ export function Refused(): VNode {
   const recent = useResource("refusals", readRefusals, EVERY_MS);
   const held = useResource(`held ${source ?? ""}`, (signal) => readNewest(source, signal), EVERY_MS);
   const result = useSignal("");
-  const removing = useChoice<readonly number[]>();
-  async function reverify(ids: readonly number[]): Promise<void> {
+  const removing = useChoice<number[]>();
+  async function reverify(ids: number[]): Promise<void> {
     result.value = await reverifyHeld(ids).then(
       ({ admitted, duplicates, refused }) => t.refused.reverified(admitted, duplicates, refused.length),
       failureText,
@@ -127,8 +127,8 @@ export const reasonText = (reason: string) => (
 
 function actions(
   held: Resource<HeldItem[]>,
-  reverify: (ids: readonly number[]) => Promise<void>,
-  removing: Choice<readonly number[]>,
+  reverify: (ids: number[]) => Promise<void>,
+  removing: Choice<number[]>,
 ): VNode | null {
   const ids = held.data.value?.map(({ id }) => id) ?? [];
   if (ids.length === 0) return null;

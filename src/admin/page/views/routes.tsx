@@ -9,9 +9,9 @@ import { TableView } from "../components/list-view.tsx";
 import { emptyState } from "../components/states.tsx";
 import { until } from "../components/time.tsx";
 import { tryButton } from "../components/try-button.tsx";
-import { pauseRoute, resumeRoute } from "../endpoints.ts";
 import { now, status } from "../live.ts";
 import { hashOf } from "../place.ts";
+import { pauseRoute, resumeRoute } from "../requests.ts";
 import { formats, t } from "../texts/texts.ts";
 
 /** The routes: their jobs, their targets, and whether they run. */

@@ -8,8 +8,8 @@ import { Heading } from "../components/heading.tsx";
 import { shown } from "../components/states.tsx";
 import { terms } from "../components/table.tsx";
 import { exactly } from "../components/time.tsx";
-import { readSession, revokeSession } from "../endpoints.ts";
 import { hashOf } from "../place.ts";
+import { readSession, revokeSession } from "../requests.ts";
 import { useResource } from "../resource.ts";
 import { t } from "../texts/texts.ts";
 

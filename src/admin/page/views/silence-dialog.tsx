@@ -2,8 +2,8 @@ import type { VNode } from "preact";
 import type { Alert } from "../answers.ts";
 import { announce } from "../components/announcer.tsx";
 import { Confirm } from "../components/confirm.tsx";
-import { silence } from "../endpoints.ts";
 import { alerts } from "../live.ts";
+import { silence } from "../requests.ts";
 import { formats, t } from "../texts/texts.ts";
 
 const HOUR_MS = 3_600_000;
