@@ -11,6 +11,7 @@ import type { replay } from "../operations/replay.ts";
 import { isUnknown } from "../operations/selection.ts";
 import { findEvent } from "./find-event.ts";
 import { requireKnown } from "./find-source.ts";
+import { interruption } from "./interruption.ts";
 import { askedOf, type Perform, withPerformer } from "./operate.ts";
 import { eventConditions, type FilterOptions, perSecond } from "./option-values.ts";
 import { counted, printJson, say } from "./output.ts";
@@ -60,7 +61,7 @@ const optionOf = (name: string) => `--${name.replace(/[A-Z]/g, (letter) => `-${l
 interface BulkCommand {
   operation: typeof replay | typeof discard;
   /** What it is asked besides the selection. */
-  input: object;
+  input: Omit<InputOf<typeof replay>, keyof Selection> | Omit<InputOf<typeof discard>, keyof Selection>;
   /** Null: by id. */
   filter: JobFilter | null;
   /** Says more of why an event is not taken. */
@@ -82,9 +83,9 @@ export function runBulk(ids: readonly string[], options: BulkOptions, command: B
     await requireKnown(performer, options);
     // The audit has some of the ids.
     const selection = filter === null ? { ids: ids.slice(0, IDS_PER_REQUEST), source } : { filter };
-    const asked = askedOf(operation, { ...input, ...selection, dryRun } as Input);
+    const asked = askedOf(operation, { ...input, ...selection, dryRun });
     const taken = await performer.asOneChange(operation, asked, async (perform) => {
-      const ask = (part: object) => perform(operation, { ...input, ...part } as Input);
+      const ask = (part: Selection) => perform(operation, { ...input, ...part });
       if (filter !== null) return { matched: await takePages(filter, ask, options), ...NONE };
       let matched = 0;
       const named = { ids, source, most: IDS_PER_REQUEST };
@@ -99,9 +100,10 @@ export function runBulk(ids: readonly string[], options: BulkOptions, command: B
   });
 }
 
-type Input = InputOf<typeof replay> | InputOf<typeof discard>;
+/** The members that both operations have. */
+type Selection = Omit<InputOf<typeof discard>, "reason">;
 type Taken = OutputOf<typeof discard>;
-type Ask = (part: object) => Promise<Taken>;
+type Ask = (part: Selection) => Promise<Taken>;
 
 const NONE = { refused: [], cursor: null };
 
@@ -187,44 +189,53 @@ async function takePages(filter: JobFilter, ask: Ask, options: BulkOptions): Pro
       found: "--cursor is not usable",
       remedy: "give the cursor that the ended command printed",
     });
-  const pageOf = async (page: object) => {
+  const pageOf = async (page: Omit<Selection, "filter">) => {
     const { matched: count, cursor: next } = await ask({ filter, ...page });
     return { count, next };
   };
-  const count: TakePage = (page) => pageOf({ ...page, dryRun: true });
   const limitPerSecond = rate === undefined ? null : perSecond("--rate", rate);
+  const countAll = async () => {
+    const count: TakePage = (page) => pageOf({ ...page, dryRun: true });
+    return (await eachPage(count, { cursor, limit: EVENTS_PER_PAGE }, async () => true)).taken;
+  };
   if (dryRun) {
-    const { taken: matched } = await eachPage(count, { cursor, limit: EVENTS_PER_PAGE }, async () => true);
+    const matched = await countAll();
     if (json) printJson({ matched });
     else say(`${counted(matched, "event")} ${matched === 1 ? "matches" : "match"}.`);
     return matched;
   }
-
-  const progress = createProgressBar((speed) => `${Math.round(speed)} events/s`);
-  const total = process.stderr.isTTY
-    ? (await eachPage(count, { cursor, limit: EVENTS_PER_PAGE }, async () => true)).taken
-    : 0;
-  const startedAt = performance.now();
-  let isInterrupted = false;
-  const interrupt = () => {
-    isInterrupted = true;
-  };
-  process.once("SIGINT", interrupt);
-  const limit =
-    limitPerSecond === null
-      ? EVENTS_PER_PAGE
-      : Math.min(EVENTS_PER_PAGE, Math.ceil((limitPerSecond * PAUSE_MS) / 1000));
-  const { taken, next } = await eachPage(pageOf, { cursor, limit }, async (done) => {
-    progress.update(done, total);
-    const dueMs = limitPerSecond === null ? 0 : startedAt + (done * 1000) / limitPerSecond - performance.now();
-    await delay(Math.max(PAUSE_MS, dueMs));
-    return !isInterrupted;
-  });
-  process.off("SIGINT", interrupt);
-  progress.end();
+  const total = process.stderr.isTTY ? await countAll() : 0;
+  const { taken, next } = await takeAtRate(pageOf, { cursor, limitPerSecond, total });
   if (next !== null) {
     say(`Ended after ${counted(taken, "event")}. Continue with --cursor ${next}`);
     process.exitCode = 1;
   }
   return taken;
+}
+
+interface Rate {
+  cursor: string | undefined;
+  /** Null: as fast as the pauses for a server allow. */
+  limitPerSecond: number | null;
+  /** The number of events, for the progress. */
+  total: number;
+}
+
+/** Takes pages with pauses until the last one, or until Ctrl+C. */
+async function takeAtRate(take: TakePage, { cursor, limitPerSecond, total }: Rate): ReturnType<typeof eachPage> {
+  const progress = createProgressBar((speed) => `${Math.round(speed)} events/s`);
+  const stop = interruption();
+  const startedAt = performance.now();
+  const ofPause = limitPerSecond === null ? EVENTS_PER_PAGE : Math.ceil((limitPerSecond * PAUSE_MS) / 1000);
+  const page = { cursor, limit: Math.min(EVENTS_PER_PAGE, ofPause) };
+  stop.begin();
+  const found = await eachPage(take, page, async (done) => {
+    progress.update(done, total);
+    const dueMs = limitPerSecond === null ? 0 : startedAt + (done * 1000) / limitPerSecond - performance.now();
+    await delay(Math.max(PAUSE_MS, dueMs));
+    return !stop.isAsked();
+  });
+  stop.end();
+  progress.end();
+  return found;
 }

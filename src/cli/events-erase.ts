@@ -10,6 +10,7 @@ import type { InputOf, OperationContext, OutputOf } from "../operations/operatio
 import { eachNamed } from "./bulk.ts";
 import { requireReason } from "./events-discard.ts";
 import { requireKnown } from "./find-source.ts";
+import { interruption } from "./interruption.ts";
 import { askedOf, type Performer, withPerformer } from "./operate.ts";
 import { eventConditions, type FilterOptions } from "./option-values.ts";
 import { counted, printData, printJson, say } from "./output.ts";
@@ -125,19 +126,6 @@ function filterOf(ids: readonly string[], options: Options): EraseFilter | null 
 /** A filter for each way in which payloads spell a searched text. */
 const spelledFilters = (filter: EraseFilter): EraseFilter[] =>
   filter.search === undefined ? [filter] : spellingsOf(filter.search).map((search) => ({ ...filter, search }));
-
-/** Notes Ctrl+C instead of ending the process at once. */
-function interruption() {
-  let isAsked = false;
-  const interrupt = () => {
-    isAsked = true;
-  };
-  return {
-    isAsked: () => isAsked,
-    begin: () => void process.once("SIGINT", interrupt),
-    end: () => void process.off("SIGINT", interrupt),
-  };
-}
 
 interface Result extends Erased {
   reason: string;
