@@ -106,6 +106,7 @@ const OF_PROVIDERS = [
   "webhook/signature/signed-text.ts",
   "webhook/signature/signature-items.ts",
   "webhook/signature/sorted-form.ts",
+  "webhook/content/body.ts",
   "webhook/content/content.ts",
 ];
 /** The folders of a part, and the files beside them, in their order: each may import those before it only. */

@@ -1,10 +1,12 @@
-import { openContent } from "../../src/webhook/content/content.ts";
+import { isInQuery } from "../../src/webhook/content/body.ts";
+import { FORM, openContent } from "../../src/webhook/content/content.ts";
 import type { Provider } from "../../src/webhook/provider.ts";
 import { providerOf } from "../../src/webhook/providers/index.ts";
 import type { RefusalReason, Verified } from "../../src/webhook/signature/bound-scheme.ts";
 import { type PublicKey, readPublicKeys } from "../../src/webhook/signature/public-key.ts";
 import { markOf } from "../../src/webhook/signature/secret.ts";
 import { createVerifier } from "../../src/webhook/signature/signature.ts";
+import { payloadOfQuery } from "../../src/webhook/stages/stages.ts";
 import { secretOf } from "./secret.ts";
 
 /** A delivery that somebody else signed. */
@@ -47,9 +49,10 @@ export function verify(vector: Vector): Verified | RefusalReason {
   if ("reason" in read) return read.reason;
   // Published deliveries often leave the media type out.
   const contentType = headers["content-type"] ?? contentTypes[0] ?? "";
-  const content = openContent(Buffer.from(vector.body, "base64"), contentType);
   // The text after the host, as it was sent: a URL object would change some of it.
   const target = (vector.url ?? "").slice(url.origin.length) || "/";
+  const body = isInQuery(method) ? payloadOfQuery({ schemes }, target) : Buffer.from(vector.body, "base64");
+  const content = openContent(body, isInQuery(method) ? FORM : contentType);
   return verifier.verify({ method, origin: url.origin, target, headers, content }, read.candidates);
 }
 

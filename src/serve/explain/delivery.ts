@@ -1,11 +1,12 @@
 import { AppError } from "../../errors.ts";
 import { mediaTypeIn } from "../../lib/header-value.ts";
+import { splitTarget } from "../../lib/request-target.ts";
 import { findAddress } from "../../webhook/addresses/allowed-addresses.ts";
 import { contentTypeOf, isInQuery } from "../../webhook/content/body.ts";
 import { type Content, openContent } from "../../webhook/content/content.ts";
 import { wasRedacted } from "../../webhook/content/redact.ts";
 import { openStored } from "../../webhook/content/stored-content.ts";
-import type { RawRequest, SentTo } from "../../webhook/held/raw-request.ts";
+import { type RawRequest, type SentTo, withUserOf } from "../../webhook/held/raw-request.ts";
 import type { RefusalReason, Verified } from "../../webhook/signature/bound-scheme.ts";
 import { proposedVerify } from "../../webhook/signature/proposed-verify.ts";
 import {
@@ -84,9 +85,10 @@ export interface ExplainOptions extends RehearsalOptions {
  */
 export async function explainDelivery(
   source: Source,
-  raw: RawRequest,
+  captured: RawRequest,
   options: ExplainOptions,
 ): Promise<DeliveryExplanation> {
+  const raw = withUserOf(captured, options.sentTo);
   const rehearsal = await rehearse(source, raw, options);
   const { sentTo, status, code } = rehearsal;
   const explained = await throughStages(source, raw, rehearsal, options);
@@ -411,11 +413,39 @@ function mistakes(source: Source, request: SignedRequest): [hint: string, Source
     ["the body with LF instead of CRLF", source, withBody(text.replaceAll("\r\n", "\n"))],
     ["the body as compact JSON, so something wrote it anew", source, withBody(compact(text))],
     [`the address ${other}${target}`, source, { ...request, origin: other }],
+    ...ordersOf(target).map((changed): [string, Source, SignedRequest] => [
+      `the query in another order: ${changed}`,
+      source,
+      withTarget(source, request, changed),
+    ]),
     ["the secret decoded from hex", withKey("hex"), request],
     ["the secret decoded from base64", withKey("base64"), request],
     ["the secret decoded after whsec_", withKey("whsec"), request],
     ["the secret as text, not decoded", withKey("utf8"), request],
   ];
+}
+
+function withTarget(source: Source, request: SignedRequest, target: string): SignedRequest {
+  if (!isInQuery(request.method)) return { ...request, target };
+  return { ...request, target, content: openContent(payloadOfQuery(source, target), request.content.contentType) };
+}
+
+// 24 orders, each with a hash of the body. Of a longer query only the sorted ones are tried.
+const MAX_PERMUTED = 4;
+
+/** A target with its parameters in other orders. */
+function ordersOf(target: string): string[] {
+  const [path, query = ""] = splitTarget(target);
+  const fields = query.split("&");
+  const sorted = fields.toSorted();
+  const orders = fields.length <= MAX_PERMUTED ? permutations(fields) : [sorted, sorted.toReversed()];
+  const targets = orders.map((order) => `${path}?${order.join("&")}`);
+  return [...new Set(targets)].filter((other) => other !== target && fields.length > 1);
+}
+
+function permutations<Item>(items: readonly Item[]): Item[][] {
+  if (items.length < 2) return [[...items]];
+  return items.flatMap((first, at) => permutations(items.toSpliced(at, 1)).map((rest) => [first, ...rest]));
 }
 
 function compact(json: string): string {

@@ -21,6 +21,8 @@ export interface SentTo {
   /** Scheme and host as the sender wrote them. */
   origin: string;
   target: string;
+  /** The user and password in the address, as a client sends them in `Authorization`. */
+  authorization?: string;
 }
 
 /**
@@ -31,8 +33,34 @@ export function sentToOf({ target }: RawRequest, url: string | undefined): SentT
   const address = url ?? (/^https?:/i.test(target) ? target : undefined);
   if (address === undefined) return undefined;
   // Not from a URL object, which would change some characters.
-  const [, origin, rest = ""] = /^(https?:\/\/[^/?#]+)([^#]*)/i.exec(address) ?? [];
-  return origin === undefined ? null : { origin, target: rest.startsWith("/") ? rest : `/${rest}` };
+  const [, scheme, user, host, rest = ""] =
+    /^(https?:\/\/)(?:([^/?#]*)@)?([^/?#@]+)((?:[/?][^#]*)?)(?=#|$)/i.exec(address) ?? [];
+  if (scheme === undefined) return null;
+  const sentTo = { origin: `${scheme}${host}`, target: rest.startsWith("/") ? rest : `/${rest}` };
+  return user === undefined ? sentTo : { ...sentTo, authorization: basicOf(user) };
+}
+
+function basicOf(user: string): string {
+  const [name = "", password = ""] = user.split(/:(.*)/s, 2).map(decodedPart);
+  return `Basic ${Buffer.from(`${name}:${password}`).toString("base64")}`;
+}
+
+function decodedPart(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}
+
+/** A request with the user and password of the address that it was sent to, unless it has some. */
+export function withUserOf(raw: RawRequest, { authorization }: Partial<SentTo> = {}): RawRequest {
+  if (authorization === undefined || raw.headers.authorization !== undefined) return raw;
+  return {
+    ...raw,
+    headers: { ...raw.headers, authorization },
+    rawHeaders: [...raw.rawHeaders, "Authorization", authorization],
+  };
 }
 
 /**

@@ -1,8 +1,11 @@
 import { randomUUID } from "node:crypto";
 import { parse } from "node:querystring";
+import { splitTarget } from "../../lib/request-target.ts";
+import { isInQuery } from "../content/body.ts";
 import { FORM } from "../content/content.ts";
 import { isoSeconds } from "../provider/sample.ts";
 import { provider, says } from "../provider.ts";
+import type { SignedRequest } from "../signature/signed-text.ts";
 import { base64OfBody } from "../signature/signing.ts";
 import { SORTED_FORM } from "../signature/sorted-form.ts";
 
@@ -17,7 +20,7 @@ export default provider({
       format: "values",
       signed: "{own:address}{own:form}.{header:x-plivo-signature-v3-nonce}",
       parts: {
-        address: { read: ({ origin, target }) => addressIn(origin + target), readsAddress: true },
+        address: { read: addressIn, readsAddress: true },
         form: SORTED_FORM,
       },
       only: { mediaType: FORM },
@@ -30,7 +33,10 @@ export default provider({
   // It reads the answer of an address for calls as XML.
   acknowledgement: { type: "text/xml", text: "<Response/>" },
   facts: says("https://plivo.com/docs/voice/concepts/callbacks", { answerSeconds: 15 }),
-  evidence: { kind: "sdk", by: "plivo@4.79.0" },
+  evidence: {
+    kind: "published",
+    by: "https://github.com/plivo/plivo-go/blob/bb6d824e04c9b585a51d2107b2d4df1f3c7b6f0c/utils_test.go",
+  },
   sample: {
     type: "delivered",
     content: {
@@ -61,16 +67,22 @@ export default provider({
   },
 });
 
-/** The address as Plivo signs it before a form: with the parameters of its query decoded and sorted. */
-function addressIn(url: string): Uint8Array {
-  const at = url.indexOf("?");
-  if (at === -1) return Buffer.from(`${url}?`, "latin1");
-  const parameters = Object.entries(parse(url.slice(at + 1))).sort(([one], [other]) => (one < other ? -1 : 1));
-  const query = parameters.flatMap(([name, values = []]) =>
+/**
+ * The address as Plivo signs it, with the parameters of its query decoded and sorted. A form follows, but not by `GET`:
+ * https://github.com/plivo/plivo-go/blob/0348a8fc2449a62f0f28cae4c1e4eab4f446f763/utils.go
+ */
+function addressIn({ method, origin, target }: SignedRequest): Uint8Array {
+  const [path, query] = splitTarget(target);
+  const ending = isInQuery(method) ? "" : ".";
+  if (query === undefined) return Buffer.from(`${origin}${path}${ending && "?"}`, "latin1");
+  const parameters = Object.entries(parse(query, "&", "=", { maxKeys: 0 })).sort(([one], [other]) =>
+    one < other ? -1 : 1,
+  );
+  const sorted = parameters.flatMap(([name, values = []]) =>
     [values]
       .flat()
       .sort()
       .map((value) => `${name}=${value}`),
   );
-  return Buffer.concat([Buffer.from(url.slice(0, at + 1), "latin1"), Buffer.from(`${query.join("&")}.`)]);
+  return Buffer.concat([Buffer.from(`${origin}${path}?`, "latin1"), Buffer.from(sorted.join("&") + ending)]);
 }

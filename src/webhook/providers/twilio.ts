@@ -19,7 +19,7 @@ export default provider({
   ].map((what) =>
     base64OfBody("x-twilio-signature", {
       algorithm: "sha1",
-      addressForms: ["port", "query-encoded", "normalized"],
+      addressForms: ["port", "credentials", "query-encoded", "normalized"],
       ...what,
     }),
   ),

@@ -2,6 +2,7 @@ import { createHmac, type KeyObject, timingSafeEqual, verify } from "node:crypto
 import { objectIn, splitJws } from "../../lib/compact-jws.ts";
 import { trimSpace } from "../../lib/header-value.ts";
 import { valueAt } from "../../lib/json-path.ts";
+import { isInQuery } from "../content/body.ts";
 import { isSha256Of } from "../content/content.ts";
 import { addressesOf } from "./address-forms.ts";
 import type { BoundScheme, RefusalReason, SignatureSettings, Verified } from "./bound-scheme.ts";
@@ -44,10 +45,14 @@ export function bindJwt(scheme: JwtScheme, source: SignatureSettings): BoundSche
     return faultOfTimes(claims, Math.floor(now / 1000), times) ?? { claims, secret };
   }
 
-  /** Whether a claim is the digest of the body, which an empty one may lack. */
-  function isOfBody(claim: unknown, { content }: SignedRequest): boolean {
-    if (claim === undefined) return scheme.isBodyOptional === true && content.bytes.length === 0;
-    return isSha256Of(content, claim, scheme.bodyEncoding);
+  /**
+   * Whether a claim is the digest of the body, which an empty one may lack. So may a query: a claim covers the address.
+   * A body beside it is not read, so that no digest of one is right.
+   */
+  function isOfBody(claim: unknown, { method, content }: SignedRequest): boolean {
+    if (claim !== undefined) return isSha256Of(content, claim, scheme.bodyEncoding);
+    if (!scheme.isBodyOptional) return false;
+    return content.bytes.length === 0 || (isInQuery(method) && scheme.requestClaims !== undefined);
   }
 
   function isFor(claims: Record<string, unknown>, request: SignedRequest): boolean {

@@ -104,7 +104,7 @@ export interface JwtScheme {
   bodyClaim?: string;
   /** How that digest is written: in hex by default. */
   bodyEncoding?: "base64";
-  /** Whether `bodyClaim` is left out without a body. */
+  /** Whether `bodyClaim` is left out without a body. One of `requestClaims` must then cover the query. */
   isBodyOptional?: true;
   /**
    * Claims about the request that one provider has: the texts that each may be, the one first that a sender writes.
@@ -139,9 +139,10 @@ export type RequestLine = Pick<SignedRequest, "method" | "origin" | "target">;
 export type JwtAlgorithm = "HS256" | "HS384" | "HS512" | "RS256" | "RS384" | "RS512" | "ES256" | "EdDSA";
 
 /**
- * `port`: with and without the port. `decoded`: with readable signs. The others: the query, or all of it, encoded anew.
+ * `port`: with and without the port. `credentials`: with the user and password that the request was sent with.
+ * `decoded`: with readable signs. The others: the query, or all of it, encoded anew.
  */
-export type AddressForm = "port" | "decoded" | "query-encoded" | "normalized";
+export type AddressForm = "port" | "credentials" | "decoded" | "query-encoded" | "normalized";
 
 /** The secret itself: in a header, in the address, or in a member of the body. */
 export type TokenScheme = { type: "token" } & (

@@ -101,7 +101,7 @@ function tokenIn(value: string, label: string | undefined): Buffer | null {
 }
 
 /** The user and password of HTTP Basic authentication (RFC 7617). */
-function credentialsIn(value: string): Buffer | null {
+export function credentialsIn(value: string): Buffer | null {
   const encoded = /^basic +([A-Za-z0-9+/]+={0,2})$/i.exec(value)?.[1];
   return encoded === undefined ? null : Buffer.from(encoded, "base64");
 }

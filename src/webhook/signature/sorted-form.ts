@@ -1,9 +1,16 @@
+import { isInQuery } from "../content/body.ts";
 import { type Content, FORM } from "../content/content.ts";
 import type { OwnPart } from "./signed-text.ts";
 
-/** The fields of a form, sorted by name, each name followed by its value, as Twilio, Mandrill and Plivo sign them. */
+/**
+ * The fields of a form, sorted by name, each name followed by its value, as Twilio, Mandrill and Plivo sign them behind
+ * the address. It is empty for a query, which is in the address.
+ */
 export const SORTED_FORM: OwnPart = {
-  read: ({ content }) => (isForm(content) ? sortedFields(content.form()) : null),
+  read({ method, content }) {
+    if (isInQuery(method)) return Buffer.alloc(0);
+    return isForm(content) ? sortedFields(content.form()) : null;
+  },
   covers: { body: true },
 };
 

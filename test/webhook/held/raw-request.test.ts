@@ -1,6 +1,12 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { parseRawRequest, rawRequestOf, writeRawRequest } from "../../../src/webhook/held/raw-request.ts";
+import {
+  parseRawRequest,
+  rawRequestOf,
+  sentToOf,
+  withUserOf,
+  writeRawRequest,
+} from "../../../src/webhook/held/raw-request.ts";
 
 function parsed(text: string) {
   const request = parseRawRequest(Buffer.from(text));
@@ -59,4 +65,23 @@ test("a held delivery is the request that it was", () => {
   assert.deepEqual([posted.target, posted.body.toString()], ["/hook?x=1", "x=1"]);
   assert.equal(posted.headers["set-cookie"], "b, c");
   assert.equal(rawRequestOf({ ...held, method: "GET" }).body.length, 0);
+});
+
+test("the user and password of an address are those of Authorization, and no part of its host", () => {
+  const raw = parseRawRequest(Buffer.from("POST /hook HTTP/1.1\nHost: a\n\n"));
+  assert.ok(typeof raw === "object");
+  for (const [url, user] of [
+    ["https://user:p%40ss:w@example.com/hook?a=b", "user:p@ss:w"],
+    ["https://user@example.com/hook?a=b", "user:"],
+    ["https://user:p@ss@example.com/hook?a=b", "user:p@ss"],
+  ] as const) {
+    const sentTo = sentToOf(raw, url);
+    assert.deepEqual([sentTo?.origin, sentTo?.target], ["https://example.com", "/hook?a=b"]);
+    const { headers } = withUserOf(raw, sentTo ?? undefined);
+    assert.equal(headers.authorization, `Basic ${Buffer.from(user).toString("base64")}`);
+  }
+  const own = { ...raw, headers: { authorization: "Bearer x" } };
+  assert.equal(withUserOf(own, sentToOf(raw, "https://user@example.com/") ?? undefined), own);
+  assert.deepEqual(sentToOf(raw, "https://example.com"), { origin: "https://example.com", target: "/" });
+  assert.equal(sentToOf(raw, "https://user@/hook"), null);
 });
