@@ -159,11 +159,14 @@ export const OWN_PATHS = [
 
 const isOwnPath = (path: string) => OWN_PATHS.some((own) => path === own || path.startsWith(`${own}/`));
 
-/** The path of a route, without dot segments or a trailing slash, and not below a path of the service itself. */
+/**
+ * The path of a source, without dot segments, and not below a path of the service itself. A segment does not begin with
+ * a colon: those are the parameters of an endpoint.
+ */
 export const path = v.pipe(
   matching(
-    /^\/[A-Za-z0-9._~-]+(?:\/[A-Za-z0-9._~-]+)*$/,
-    "expected a path of letters, digits and . _ ~ -, e.g. /webhook",
+    /^\/(?:[A-Za-z0-9._~-][A-Za-z0-9._~:-]*(?:\/[A-Za-z0-9._~-][A-Za-z0-9._~:-]*)*\/?)?$/,
+    "expected a path of letters, digits and . _ ~ - with : inside, e.g. /webhook",
   ),
   v.check((value) => !/\/\.{1,2}(?:\/|$)/.test(value), "expected a path without . and .. segments, e.g. /webhook"),
   v.check((value) => !isOwnPath(value), "expected a path that the service does not use itself, e.g. /webhook"),

@@ -21,7 +21,7 @@ export function openApiOf(endpoints: readonly Endpoint[], version: string): Json
   for (const endpoint of endpoints) {
     // OPTIONS is the business of browsers, and of senders that ask for consent.
     if (endpoint.method === "OPTIONS") continue;
-    const path = namedPath(endpoint).replace(/:([A-Za-z]+)/g, "{$1}");
+    const path = namedPath(endpoint).replace(PARAMETER, "/{$1}");
     paths[path] = { ...paths[path], [methodOf(endpoint)]: operationOf(endpoint, ids) };
   }
   return {
@@ -81,6 +81,8 @@ function operationOf(endpoint: Endpoint, ids: Set<string>): JsonObject {
   };
 }
 
+const PARAMETER = /\/:([A-Za-z]+)/g;
+
 /** The path of an endpoint, with a name for what may stand at its end. */
 const namedPath = ({ path }: Endpoint) => path.replace(/\*\*$/, ":path");
 
@@ -95,7 +97,7 @@ function idOf(endpoint: Endpoint, ids: Set<string>): string {
 
 function parametersOf(endpoint: Endpoint): JsonObject[] {
   const { query } = endpoint;
-  const inPath = [...namedPath(endpoint).matchAll(/:([A-Za-z]+)/g)].map(([, name]) =>
+  const inPath = [...namedPath(endpoint).matchAll(PARAMETER)].map(([, name]) =>
     parameterOf(name as string, "path", STRING),
   );
   // A number in a query is a text there. Its output is described, because clients write numbers as texts by themselves.

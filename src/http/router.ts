@@ -77,7 +77,7 @@ function createFinder(endpoints: readonly Endpoint[]): (method: string, target: 
   const app = new H3();
   for (const endpoint of endpoints.filter(({ path }) => !path.endsWith(REST))) {
     const find = ({ context }: H3Event) => withParams(endpoint, context.params);
-    for (const method of methodsOf(endpoint)) app.on(method, forH3(endpoint.path), find);
+    for (const method of methodsOf(endpoint)) app.on(method, patternForH3(endpoint.path), find);
   }
   app.all("/**", () => null);
   const whole = endpoints.filter(({ path }) => path.endsWith(REST));
@@ -97,6 +97,9 @@ function createFinder(endpoints: readonly Endpoint[]): (method: string, target: 
  * exactly. So each escape is escaped, and the paths with a slash at the end are apart.
  */
 const forH3 = (path: string) => `/${path.endsWith("/") ? "with" : "without"}-slash${encodeURI(path)}`;
+
+/** The path of an endpoint as h3 gets it. A colon is that of a parameter at the beginning of a segment only. */
+const patternForH3 = (path: string) => forH3(path).replace(/(?<!\/):/g, "\\:");
 
 /** The methods of an endpoint, as h3 names them: "" means every method. GET includes HEAD (RFC 9110, 9.3.2). */
 function methodsOf({ method }: Endpoint): readonly ((typeof METHODS)[number] | "")[] {

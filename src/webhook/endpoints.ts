@@ -25,7 +25,7 @@ import { type Holding, isKept, redactedHeld } from "./held/holding.ts";
 import type { Intake } from "./intake/intake.ts";
 import { headersOf, isInPath } from "./signature/schemes.ts";
 import type { Credential } from "./signature/secret.ts";
-import { pathsOf, type Source } from "./source.ts";
+import { below, pathsOf, type Source } from "./source.ts";
 import { eventOf } from "./stages/event.ts";
 import {
   type Delivery,
@@ -85,11 +85,11 @@ const isLike = (path: readonly string[], pattern: readonly string[]) =>
   pattern.every((segment, index) => (segment === SECRET_IN_PATH ? path[index] !== "" : segment === path[index]));
 
 const SECRET_IN_PATH = ":secret";
-const withoutSecret = (path: string) => path.replace(SECRET_IN_PATH, "…");
+const withoutSecret = (path: string) => path.replace(`/${SECRET_IN_PATH}`, "/…");
 
 /** The path of a source, and that with a secret behind it, as its schemes need. */
 function placesOf({ path, schemes }: Source): string[] {
-  const withSecret = schemes.some(isInPath) ? [`${path}/${SECRET_IN_PATH}`] : [];
+  const withSecret = schemes.some(isInPath) ? [below(path, `/${SECRET_IN_PATH}`)] : [];
   return schemes.every(isInPath) ? withSecret : [path, ...withSecret];
 }
 

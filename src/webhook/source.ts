@@ -68,7 +68,9 @@ export function pathsOf({ path, subPaths }: Pick<Source, "path" | "subPaths">): 
   deliveries: string[];
   check: string;
 } {
-  const below = (name: string) => `${path.replace(/\/$/, "")}${name}`;
   if (!subPaths) return { deliveries: [path], check: path };
-  return { deliveries: [path, below(subPaths.deliveries)], check: below(subPaths.check) };
+  return { deliveries: [path, below(path, subPaths.deliveries)], check: below(path, subPaths.check) };
 }
+
+/** A path below that of a source, which may end with a slash. */
+export const below = (path: string, rest: string) => path.replace(/\/$/, "") + rest;

@@ -137,9 +137,10 @@ suite("settings", () => {
     SHUTDOWN_TIMEOUT: ["10", "25d", "-1s"],
     WEBHOOK_PATH: [
       "webhook",
-      "/",
+      "//",
       "//webhook",
-      "/webhook/",
+      "/webhook//",
+      "/:webhook",
       "/a b",
       "/a?b",
       "/%61",
@@ -151,6 +152,7 @@ suite("settings", () => {
       "/readyz",
       "/metrics/x",
       "/login",
+      "/login/",
       "/logout/x",
       "/admin",
     ],
@@ -210,6 +212,11 @@ suite("settings", () => {
   test("accept a WEBHOOK_PATH that only begins like a path of the service", () => {
     assert.equal(read({ WEBHOOK_PATH: "/authors" }).WEBHOOK_PATH, "/authors");
     assert.equal(read({ WEBHOOK_PATH: "/hooks/auth" }).WEBHOOK_PATH, "/hooks/auth");
+  });
+
+  test("accept a WEBHOOK_PATH that is a slash, ends with one or has a colon inside", () => {
+    for (const WEBHOOK_PATH of ["/", "/webhook/", "/bot:123/hook", "/bot:"])
+      assert.equal(read({ WEBHOOK_PATH }).WEBHOOK_PATH, WEBHOOK_PATH);
   });
 
   test("accept any host name and any address as HOST", () => {

@@ -53,6 +53,7 @@ suite("the OpenAPI description of endpoints", () => {
     assert.equal(openapi, "3.1.0");
     assert.equal(info.version, "1.2.3");
     assert.deepEqual(Object.keys(paths), ["/things/{id}/parts", "/things"]);
+    assert.deepEqual(Object.keys(describe({ ...POST, path: "/bot:a/things" }).paths), ["/bot:a/things"]);
     const { get } = paths["/things/{id}/parts"];
     assert.deepEqual(
       get.parameters.map((one: { name: string; in: string; required: boolean }) => [one.name, one.in, one.required]),

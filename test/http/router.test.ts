@@ -27,6 +27,8 @@ const ROUTES = [
   endpoint("GET", "/events/:id/payload"),
   endpoint("PUT", "/events/newest"),
   endpoint("GET", "/page/"),
+  endpoint("POST", "/"),
+  endpoint("GET", "/bot:123/hook"),
   endpoint("*", "/verify"),
   endpoint("GET", "/broken", () => {
     throw new Error("a defect");
@@ -66,6 +68,8 @@ suite("a router", () => {
     ["GET", "/events/newest", { id: "newest" }],
     ["GET", "/events/:id", { id: ":id" }],
     ["GET", "/page/", {}],
+    ["POST", "/", {}],
+    ["GET", "/bot:123/hook", {}],
     ["POST", "/verify", {}],
     ["PATCH", "/verify", {}],
     ["GET", "http://a/events/evt_1", { id: "evt_1" }],
@@ -116,8 +120,10 @@ suite("a router", () => {
     "/events;x",
     "/page",
     "/page//",
+    "/bot%3A123/hook",
+    "/bot%253A123/hook",
+    "/botx/hook",
     "/nothing",
-    "/",
     "*",
   ]) {
     test(`finds nothing at ${target}, and does not echo it`, async (t) => {

@@ -55,6 +55,31 @@ suite("methods", () => {
   });
 });
 
+suite("a path", () => {
+  const delivery = { method: "POST", body: "{}", headers: { ...SIGNED, "Content-Type": "application/json" } };
+
+  for (const [path, ...others] of [
+    ["/", "//", "/x"],
+    ["/hook/", "/hook", "/hook//"],
+    ["/bot:123/hook", "/bot:123/hook/", "/bot%3A123/hook", "/bot1/hook"],
+  ] as const) {
+    test(`may be ${path}, and is no other`, async (t) => {
+      const { send, url, stored } = await serveSource(t, `{ ${BY_TOKEN}, path: "${path}" }`);
+      assert.equal((await send(delivery)).status, 200);
+      for (const other of others) assert.equal((await fetch(new URL(url).origin + other, delivery)).status, 404, other);
+      assert.equal(stored.length, 1);
+    });
+  }
+
+  test("that ends with a slash may have a secret behind it", async (t) => {
+    const entry = "{ verify: { type: token, path: true }, secrets: [env:SECRET], path: /hook/ }";
+    const { send, lines } = await serveSource(t, entry);
+    assert.equal((await send(delivery, encodeURIComponent(SECRET))).status, 200);
+    assert.equal((await send(delivery, "another")).status, 403);
+    assert.ok(lines.some(({ path }) => path === "/hook/…"));
+  });
+});
+
 suite("answer", () => {
   test("a source answers as it says, after the event is stored", async (t) => {
     const answer = "answer: { status: 202, type: text/xml, body: <ok/> }";

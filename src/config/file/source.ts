@@ -4,15 +4,15 @@ import { defined } from "../../lib/defined.ts";
 import { NAMED_JSON } from "../../lib/header-value.ts";
 import { parseIsoTime } from "../../lib/iso-time.ts";
 import { NAME } from "../../lib/name.ts";
-import { DELIVERY_METHODS } from "../../webhook/content/body.ts";
+import { DELIVERY_METHODS, isInQuery } from "../../webhook/content/body.ts";
 import { DEFAULT_SOURCE_NAME } from "../../webhook/default-source.ts";
 import { handshakeOf } from "../../webhook/handshakes/kinds.ts";
 import type { HandshakeSettings } from "../../webhook/provider/handshake.ts";
 import type { Provider } from "../../webhook/provider.ts";
 import { providerOf } from "../../webhook/providers/index.ts";
-import { asksForCredentials, type IdPlace, needsOf, type Scheme } from "../../webhook/signature/schemes.ts";
+import { asksForCredentials, type IdPlace, isInPath, needsOf, type Scheme } from "../../webhook/signature/schemes.ts";
 import { identityClaimsOf } from "../../webhook/signature/shared-issuers.ts";
-import { pathsOf, type Source } from "../../webhook/source.ts";
+import { below, pathsOf, type Source } from "../../webhook/source.ts";
 import { duration, MAX_AGE, oneOf, parsed, path, size } from "../fields.ts";
 import { ADDRESS_KEYS, readAllowedAddresses } from "./addresses.ts";
 import { AnswerSchema } from "./answer.ts";
@@ -146,7 +146,8 @@ function checkSources(entries: Readonly<Record<string, Source | undefined>>, rea
   const sources = Object.values(entries).filter((source) => source !== undefined);
   for (const source of sources) {
     const { deliveries, check } = pathsOf(source);
-    const all = [...new Set([...deliveries, check])];
+    const withSecret = source.schemes.some(isInPath) ? [below(source.path, "/…")] : [];
+    const all = [...new Set([...deliveries, check, ...withSecret])];
     const taken = all.find((one) => paths.has(one)) ?? "";
     const other = paths.get(taken);
     if (other !== undefined) {
@@ -172,6 +173,7 @@ function readSource(entry: SourceEntry, reading: Reading): Source | null {
   const catchUp = readCatchUp(entry, schemes, reading);
   const renew = readRenew(entry, reading);
   checkMethods(entry, handshake, reading);
+  checkRoot(entry, handshake, reading);
   checkNeeds(entry, schemes, reading);
   checkClaims(entry, reading);
   if (awaitsSecret(entry))
@@ -209,6 +211,21 @@ function checkMethods({ methods = [] }: SourceEntry, handshake: HandshakeSetting
   for (const [index, method] of methods.entries())
     if (taken[method])
       reading.at("methods", index).fault(`found ${method}, by which the handshake comes, expected another method`);
+}
+
+/** A browser that asks for the path `/` is sent to the login page. */
+function checkRoot({ path, methods = [] }: SourceEntry, handshake: HandshakeSettings | null, reading: Reading): void {
+  if (path !== "/") return;
+  const { get, head } = handshakeOf(handshake) ?? {};
+  if (get || head)
+    reading
+      .at("path")
+      .fault("found / with a handshake by GET or HEAD, which leads to the login page, expected another path");
+  for (const [index, method] of methods.entries())
+    if (isInQuery(method))
+      reading
+        .at("methods", index)
+        .fault(`found ${method} at the path /, which leads to the login page, expected another method or path`);
 }
 
 /** The public keys of a source, and where they are in its entry. */

@@ -21,7 +21,7 @@ import { createVerifier } from "../../webhook/signature/signature.ts";
 import { readSignatures } from "../../webhook/signature/signature-items.ts";
 import type { SignedRequest } from "../../webhook/signature/signed-text.ts";
 import { parseTimestamp } from "../../webhook/signature/timestamp.ts";
-import { pathsOf, type Source } from "../../webhook/source.ts";
+import { below, pathsOf, type Source } from "../../webhook/source.ts";
 import { identifiedEvent } from "../../webhook/stages/event.ts";
 import type { Identity } from "../../webhook/stages/identity.ts";
 import { type Delivery, deliveryOf, payloadOfQuery, type StageName, stagesOf } from "../../webhook/stages/stages.ts";
@@ -224,13 +224,14 @@ function methodCheck({ methods = ["POST"] }: Source, method: string, handshake: 
 function pathCheck(source: Source, { target }: SentTo, handshake: string | null): DeliveryCheck {
   const { path, schemes } = source;
   const [sent = ""] = target.split("?");
-  if (schemes.some(isInPath) && sent.startsWith(`${path}/`)) {
-    const secret = sent.slice(path.length + 1);
-    if (secret === "") return check("path", false, "", `there is nothing behind ${path}/`);
-    return check("path", !secret.includes("/"), `${path}/…`, `it has several segments behind ${path}`);
+  const start = below(path, "/");
+  if (schemes.some(isInPath) && sent.startsWith(start)) {
+    const secret = sent.slice(start.length);
+    if (secret === "") return check("path", false, "", `there is nothing behind ${start}`);
+    return check("path", !secret.includes("/"), `${start}…`, `it has several segments behind ${path}`);
   }
   const deliveries = schemes.every(isInPath) ? [] : pathsOf(source).deliveries;
-  const expected = deliveries.length === 0 ? `${path}/SECRET` : deliveries.join(" and ");
+  const expected = deliveries.length === 0 ? `${start}SECRET` : deliveries.join(" and ");
   const isRight = handshake !== null || deliveries.includes(sent);
   return check("path", isRight, sent, `${sent}, but the source is at ${expected}`);
 }

@@ -91,7 +91,7 @@ export function addressWithSecret(scheme: Scheme, secret: string, url: string): 
   }
   const last = `/${encodeURIComponent(secret)}`;
   if (!("path" in scheme) || path.endsWith(last)) return url;
-  return `${path}${last}${query === undefined ? "" : `?${query}`}`;
+  return `${path.replace(/\/$/, "")}${last}${query === undefined ? "" : `?${query}`}`;
 }
 
 function withSecret(

@@ -131,6 +131,20 @@ sorces: {}
     assert.deepEqual(faults(yaml), [
       "3:6 sources.b.path: found /webhook/b a second time, after a (line 2), expected another path",
     ]);
+    const inPath = "verify: { type: token, path: true }, secrets: [env:SECRET]";
+    const both = `sources:\n  a: { path: /x, ${inPath} }\n  b: { path: /x/, ${inPath} }\n`;
+    assert.match(faults(both).join(), /sources\.b\.path: found \/x\/… a second time, after a \(line 2\)/);
+  });
+
+  test("may be a method or a handshake at the path / by which browsers get to the login", () => {
+    const entry = "path: /, secrets: [env:SECRET]";
+    assert.deepEqual(faults(`sources:\n  a: { preset: messagebird, methods: [POST, PUT, GET], ${entry} }\n`), [
+      "2:50 sources.a.methods.2: found GET at the path /, which leads to the login page, expected another method or path",
+    ]);
+    assert.deepEqual(faults(`sources:\n  a: { preset: nylas, handshake: true, ${entry} }\n`), [
+      "2:46 sources.a.path: found / with a handshake by GET or HEAD, which leads to the login page, expected another path",
+    ]);
+    assert.equal(read(`sources:\n  a: { preset: messagebird, methods: [POST, PUT], ${entry} }\n`)?.sources.length, 1);
   });
 
   test("may be the name or the path of the environment's source", () => {

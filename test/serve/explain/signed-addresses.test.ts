@@ -21,7 +21,8 @@ function vectorWith(signature: string): Signed {
 /** Explains a published delivery to a source at its path. `url` is the address that `--url` names. */
 function explain({ preset, secret, headers, method, body, at, ...vector }: Signed, target: string, url = vector.url) {
   const { pathname, origin } = new URL(vector.url);
-  const entry = `{ preset: ${preset}, secrets: [env:SECRET], path: ${pathname}, methods: [GET, POST, PUT] }`;
+  const methods = pathname === "/" ? "[POST, PUT]" : "[GET, POST, PUT]";
+  const entry = `{ preset: ${preset}, secrets: [env:SECRET], path: ${pathname}, methods: ${methods} }`;
   const source = { ...sourceIn(entry), secrets: [secretOf(secret)], publicOrigin: origin };
   const type = method === "POST" ? ["Content-Type: application/x-www-form-urlencoded"] : [];
   const sent = ["Host: hooks.example.com", ...type, ...Object.entries(headers).map((header) => header.join(": "))];
@@ -55,6 +56,17 @@ suite("a delivery by GET", () => {
     const explained = await explain(vector, targetOf(vector));
     assert.deepEqual([explained.answer.status, explained.reason], [403, "signature_mismatch"]);
   });
+});
+
+test("a signed address may end with a slash, or be one", async () => {
+  for (const signature of [
+    "k7Pusd4OxCIjR5IfA9iedDNu/h/gbdYqdzG/MiYtd1c=",
+    "6Fp0rVOsRr1fj9S2GidXAfkmPVofKr8_RTffC6G6r2E",
+  ]) {
+    const vector = vectorWith(signature);
+    const explained = await explain(vector, targetOf(vector));
+    assert.equal(explained.answer.status, 200, JSON.stringify(explained.checks));
+  }
 });
 
 test("a query that something has brought into another order is named", async () => {
