@@ -1,15 +1,21 @@
 import { provider, says } from "../provider.ts";
-import { timestamped } from "../signature/signing.ts";
+import { hmacOfBody, timestamped } from "../signature/signing.ts";
 
 export default provider({
   title: "Sinch",
   docs: "https://developers.sinch.com/docs/conversation/callbacks",
-  schemes: timestamped(
-    "x-sinch-webhook-signature",
-    { header: "x-sinch-webhook-signature-timestamp" },
-    "{body}.{header:x-sinch-webhook-signature-nonce}.{timestamp}",
-    { encodings: ["base64"] },
-  ),
+  schemes: [
+    timestamped(
+      "x-sinch-webhook-signature",
+      { header: "x-sinch-webhook-signature-timestamp" },
+      "{body}.{header:x-sinch-webhook-signature-nonce}.{timestamp}",
+      { encodings: ["base64"] },
+    ),
+    // Of its Numbers API: https://developers.sinch.com/docs/numbers/api-reference/numbers/numbers-callbacks
+    hmacOfBody("x-sinch-signature", { algorithm: "sha1" }),
+  ],
+  id: ["body:eventId"],
+  type: ["body:eventType"],
   facts: says("https://developers.sinch.com/java-sdk/apidocs/com/sinch/sdk/domains/sms/WebHooksService.html", {
     answer: "any 2xx",
     repeats: "automatic",

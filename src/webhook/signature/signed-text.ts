@@ -130,15 +130,25 @@ export function coversBody(layout: TextLayout): boolean {
   return /\{(?:body|body-sha256)\}/.test(layout.signed) || ownPartsOf(layout).some(({ covers }) => covers?.body);
 }
 
+/** What can be the same of two signed texts. Those of different hash functions never have one signature. */
+type Cut = TextLayout & { algorithm: string; timestamp?: { unit?: string } };
+
 /**
  * Whether another body could have the same signed text, cut in another place: beside a part of any length, or as the
  * text of another layout. A time of one unit has one length for centuries.
  */
-export function hasOtherCuts(layouts: readonly (TextLayout & { timestamp?: { unit?: string } })[]): boolean {
-  const texts = layouts.map(({ signed, timestamp }) =>
-    signed.replace(/\{header:[^{}]+\}/g, "{header}").replace("{timestamp}", `{timestamp}${timestamp?.unit ?? "s"}`),
+export function hasOtherCuts(layouts: readonly Cut[]): boolean {
+  return [...Map.groupBy(layouts, ({ algorithm }) => algorithm).values()].some(
+    (same) =>
+      same.some(coversBody) &&
+      (new Set(same.map(shapeOf)).size > 1 || same.some(({ signed }) => OPEN_CUT.test(signed))),
   );
-  return layouts.some(coversBody) && (new Set(texts).size > 1 || layouts.some(({ signed }) => OPEN_CUT.test(signed)));
+}
+
+/** A signed text, but for the names of headers, and with the unit of its time. */
+function shapeOf({ signed, timestamp }: Cut): string {
+  const time = `{timestamp}${timestamp?.unit ?? "s"}`;
+  return signed.replace(/\{header:[^{}]+\}/g, "{header}").replace("{timestamp}", time);
 }
 
 const OPEN_CUT = /\{(?:url|path|method|header|(?:query|pair|own):[^{}]+)\}\.?\{body\}|\{body\}\{(?!timestamp\})/;

@@ -34,7 +34,8 @@ export function requirePayload(
   if (!parsed.ok && isStrict) throw invalid("", parsed.reason);
   const { value } = parsed.ok ? parsed : content.lenientJson();
   // Anybody can get a signature of a challenge from these sources, and a challenge may be a number or a word of JSON.
-  // Of a signed text that can be cut elsewhere, one cut only has an object or an array.
+  // Of a signed text that can be cut elsewhere, one cut only has an object or an array. Broken JSON is
+  // refused with them: a piece of a body may begin as JSON, too.
   const needsShape = (signs && !signs.challengeIn) || mayBeCut(schemes);
   if (needsShape && !isObject(value) && !Array.isArray(value)) throw invalid("", "must be an object or an array");
   if (isStrict && !isObject(value)) throw invalid("", "must be an object");

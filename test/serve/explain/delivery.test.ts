@@ -214,6 +214,32 @@ test("a genuine delivery with a payload that is refused has no event", async () 
   assert.deepEqual([isGenuine, eventId, answer.code], [true, null, "invalid_payload"]);
 });
 
+// https://github.com/Adyen/adyen-go-api-library/blob/fed7311e5afd37f60f3bafe22173173164f2f297/src/hmacvalidator/hmacvalidator_test.go
+test("broken JSON is refused where its signature may be that of another text, as of Adyen", async () => {
+  const body = `{
+    "type": "merchant.created",
+    "environment": "test",
+    "createdAt": "01-01-2024",
+    "data": {
+        "capabilities": {
+            "sendToTransferInstrument": {
+                "requested": true,
+                "requestedLevel": "notApplicable"
+            }
+        },
+        "companyId": "YOUR_COMPANY_ID",
+        "merchantId": YOUR_MERCHANT_ACCOUNT",
+        "status": "PreActive"
+    }
+}`;
+  const secrets = [secretOf("DFB1EB5485895CFA84146406857104ABB4CBCABDC8AAF103A624C8F6A3EAAB00")];
+  const source = { ...sourceIn("{ preset: adyen, secrets: [env:HEX], path: /hooks/shop }"), secrets };
+  const headers = { hmacsignature: "yitBTPnDGtbAMG9rTxUa1e6lFGpa4PnrD6rErOmEhJ8=" };
+  const explained = await explain(headers, body, { source });
+  assert.deepEqual([explained.genuine, explained.answer.code], [true, "invalid_payload"]);
+  assert.equal(await failure(explain(headers, body, { source })), "payload: the body must be an object or an array");
+});
+
 test("a body that is stored as it is says why", async () => {
   const body = '{"order":"o_1","order":"o_2"}';
   const { checks, answer } = await explain({ ...genuine, "x-sig": hmac(`${SECONDS}.${body}`) }, body);
