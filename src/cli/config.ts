@@ -5,9 +5,9 @@ import { remedyAt, SERVICE_CONF } from "../config/service.ts";
 import { OperatorError } from "../errors.ts";
 import { counted, printData, printJson, say } from "./output.ts";
 
-/** Checks the configuration file. The exit code is 2 if it is wrong. */
-export async function runConfigCheck({ json }: { json?: boolean }): Promise<void> {
-  const environment = readEnvironment();
+/** Checks the configuration file, or the given one. The exit code is 2 if it is wrong. */
+export async function runConfigCheck(given: string | undefined, { json }: { json?: boolean }): Promise<void> {
+  const environment = { ...readEnvironment(), ...(given !== undefined && { CONFIG_FILE: given }) };
   const file = configFileName(environment);
   try {
     const config = readConfigFile(environment);

@@ -105,7 +105,10 @@ export const EXAMPLES: Record<string, readonly (readonly [commandLine: string, w
     ["authserve events send-test", "Send a signed event to the running server"],
     ["authserve events send-test --type order.paid --id evt_1", "Choose its type and id"],
   ],
-  "config check": [["authserve config check", "Check the file before the server takes it up"]],
+  "config check": [
+    ["authserve config check", "Check the file before the server takes it up"],
+    ["authserve config check new.yaml", "Check another file"],
+  ],
   "config schema": [["authserve config schema >authserve.schema.json", "Let an editor complete and check the file"]],
   "upgrade check": [["authserve upgrade check", "Run the new version's, before its first start"]],
   nodes: [["authserve nodes", "See which servers are alive, since when, and their versions"]],

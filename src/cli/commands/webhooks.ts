@@ -5,10 +5,10 @@ import { remoteOptions } from "./remote-options.ts";
 export function addWebhookCommands(program: Command): void {
   const config = program.command("config").description("Check the configuration file");
   config
-    .command("check")
-    .description("Check authserve.yaml, or the file that CONFIG_FILE names, and exit 2 if it is wrong")
+    .command("check [file]")
+    .description("Check a file, else the one that CONFIG_FILE names or authserve.yaml, and exit 2 if it is wrong")
     .option("--json", "Print a JSON object")
-    .action(async (options) => (await import("../config.ts")).runConfigCheck(options));
+    .action(async (file, options) => (await import("../config.ts")).runConfigCheck(file, options));
   config
     .command("schema")
     .description("Print the JSON Schema of the configuration file, for editors")

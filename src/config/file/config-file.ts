@@ -1,7 +1,7 @@
 import { lstatSync, readFileSync } from "node:fs";
 import type { AlertConfig } from "../../alerts/watch.ts";
 import type { AccessRule } from "../../auth/access/rules.ts";
-import { type Fault, SettingsError, systemCode } from "../../errors.ts";
+import { SettingsError, systemCode } from "../../errors.ts";
 import { DEFAULT_RETENTION, type Retention } from "../../events/retention.ts";
 import { isObject } from "../../lib/json.ts";
 import type { Source } from "../../webhook/source.ts";
@@ -106,11 +106,9 @@ export function configText(file: string, { CONFIG_FILE }: Environment): string |
   try {
     bytes = readFileSync(file);
   } catch (error) {
-    const fault: Fault = {
-      found: `${file} cannot be read (${systemCode(error)})`,
-      remedy: "name a readable file in CONFIG_FILE",
-    };
-    throw new SettingsError([fault]);
+    throw new SettingsError([
+      { found: `${file} cannot be read (${systemCode(error)})`, remedy: "name a readable file" },
+    ]);
   }
   try {
     return new TextDecoder("utf-8", { fatal: true }).decode(bytes);

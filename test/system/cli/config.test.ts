@@ -47,6 +47,16 @@ suite("authserve config check", () => {
     assert.deepEqual(Object.keys(errors[0]).sort(), ["column", "key", "line", "message"]);
   });
 
+  test("checks the file of its argument instead of the configured one", async () => {
+    write(GOOD);
+    writeFileSync(join(dir, "new.yaml"), BAD);
+    const { code, stderr } = await run("config", "check", "new.yaml");
+    assert.deepEqual([code, stderr.split(":")[0]], [2, "new.yaml"]);
+    const missing = await run("config", "check", "missing.yaml");
+    assert.equal(missing.code, 2);
+    assert.match(missing.stderr, /missing\.yaml cannot be read \(ENOENT\)\n {2}hint: name a readable file\n/);
+  });
+
   test("finds what stops serve, too", async () => {
     write(BAD);
     const { code, stderr } = await authserve(["serve"], {
