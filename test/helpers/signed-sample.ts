@@ -18,14 +18,22 @@ export const OPTIONS = {
   bundleId: "com.example.app",
 };
 
-export function keyPairOf(type: "ed25519" | "rsa" | "ec"): [privateKey: string, publicKey: PublicKey] {
-  const options = { modulusLength: 2048, namedCurve: "P-256" };
+export function keyPairOf(
+  type: "ed25519" | "rsa" | "ec",
+  namedCurve = "P-256",
+): [privateKey: string, publicKey: PublicKey] {
+  const options = { modulusLength: 2048, namedCurve };
   const { privateKey, publicKey } = generateKeyPairSync(type as "rsa", options);
   const key = { key: publicKey, id: null, endsAt: null };
   return [privateKey.export({ format: "pem", type: "pkcs8" }).toString(), { name: type, mark: "", keys: [key] }];
 }
 
-const PAIRS = { ed25519: keyPairOf("ed25519"), rsa: keyPairOf("rsa"), ec: keyPairOf("ec") };
+const PAIRS = {
+  ed25519: keyPairOf("ed25519"),
+  rsa: keyPairOf("rsa"),
+  ec: keyPairOf("ec"),
+  "P-521": keyPairOf("ec", "P-521"),
+};
 
 const fixture = (name: string) => readFileSync(join(import.meta.dirname, "../fixtures", name), "utf8");
 
@@ -40,6 +48,7 @@ export const KEYS = [...Object.values(PAIRS).map(([, key]) => key), ROOT];
 function secretFor(scheme: Scheme): string {
   if (needsOf(scheme) === "secrets") return SECRET;
   if (scheme.type === "jws") return CHAIN;
+  if ("algorithms" in scheme && scheme.algorithms.includes("ES512")) return PAIRS["P-521"][0];
   return PAIRS[keyTypesOf(scheme)[0] as keyof typeof PAIRS][0];
 }
 

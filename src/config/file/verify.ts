@@ -1,6 +1,13 @@
 import * as v from "valibot";
 import { defined } from "../../lib/defined.ts";
-import { type HmacScheme, type PublicKeyScheme, type Scheme, usesSecret } from "../../webhook/signature/schemes.ts";
+import {
+  type HmacScheme,
+  JWT_ALGORITHMS,
+  type JwtAlgorithm,
+  type PublicKeyScheme,
+  type Scheme,
+  usesSecret,
+} from "../../webhook/signature/schemes.ts";
 import { coversBody, unknownPlaceholder } from "../../webhook/signature/signed-text.ts";
 import { duration, oneOf } from "../fields.ts";
 import { HEADER, key, listOf, TEXT, textLike } from "./fields.ts";
@@ -56,7 +63,7 @@ const claims = v.pipe(
 const VERIFY_KEYS = {
   type: key(
     oneOf("hmac", "ed25519", "ecdsa", "rsa", "jwt", "jws", "token", "basic"),
-    "How the sender proves itself. Default: `hmac`. `ed25519`, `ecdsa` and `rsa` need `keys`, and so does `jwt` unless its algorithms begin with `HS`. `jws` needs `roots`.",
+    "How the sender proves itself. Default: `hmac`. `ed25519`, `ecdsa` and `rsa` need `keys`, and so does `jwt` unless its algorithms begin with `HS`. `jws` needs `roots`, or with `detached` the same as `jwt`.",
   ),
   header: key(header, "The header with the signature or the token."),
   in: key(
@@ -74,6 +81,10 @@ const VERIFY_KEYS = {
   roots: key(
     listOf(TEXT, "certificate", "expected a list such as [file:root.pem]"),
     "`jws`: the root certificates of the sender in PEM, each at `file:PATH` or `env:NAME`, or as it is. The certificates in the header `x5c` of the token must lead to one of them.",
+  ),
+  detached: key(
+    v.union([v.literal(true), v.literal("unencoded")], "expected true or unencoded"),
+    "`jws`: the token is in `header`, without a payload, which is the body. `unencoded`: only tokens that sign it as it is, with `b64: false`.",
   ),
   path: key(v.literal(true, "expected true"), "`token`: it is in the path, behind that of the source and a slash."),
   algorithm: key(
@@ -98,11 +109,7 @@ const VERIFY_KEYS = {
   tolerance: key(TOLERANCE, "Largest difference of the signed time from the clock. Default: `5m`."),
   key: key(oneOf("utf8", "hex", "base64", "whsec"), "How the secret becomes the key. Default: `utf8`, its text."),
   algorithms: key(
-    listOf(
-      oneOf("HS256", "HS384", "HS512", "RS256", "RS384", "RS512", "ES256", "EdDSA"),
-      "algorithm",
-      "expected a list such as [HS256]",
-    ),
+    listOf(oneOf(...JWT_ALGORITHMS), "algorithm", "expected a list such as [HS256]"),
     "`jwt`, `jws`: accepted algorithms. Default: `[HS256]`, for `jws` `[ES256]`.",
   ),
   issuer: key(TEXT, "`jwt`: what `iss` must be."),
@@ -183,15 +190,17 @@ const SCHEMES: Record<NonNullable<Verify["type"]>, SchemeType> = {
     read(verify, reading) {
       const { header = "authorization", prefix: label = "Bearer ", algorithms = ["HS256"] } = verify;
       const { issuer, audience, claims, bodyClaim } = verify;
-      // A public key that is taken for a secret would let anybody sign.
-      if (new Set(algorithms.map(usesSecret)).size > 1)
-        reading.at("algorithms").fault("found both kinds, expected only those with secrets, or only those with keys");
+      checkKinds(algorithms, reading);
       return { type: "jwt", header, label, algorithms, ...defined({ issuer, audience, claims, bodyClaim }) };
     },
   },
   jws: {
-    keys: ["body", "roots", "algorithms", "claims"],
-    read({ body: json = "", roots, algorithms = ["ES256"], claims }, reading) {
+    keys: ["body", "roots", "algorithms", "claims", "detached", "header", "prefix"],
+    read(verify, reading) {
+      const { body: json = "", roots, algorithms = ["ES256"], claims } = verify;
+      if (verify.detached) return readDetached(verify, reading);
+      for (const name of ["header", "prefix"] as const)
+        if (verify[name] !== undefined) reading.at(name).fault("found without detached, expected nothing", "key");
       if (json === "") reading.fault("body is missing, expected the member with the token");
       if (roots === undefined)
         reading.fault("roots is missing, expected the sender's root certificates, e.g. [file:root.pem]");
@@ -218,6 +227,22 @@ const SCHEMES: Record<NonNullable<Verify["type"]>, SchemeType> = {
   },
   basic: { keys: [], read: () => ({ type: "basic" }) },
 };
+
+/** A public key that is taken for a secret would let anybody sign. */
+function checkKinds(algorithms: readonly JwtAlgorithm[], reading: Reading): void {
+  if (new Set(algorithms.map(usesSecret)).size > 1)
+    reading.at("algorithms").fault("found both kinds, expected only those with secrets, or only those with keys");
+}
+
+function readDetached(verify: Verify, reading: Reading): Scheme {
+  const { header = "", prefix: label, algorithms = ["ES256"], detached } = verify;
+  if (header === "") reading.fault("header is missing, expected the name of a header");
+  for (const name of ["body", "roots", "claims"] as const)
+    if (verify[name] !== undefined) reading.at(name).fault("found beside detached, expected nothing", "key");
+  checkKinds(algorithms, reading);
+  const isUnencoded = detached === "unencoded" && ({ isUnencoded: true } as const);
+  return { type: "detached-jws", header, algorithms, ...defined({ label }), ...isUnencoded };
+}
 
 function readPublicKeyScheme(verify: Verify, reading: Reading): PublicKeyScheme {
   const { type, algorithm = "sha256", encoding } = verify;

@@ -73,7 +73,8 @@ function digestOf(given: Uint8Array | null): string[] {
 }
 
 /** The headers without which a signature cannot be verified. */
-function neededHeaders(scheme: Scheme): string[] {
+function neededHeaders(scheme: Scheme): readonly string[] {
+  if (scheme.type === "detached-jws") return headersOf(scheme);
   if (!isSigned(scheme)) return [];
   const time = scheme.timestamp && "header" in scheme.timestamp ? [scheme.timestamp.header] : [];
   return [...headersOf(scheme), ...time, ...parseSignedText(scheme).covered.headers];
@@ -103,6 +104,7 @@ function sharedIn(schemes: readonly Scheme[], header: string): InHeader[] {
 }
 
 function coversAddress(scheme: Scheme): boolean {
+  if (scheme.type === "detached-jws") return scheme.payload !== undefined;
   if (!isSigned(scheme)) return scheme.type === "jwt";
   const { only, bodyHash } = scheme;
   const readsQuery = only && "mediaType" in only && only.withoutQuery !== undefined;

@@ -1,4 +1,4 @@
-import { createHmac, type KeyObject, timingSafeEqual, verify } from "node:crypto";
+import { constants, createHmac, type KeyObject, type SigningOptions, timingSafeEqual, verify } from "node:crypto";
 import { objectIn, splitJws } from "../../lib/compact-jws.ts";
 import { trimSpace } from "../../lib/header-value.ts";
 import { valueAt } from "../../lib/json-path.ts";
@@ -97,10 +97,18 @@ interface OpenToken {
 export function openToken(text: string, maxLength: number, algorithms: readonly JwtAlgorithm[]): OpenToken | null {
   const token = splitJws(text, maxLength);
   const header = token && objectIn(token.header);
-  const algorithm = algorithms.find((accepted) => accepted === header?.alg);
+  const algorithm = algorithmIn(header, algorithms);
   // An unknown header that must be understood (RFC 7515, 4.1.11).
   if (token === null || header === null || algorithm === undefined || "crit" in header) return null;
   return { ...token, header, algorithm, signed: Buffer.from(token.signed) };
+}
+
+/** The algorithm of a header, if it is accepted. */
+export function algorithmIn(
+  header: Record<string, unknown> | null,
+  algorithms: readonly JwtAlgorithm[],
+): JwtAlgorithm | undefined {
+  return algorithms.find((accepted) => accepted === header?.alg);
 }
 
 /** What is wrong with the times of a token at a time in Unix seconds; null if nothing is. */
@@ -141,8 +149,8 @@ export function claimAt(claims: Readonly<Record<string, unknown>>, name: string)
 const isScalar = (value: unknown) => ["string", "number", "boolean"].includes(typeof value);
 
 /** The secret or key that signed a token. */
-function credentialOf(
-  { algorithm, header, signed, signature }: OpenToken,
+export function credentialOf(
+  { algorithm, header, signed, signature }: Omit<OpenToken, "payload">,
   { secrets, keys = [] }: Credentials,
 ): Credential | undefined {
   const digest = digestOf(algorithm);
@@ -164,6 +172,14 @@ function credentialOf(
 export function isSignedWith(algorithm: JwtAlgorithm, key: KeyObject, signed: Buffer, signature: Buffer): boolean {
   const kind = JWT_KEY_TYPES[algorithm];
   if (kind === undefined || key.asymmetricKeyType !== kind) return false;
-  if (kind === "ec" && key.asymmetricKeyDetails?.namedCurve !== "prime256v1") return false;
-  return verify(digestOf(algorithm), signed, { key, dsaEncoding: "ieee-p1363" }, signature);
+  if (kind === "ec" && key.asymmetricKeyDetails?.namedCurve !== CURVES[algorithm]) return false;
+  return verify(digestOf(algorithm), signed, { key, ...formOf(algorithm) }, signature);
+}
+
+const CURVES: Partial<Record<JwtAlgorithm, string>> = { ES256: "prime256v1", ES384: "secp384r1", ES512: "secp521r1" };
+
+/** How the signatures of an algorithm are written and padded (RFC 7518, 3.4 and 3.5). */
+export function formOf(algorithm: JwtAlgorithm): SigningOptions {
+  const pss = { padding: constants.RSA_PKCS1_PSS_PADDING, saltLength: constants.RSA_PSS_SALTLEN_DIGEST };
+  return { dsaEncoding: "ieee-p1363", ...(algorithm.startsWith("PS") && pss) };
 }

@@ -1,7 +1,7 @@
 import type { OwnFormat, OwnPart, SignedRequest } from "./signed-text.ts";
 
 /** How a sender proves that a delivery is genuine, as data. What only one provider does is a function in its file. */
-export type Scheme = SignedScheme | JwtScheme | JwsScheme | TokenScheme | BasicScheme;
+export type Scheme = SignedScheme | JwtScheme | JwsScheme | DetachedJwsScheme | TokenScheme | BasicScheme;
 
 /** A signature of a text that the receiver puts together from the delivery. */
 export type SignedScheme = HmacScheme | PublicKeyScheme;
@@ -132,11 +132,47 @@ export interface JwsScheme {
   bound?: { claims: readonly string[]; option: string };
 }
 
+/** A signed token in a header whose payload is the body (RFC 7515, appendix F; RFC 7797). */
+export interface DetachedJwsScheme {
+  type: "detached-jws";
+  /** In lower case. */
+  header: string;
+  /** May precede the token. */
+  label?: string;
+  /** Accepted algorithms: either those with secrets, or those with public keys. */
+  algorithms: readonly JwtAlgorithm[];
+  /** Whether the body must be signed as it is, with `b64: false`. Otherwise a token of any use could be taken apart. */
+  isUnencoded?: true;
+  /** What one provider signs: the body and what is before it. */
+  payload?: {
+    /** Null if the delivery lacks a part. `header` is that of the token. */
+    of(request: SignedRequest, header: Readonly<Record<string, unknown>>): Buffer | null;
+    /** What the sender adds to the header. */
+    header: Readonly<Record<string, unknown>>;
+  };
+}
+
 /** What a token may cover of a request besides the body. */
 export type RequestLine = Pick<SignedRequest, "method" | "origin" | "target">;
 
 /** Algorithms of signed tokens (RFC 7518). */
-export type JwtAlgorithm = "HS256" | "HS384" | "HS512" | "RS256" | "RS384" | "RS512" | "ES256" | "EdDSA";
+export type JwtAlgorithm = (typeof JWT_ALGORITHMS)[number];
+
+export const JWT_ALGORITHMS = [
+  "HS256",
+  "HS384",
+  "HS512",
+  "RS256",
+  "RS384",
+  "RS512",
+  "PS256",
+  "PS384",
+  "PS512",
+  "ES256",
+  "ES384",
+  "ES512",
+  "EdDSA",
+] as const;
 
 /**
  * `port`: with and without the port. `credentials`: with the user and password that the request was sent with.
@@ -201,7 +237,7 @@ export function asksForCredentials(schemes: readonly Scheme[]): boolean {
 
 /** Whether a scheme needs secrets of the source, or public keys of the sender. */
 export function needsOf(scheme: Scheme): "secrets" | "keys" {
-  if (scheme.type === "jwt" || scheme.type === "jws") return scheme.algorithms.some(usesSecret) ? "secrets" : "keys";
+  if ("algorithms" in scheme) return scheme.algorithms.some(usesSecret) ? "secrets" : "keys";
   return scheme.type === "hmac" || scheme.type === "token" || scheme.type === "basic" ? "secrets" : "keys";
 }
 
@@ -230,6 +266,7 @@ export function digestOf(algorithm: JwtAlgorithm): string | null {
 export function keyTypesOf(scheme: Scheme): string[] {
   switch (scheme.type) {
     case "jwt":
+    case "detached-jws":
       return scheme.algorithms.flatMap((algorithm) => JWT_KEY_TYPES[algorithm] ?? []);
     case "ecdsa":
       return ["ec"];
@@ -245,7 +282,12 @@ export const JWT_KEY_TYPES: Partial<Record<JwtAlgorithm, string>> = {
   RS256: "rsa",
   RS384: "rsa",
   RS512: "rsa",
+  PS256: "rsa",
+  PS384: "rsa",
+  PS512: "rsa",
   ES256: "ec",
+  ES384: "ec",
+  ES512: "ec",
   EdDSA: "ed25519",
 };
 
@@ -273,6 +315,7 @@ export function headersOf(scheme: Scheme): readonly string[] {
     case "token":
       return "header" in scheme ? [scheme.header] : [];
     case "jwt":
+    case "detached-jws":
       return [scheme.header];
     case "jws":
       return [];

@@ -15,8 +15,11 @@ import { valueAt } from "../../lib/json-path.ts";
 import { boundaryIn, formatMultipart } from "../../lib/multipart.ts";
 import { queryOf } from "../../lib/request-target.ts";
 import { type Content, isSha256Of, MULTIPART, openContent } from "../content/content.ts";
+import { textOf } from "./detached-jws.ts";
 import { createHmac, createPrefixHash } from "./hmac.ts";
+import { formOf } from "./jwt.ts";
 import {
+  type DetachedJwsScheme,
   digestOf,
   type JwsScheme,
   type JwtAlgorithm,
@@ -74,6 +77,8 @@ export function signDelivery(
       return { headers: { ...headers, [scheme.header]: signJwt(scheme, secret, delivery, now, options) }, body };
     case "jws":
       return { headers: { ...headers }, body: withToken(scheme, secret, delivery) };
+    case "detached-jws":
+      return { headers: { ...headers, [scheme.header]: signDetached(scheme, secret, delivery) }, body };
     default:
       return signText(scheme, secret, delivery, now, options);
   }
@@ -200,16 +205,40 @@ function signJwt(scheme: JwtScheme, secret: string, delivery: UnsignedDelivery, 
 }
 
 function signClaims(algorithms: readonly JwtAlgorithm[], header: object, claims: object, secret: string): string {
-  const [alg] = algorithms;
-  if (!alg) throw new Error("the scheme has no algorithm");
-  const part = (value: object) => Buffer.from(JSON.stringify(value)).toString("base64url");
-  const signed = `${part({ alg, ...header })}.${part(claims)}`;
-  const digest = digestOf(alg);
+  const alg = firstOf(algorithms);
+  const signed = `${tokenPart({ alg, ...header })}.${tokenPart(claims)}`;
+  return `${signed}.${signToken(alg, Buffer.from(signed), secret)}`;
+}
+
+/** A token that signs the body of a delivery, and is sent without it. */
+function signDetached(scheme: DetachedJwsScheme, secret: string, delivery: UnsignedDelivery): string {
+  const { algorithms, label = "", payload: own } = scheme;
+  const alg = firstOf(algorithms);
+  const kid = usesSecret(alg) ? undefined : jwkIn(secret)?.kid;
+  const header = { alg, kid, ...(scheme.isUnencoded && { b64: false, crit: ["b64"] }), ...own?.header };
+  const request = { ...delivery, content: openContent(delivery.body, delivery.mediaType) };
+  const payload = own ? own.of(request, header) : delivery.body;
+  if (payload === null) throw new Error("the delivery lacks a part that is signed");
+  const signedHeader = tokenPart(header);
+  const signed = textOf(signedHeader, payload, scheme.isUnencoded === true);
+  return `${label}${signedHeader}..${signToken(alg, signed, secret)}`;
+}
+
+function firstOf([algorithm]: readonly JwtAlgorithm[]): JwtAlgorithm {
+  if (!algorithm) throw new Error("the scheme has no algorithm");
+  return algorithm;
+}
+
+const tokenPart = (value: object) => Buffer.from(JSON.stringify(value)).toString("base64url");
+
+/** The signature of a token, as it is written in it. */
+function signToken(algorithm: JwtAlgorithm, signed: Buffer, secret: string): string {
+  const digest = digestOf(algorithm);
   const signature =
-    usesSecret(alg) && digest !== null
+    usesSecret(algorithm) && digest !== null
       ? hmacOf(digest, secret).update(signed).digest()
-      : sign(digest, Buffer.from(signed), { key: privateKeyOf(secret), dsaEncoding: "ieee-p1363" });
-  return `${signed}.${signature.toString("base64url")}`;
+      : sign(digest, signed, { key: privateKeyOf(secret), ...formOf(algorithm) });
+  return signature.toString("base64url");
 }
 
 function headerValue(

@@ -12,6 +12,7 @@ import {
   type SignatureSettings,
   type Verified,
 } from "./bound-scheme.ts";
+import { bindDetachedJws } from "./detached-jws.ts";
 import { bindJws } from "./jws.ts";
 import { bindJwt } from "./jwt.ts";
 import { DEFAULT_TOLERANCE_SECONDS, type Scheme, type SignedScheme } from "./schemes.ts";
@@ -72,6 +73,8 @@ function bind(scheme: Scheme, source: SignatureSettings): BoundScheme {
       return bindJwt(scheme, source);
     case "jws":
       return bindJws(scheme, source);
+    case "detached-jws":
+      return bindDetachedJws(scheme, source);
     case "token":
     case "basic":
       return bindSharedSecret(scheme, source.secrets);

@@ -136,7 +136,8 @@ suite("the scheme of a provider", () => {
     const coversAll = (scheme: Scheme) =>
       scheme.type === "jwt"
         ? scheme.bodyClaim !== undefined
-        : "signed" in scheme && (coversBody(scheme) || scheme.bodyHash !== undefined || scheme.isIdentity === true);
+        : scheme.type === "detached-jws" ||
+          ("signed" in scheme && (coversBody(scheme) || scheme.bodyHash !== undefined || scheme.isIdentity === true));
     assert.deepEqual(
       breaking(({ covers, schemes }) => covers !== "body" || schemes.every(coversAll)),
       [],
