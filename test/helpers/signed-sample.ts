@@ -16,6 +16,8 @@ export const OPTIONS = {
   email: "push@example.iam.gserviceaccount.com",
   audience: "{url}",
   bundleId: "com.example.app",
+  issuer: "https://issuer.example",
+  audiences: "web-client app-client",
 };
 
 export function keyPairOf(
@@ -47,7 +49,7 @@ export const KEYS = [...Object.values(PAIRS).map(([, key]) => key), ROOT];
 /** The secret or private key that a scheme is signed with. */
 function secretFor(scheme: Scheme): string {
   if (needsOf(scheme) === "secrets") return SECRET;
-  if (scheme.type === "jws") return CHAIN;
+  if (scheme.type === "jws" && !scheme.isKeyed) return CHAIN;
   if ("algorithms" in scheme && scheme.algorithms.includes("ES512")) return PAIRS["P-521"][0];
   return PAIRS[keyTypesOf(scheme)[0] as keyof typeof PAIRS][0];
 }
@@ -59,6 +61,9 @@ export function fitted(scheme: Scheme, sample: Sample): Sample {
   if (signed === "{timestamp}{json:token}") {
     return { ...sample, body: JSON.stringify(JSON.parse(sample.body).signature) };
   }
+  // The claims themselves, where they are no member of the body.
+  if (scheme.type === "jws" && scheme.json === undefined)
+    return { ...sample, body: JSON.stringify(JSON.parse(sample.body).payload) };
   const only = "only" in scheme ? scheme.only : undefined;
   // A subscription of Amazon SNS has members that its other messages have not.
   if (only && "member" in only) {

@@ -88,7 +88,10 @@ function readKeySet(text: string, reading: Reading): PublicKey | null {
 
 /** What is wrong with the types of keys; null if one of them fits a scheme, or they are not known before the start. */
 function typeFault({ keys, set }: PublicKey, schemes: readonly Scheme[]): string | null {
-  if (schemes.some(({ type }) => type === "jws") && !keys.some(({ certificate }) => certificate))
+  if (
+    schemes.some((scheme) => scheme.type === "jws" && !scheme.isKeyed) &&
+    !keys.some(({ certificate }) => certificate)
+  )
     return "found no certificate, expected the root of the sender's certificates, in PEM";
   if (set) return null;
   const wanted = [...new Set(schemes.flatMap(keyTypesOf))];

@@ -249,8 +249,9 @@ function awaitsSecret({ preset, secrets, handshake }: SourceEntry): boolean {
 /** The tokens of an issuer that signs for everybody need a claim that says whose they are. */
 function checkClaims({ verify, keys = [] }: SourceEntry, reading: Reading): void {
   const { scheme } = verify ?? {};
-  if (scheme?.type !== "jwt") return;
-  const { issuer, claims = {} } = scheme;
+  if (scheme?.type !== "jwt" && scheme?.type !== "jws") return;
+  const { claims = {} } = scheme;
+  const issuer = scheme.type === "jwt" ? scheme.issuer : undefined;
   const issuers = [issuer ?? [], claims.iss ?? []].flat();
   const places = keys.flatMap((key) => (typeof key === "string" ? key.replace(/^url:/, "") : []));
   const identity = identityClaimsOf(issuers, places);

@@ -63,7 +63,7 @@ const claims = v.pipe(
 const VERIFY_KEYS = {
   type: key(
     oneOf("hmac", "ed25519", "ecdsa", "rsa", "jwt", "jws", "token", "basic"),
-    "How the sender proves itself. Default: `hmac`. `ed25519`, `ecdsa` and `rsa` need `keys`, and so does `jwt` unless its algorithms begin with `HS`. `jws` needs `roots`, or with `detached` the same as `jwt`.",
+    "How the sender proves itself. Default: `hmac`. `ed25519`, `ecdsa` and `rsa` need `keys`, and so does `jwt` unless its algorithms begin with `HS`, and `jws` unless it has `roots`.",
   ),
   header: key(header, "The header with the signature or the token."),
   in: key(
@@ -76,7 +76,7 @@ const VERIFY_KEYS = {
   query: key(TEXT, "`token`: it is this parameter of the query, instead of a header."),
   body: key(
     TEXT,
-    "`token`: it is the member of the body at this path, or this field of a form, instead of a header. `jws`: the member that is the signed token.",
+    "`token`: it is the member of the body at this path, or this field of a form, instead of a header. `jws`: the member that is the signed token; without it, the whole body is.",
   ),
   roots: key(
     listOf(TEXT, "certificate", "expected a list such as [file:root.pem]"),
@@ -197,16 +197,13 @@ const SCHEMES: Record<NonNullable<Verify["type"]>, SchemeType> = {
   jws: {
     keys: ["body", "roots", "algorithms", "claims", "detached", "header", "prefix"],
     read(verify, reading) {
-      const { body: json = "", roots, algorithms = ["ES256"], claims } = verify;
+      const { body: json, roots, algorithms = ["ES256"], claims } = verify;
       if (verify.detached) return readDetached(verify, reading);
       for (const name of ["header", "prefix"] as const)
         if (verify[name] !== undefined) reading.at(name).fault("found without detached, expected nothing", "key");
-      if (json === "") reading.fault("body is missing, expected the member with the token");
-      if (roots === undefined)
-        reading.fault("roots is missing, expected the sender's root certificates, e.g. [file:root.pem]");
       if (algorithms.some(usesSecret))
         reading.at("algorithms").fault("found one with a secret, expected those with keys, e.g. [ES256]");
-      return { type: "jws", json, algorithms, ...defined({ claims }) };
+      return { type: "jws", algorithms, ...defined({ json, claims }), ...(roots === undefined && { isKeyed: true }) };
     },
   },
   token: {

@@ -4,35 +4,48 @@ import { objectIn } from "../../lib/compact-jws.ts";
 import { valueAt } from "../../lib/json-path.ts";
 import type { Content } from "../content/content.ts";
 import type { BoundScheme, RefusalReason, SignatureSettings, Verified } from "./bound-scheme.ts";
-import { faultOfTimes, holdsClaims, isSignedWith, openToken } from "./jwt.ts";
+import { credentialOf, faultOfTimes, holdsClaims, isSignedWith, type OpenToken, openToken } from "./jwt.ts";
 import { type JwsScheme, requiredClaims } from "./schemes.ts";
+import type { Credential } from "./secret.ts";
 
-/**
- * Prepares a scheme of tokens in the body, whose certificates lead to one of the roots that the source has as its keys.
- */
-export function bindJws(scheme: JwsScheme, { keys = [], options }: SignatureSettings): BoundScheme {
+/** Prepares a scheme of tokens in the body, for the keys of a source, or the roots that it has as its keys. */
+export function bindJws(scheme: JwsScheme, source: SignatureSettings): BoundScheme {
+  const { keys = [], options } = source;
   const required = requiredClaims(scheme, options);
+  const covers = { body: false, members: scheme.json === undefined ? [] : [scheme.json], headers: [] };
   const certificatesOf = (key: (typeof keys)[number]) => key.keys.flatMap(({ certificate }) => certificate ?? []);
 
-  function verifyToken({ member }: Content, now: number): Verified | RefusalReason {
-    const text = member(scheme.json);
+  function verifyToken({ bytes, member }: Content, now: number): Verified | RefusalReason {
+    const text = scheme.json === undefined ? bytes.toString("latin1") : member(scheme.json);
     if (typeof text !== "string") return "no_signature";
     // The body has a limit.
     const token = openToken(text, text.length, scheme.algorithms);
-    const chain = readChain(token?.header.x5c);
-    if (token === null || chain === null) return "malformed_signature";
-    const [first] = chain;
-    const secret = keys.find((key) => rootOf(chain, certificatesOf(key), scheme.extensions ?? [], now));
-    if (!first || !secret) return "signature_mismatch";
-    if (!isSignedWith(token.algorithm, first.publicKey, token.signed, token.signature)) return "signature_mismatch";
-    const claims = objectIn(token.payload);
+    if (token === null) return "malformed_signature";
+    const secret = scheme.isKeyed ? (credentialOf(token, source) ?? "signature_mismatch") : certifiedBy(token, now);
+    if (typeof secret === "string") return secret;
+    const claims = claimsIn(token);
     if (claims === null) return "malformed_signature";
     const fault = faultOfTimes(claims, Math.floor(now / 1000), {});
     if (fault !== null) return fault;
     if (!isBound(claims) || !holdsClaims(claims, required, [])) return "signature_mismatch";
-    const covers = { body: false, members: [scheme.json], headers: [] };
     // A signature can be written in several ways, and what is beside the token is not signed.
     return { scheme, secret, covers, digest: hash("sha256", token.signed), claims };
+  }
+
+  function claimsIn({ payload }: OpenToken): Record<string, unknown> | null {
+    const claims = objectIn(payload);
+    return claims && scheme.readClaims ? scheme.readClaims(claims) : claims;
+  }
+
+  /** The root that vouches for the certificate which signed a token. */
+  function certifiedBy(token: OpenToken, now: number): Credential | RefusalReason {
+    const chain = readChain(token.header.x5c);
+    if (chain === null) return "malformed_signature";
+    const [first] = chain;
+    const secret = keys.find((key) => rootOf(chain, certificatesOf(key), scheme.extensions ?? [], now));
+    if (!first || !secret) return "signature_mismatch";
+    const isRight = isSignedWith(token.algorithm, first.publicKey, token.signed, token.signature);
+    return isRight ? secret : "signature_mismatch";
   }
 
   /** Whether the first of some claims that is there is what the source sets. */

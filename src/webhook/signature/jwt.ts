@@ -85,7 +85,7 @@ export function bindJwt(scheme: JwtScheme, source: SignatureSettings): BoundSche
 }
 
 /** A token whose header is known. */
-interface OpenToken {
+export interface OpenToken {
   algorithm: JwtAlgorithm;
   header: Record<string, unknown>;
   signed: Buffer;

@@ -96,8 +96,8 @@ export interface JwtScheme {
   /** What `aud` must be or hold: a text, or the address of the delivery. */
   audience?: { text: string } | "url";
   /**
-   * What further claims must be or hold: one of these texts. `{option:NAME}` is an option of the source, and `{url}`
-   * the address of the delivery.
+   * What further claims must be or hold: one of these texts. `{option:NAME}` is an option of the source,
+   * `{options:NAME}` each word of one, and `{url}` the address of the delivery.
    */
   claims?: Readonly<Record<string, readonly string[]>>;
   /** The claim with the SHA-256 of the body. Without it, the body is not covered. */
@@ -117,17 +117,24 @@ export interface JwtScheme {
   maxAgeSeconds?: number;
 }
 
-/** A signed token in the body. Its header has the certificates of its key, up to a root that the source knows. */
+/**
+ * A signed token in the body. The source has its key, or the root of the certificates that are in the header of the
+ * token.
+ */
 export interface JwsScheme {
   type: "jws";
-  /** The member of the body that is the token. */
-  json: string;
+  /** The member of the body that is the token. Without it, the whole body is. */
+  json?: string;
+  /** Whether the source has the key itself. */
+  isKeyed?: true;
   /** Accepted algorithms, those with public keys. */
   algorithms: readonly JwtAlgorithm[];
   /** As in `JwtScheme`, also by paths. */
   claims?: Readonly<Record<string, readonly string[]>>;
   /** Identifiers of extensions: the first certificate must have the first, its issuer the second. */
   extensions?: readonly string[];
+  /** The claims as one provider means them; null if some are missing. */
+  readClaims?(claims: Readonly<Record<string, unknown>>): Record<string, unknown> | null;
   /** Paths of claims, the first of which that is there must be an option of the source, if that is set. */
   bound?: { claims: readonly string[]; option: string };
 }
@@ -247,8 +254,10 @@ export function requiredClaims(
   options: Readonly<Record<string, string>> = {},
 ): Record<string, string[]> {
   const textsOf = (text: string) => {
-    const option = /^\{option:(.+)\}$/.exec(text)?.[1];
-    return option === undefined ? text : (options[option] ?? []);
+    const [, kind, name = ""] = /^\{(options?):(.+)\}$/.exec(text) ?? [];
+    if (kind === undefined) return text;
+    const option = options[name] ?? [];
+    return kind === "options" ? String(option).split(" ") : option;
   };
   return Object.fromEntries(Object.entries(claims).map(([name, texts]) => [name, texts.flatMap(textsOf)]));
 }
@@ -268,6 +277,8 @@ export function keyTypesOf(scheme: Scheme): string[] {
     case "jwt":
     case "detached-jws":
       return scheme.algorithms.flatMap((algorithm) => JWT_KEY_TYPES[algorithm] ?? []);
+    case "jws":
+      return scheme.isKeyed ? scheme.algorithms.flatMap((algorithm) => JWT_KEY_TYPES[algorithm] ?? []) : [];
     case "ecdsa":
       return ["ec"];
     case "ed25519":

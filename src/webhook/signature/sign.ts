@@ -76,7 +76,7 @@ export function signDelivery(
     case "jwt":
       return { headers: { ...headers, [scheme.header]: signJwt(scheme, secret, delivery, now, options) }, body };
     case "jws":
-      return { headers: { ...headers }, body: withToken(scheme, secret, delivery) };
+      return { headers: { ...headers }, body: withToken(scheme, secret, delivery, options) };
     case "detached-jws":
       return { headers: { ...headers, [scheme.header]: signDetached(scheme, secret, delivery) }, body };
     default:
@@ -182,20 +182,24 @@ function jwkIn(text: string): (JsonWebKeyInput["key"] & { kid?: string }) | null
   return text.trimStart().startsWith("{") ? JSON.parse(text) : null;
 }
 
-/**
- * The body with a token instead of the claims that it has there. The secret is a private key and its certificates, in
- * PEM.
- */
-function withToken(scheme: JwsScheme, secret: string, { body, mediaType }: UnsignedDelivery): Buffer {
+/** The body with a token instead of the claims that it has there, or that it is. */
+function withToken(scheme: JwsScheme, secret: string, { body, mediaType }: UnsignedDelivery, options: Options): Buffer {
+  const { json, algorithms } = scheme;
+  const required = Object.entries(requiredClaims(scheme, options)).map(([name, [text]]) => [name, text]);
+  const header = scheme.isKeyed ? { kid: jwkIn(secret)?.kid } : { x5c: certificatesIn(secret) };
+  const tokenOf = (claims: unknown) => {
+    if (!isObject(claims)) throw new Error(`the body lacks the object ${json ?? "of claims"}`);
+    return signClaims(algorithms, header, { ...Object.fromEntries(required), ...claims }, secret);
+  };
+  if (json === undefined) return Buffer.from(tokenOf(JSON.parse(body.toString())));
+  return withValue(openContent(body, mediaType), mediaType, { json }, ({ member }) => tokenOf(member(json)));
+}
+
+/** The certificates beside a private key in PEM, as a token has them. */
+function certificatesIn(secret: string): string[] {
   const certificates = secret.match(/-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g);
   if (!certificates) throw new Error("the secret lacks the certificates of the private key, in PEM");
-  const x5c = certificates.map((pem) => new X509Certificate(pem).raw.toString("base64"));
-  const content = openContent(body, mediaType);
-  return withValue(content, mediaType, scheme, ({ member }) => {
-    const claims = member(scheme.json);
-    if (!isObject(claims)) throw new Error(`the body lacks the object ${scheme.json}`);
-    return signClaims(scheme.algorithms, { x5c }, claims, secret);
-  });
+  return certificates.map((pem) => new X509Certificate(pem).raw.toString("base64"));
 }
 
 function signJwt(scheme: JwtScheme, secret: string, delivery: UnsignedDelivery, now: number, options: Options): string {

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { createPrivateKey, sign } from "node:crypto";
+import { createPrivateKey, generateKeyPairSync, sign } from "node:crypto";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { suite, test } from "node:test";
@@ -175,10 +175,87 @@ suite("a notification of the App Store", () => {
   });
 });
 
+suite("a token that a key of the source signed", () => {
+  const { privateKey, publicKey } = generateKeyPairSync("rsa", { modulusLength: 2048 });
+  writeFileSync(
+    join(dir, "jwks.json"),
+    JSON.stringify({ keys: [{ ...publicKey.export({ format: "jwk" }), kid: "one" }] }),
+  );
+  const keys = "keys: [file:jwks.json]";
+
+  function signed(claims: object, { kid = "one", alg = "RS256" } = {}): string {
+    const text = [{ alg, kid }, claims]
+      .map((value) => Buffer.from(JSON.stringify(value)).toString("base64url"))
+      .join(".");
+    return `${text}.${sign("sha256", Buffer.from(text), privateKey).toString("base64url")}`;
+  }
+
+  test("is the whole body, or a member of it", () => {
+    const whole = sourceIn(`{ verify: { type: jws, algorithms: [RS256] }, ${keys} }`);
+    assert.equal(verdict(whole, signed({ a: 1 })), "genuine");
+    assert.equal(verdict(whole, bodyOf(signed({ a: 1 }))), "malformed_signature");
+    const member = sourceIn(`{ verify: { type: jws, body: signedPayload, algorithms: [RS256] }, ${keys} }`);
+    assert.equal(verdict(member, bodyOf(signed({ a: 1 }))), "genuine");
+    assert.equal(verdict(member, bodyOf(withClaims(signed({ a: 1 }), { a: 2 }))), "signature_mismatch");
+    assert.equal(verdict(member, bodyOf(signed({ a: 1 }, { kid: "two" }))), "signature_mismatch");
+    assert.equal(verdict(member, bodyOf(signed({ a: 1 }, { alg: "none" }))), "malformed_signature");
+    // A certificate in the header proves nothing here.
+    assert.equal(verdict(member, bodyOf(tokenOf({ a: 1 }))), "malformed_signature");
+  });
+
+  const SUBJECT = "7375626A656374";
+  /** As https://developers.google.com/identity/protocols/risc shows it. */
+  const GOOGLE = {
+    iss: "https://accounts.google.com/",
+    aud: "123456789-abcedfgh.apps.googleusercontent.com",
+    iat: 1508184845,
+    jti: "756E69717565206964656E746966696572",
+    events: {
+      "https://schemas.openid.net/secevent/risc/event-type/account-disabled": {
+        subject: { subject_type: "iss-sub", iss: "https://accounts.google.com/", sub: SUBJECT },
+        reason: "hijacking",
+      },
+    },
+  };
+  /** As Apple sends it: the event is a text. */
+  const APPLE = {
+    iss: "https://appleid.apple.com",
+    aud: "com.example.app",
+    iat: 1735000000,
+    jti: "abc123",
+    events: JSON.stringify({ type: "email-disabled", sub: "001234.abcdef.0001", event_time: 1735000000000 }),
+  };
+  const set = (issuer: string, audiences: string) =>
+    `{ preset: set, ${keys}, options: { issuer: "${issuer}", audiences: ${audiences} } }`;
+
+  for (const [whose, claims, contentType, body, type] of [
+    ["Google", GOOGLE, "application/secevent+jwt", signed(GOOGLE), Object.keys(GOOGLE.events)[0]],
+    ["Apple", APPLE, "application/json", JSON.stringify({ payload: signed(APPLE) }), "email-disabled"],
+  ] as const) {
+    test(`of ${whose} about an account is an event with its jti and type, and gets 202 without a body`, async (t) => {
+      const { send, stored } = await serveSource(t, set(claims.iss, `other.example ${claims.aud}`));
+      const answer = await send({ method: "POST", headers: { "Content-Type": contentType }, body });
+      assert.deepEqual([answer.status, answer.text], [202, ""]);
+      assert.deepEqual(
+        stored.map(({ eventId, type }) => [eventId, type]),
+        [[claims.jti, type]],
+      );
+    });
+  }
+
+  test("about an account is refused for another receiver, and if it is one of a login", () => {
+    const source = sourceIn(set(GOOGLE.iss, GOOGLE.aud));
+    assert.equal(verdict(source, signed(GOOGLE)), "genuine");
+    assert.equal(verdict(source, signed({ ...GOOGLE, aud: "other.example" })), "signature_mismatch");
+    assert.equal(verdict(source, signed({ ...GOOGLE, iss: "https://accounts.google.com" })), "signature_mismatch");
+    for (const events of [undefined, {}, [], "{", "1"])
+      assert.equal(verdict(source, signed({ ...GOOGLE, events })), "malformed_signature", String(events));
+  });
+});
+
 suite("the description of a token in the body", () => {
   for (const [what, entry, fault] of [
-    ["without roots", "verify: { type: jws, body: token }", /roots is missing/],
-    ["without a member", "verify: { type: jws, roots: [file:root.pem] }", /body is missing/],
+    ["without roots and keys", "verify: { type: jws, body: token }", /keys: missing/],
     ["with a secret", `${DESCRIBED}, secrets: [env:SECRET]`, /found where only keys are used/],
     [
       "with an algorithm of secrets",
@@ -189,6 +266,11 @@ suite("the description of a token in the body", () => {
       "with a URL",
       'verify: { type: jws, body: token, roots: ["url:https://a.example/jwks"] }',
       /roots\.0: found no cert/,
+    ],
+    [
+      "with keys of an issuer that signs for everybody, and nothing that says whose token it must be",
+      'verify: { type: jws, body: token }, keys: ["url:https://www.googleapis.com/oauth2/v3/certs"]',
+      /verify\.claims: missing, expected email or sub/,
     ],
     ["with keys beside it", `${DESCRIBED}, keys: [file:root.pem]`, /keys: found beside verify.roots/],
   ] as const) {
