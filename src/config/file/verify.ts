@@ -103,7 +103,7 @@ const VERIFY_KEYS = {
   label: key(TEXT, "The key or version of a signature in `pairs` or `list`, e.g. `v1`."),
   signed: key(
     signed,
-    "The signed text, with `{body}` `{timestamp}` `{header:NAME}` `{url}` `{path}` `{method}`. Default: `{body}`.",
+    "The signed text, with `{body}` `{timestamp}` `{header:NAME}` `{url}` `{path}` `{method}`, and digests of the body such as `{body-sha256-hex}` and `{body-md5-base64}`. Default: `{body}`.",
   ),
   timestamp: key(timestamp, "Where the signed time is."),
   tolerance: key(TOLERANCE, "Largest difference of the signed time from the clock. Default: `5m`."),
@@ -154,6 +154,8 @@ function readVerify(verify: Verify, reading: Reading): Described | null {
   // Its hash function has known weaknesses, though an HMAC with it is not known to be broken.
   if (verify.algorithm === "md5")
     reading.at("algorithm").warn("md5 is weak: use sha256 if the sender can sign with it");
+  if (verify.signed?.includes("{body-md5"))
+    reading.at("signed").warn("md5 is weak: who can choose two bodies can make two with one digest");
   return { scheme, toleranceMs, roots };
 }
 

@@ -9,7 +9,7 @@ export type SignedScheme = HmacScheme | PublicKeyScheme;
 /**
  * Where a signature is, and what it covers. `signed` is that text, with placeholders:
  *
- * - `{body}`: the raw bytes; `{body-sha256}`: their SHA-256, as bytes
+ * - `{body}`: the raw bytes; `{body-sha256}`: their SHA-256, as bytes, and `{body-md5-base64}`: their MD5 in base64
  * - `{timestamp}`: the timestamp as sent; `{method}`: the method
  * - `{url}`: the whole address; `{path}`: its path with the query
  * - `{header:NAME}`: a request header; `{query:NAME}`: a parameter of the query

@@ -78,7 +78,8 @@ export interface Covered {
 }
 
 const NAMED = /^\{(header|query|form|json|pair|option|own):([^{}]+)\}$/;
-const PLAIN = /^\{(body|body-sha256|timestamp|url|path|method)\}$/;
+const PLAIN = /^\{(?:body|timestamp|url|path|method)\}$/;
+const BODY_DIGEST = /^\{body-(md5|sha1|sha256|sha512)(?:-(hex|base64))?\}$/;
 
 /** Splits a text into literals and placeholders. */
 function split(signed: string): string[] {
@@ -89,7 +90,8 @@ function split(signed: string): string[] {
 export function unknownPlaceholder({ signed, parts = {} }: TextLayout): string | undefined {
   return split(signed).find((piece) => {
     const [, kind, name = ""] = NAMED.exec(piece) ?? [];
-    const isKnown = kind === "own" ? Object.hasOwn(parts, name) : kind !== undefined || PLAIN.test(piece);
+    const isPlain = PLAIN.test(piece) || BODY_DIGEST.test(piece);
+    const isKnown = kind === "own" ? Object.hasOwn(parts, name) : kind !== undefined || isPlain;
     return piece.startsWith("{") && !isKnown;
   });
 }
@@ -127,7 +129,10 @@ function named(signed: string, kind: string): string[] {
 
 /** Whether a signed text covers the whole body. */
 export function coversBody(layout: TextLayout): boolean {
-  return /\{(?:body|body-sha256)\}/.test(layout.signed) || ownPartsOf(layout).some(({ covers }) => covers?.body);
+  return (
+    split(layout.signed).some((piece) => piece === "{body}" || BODY_DIGEST.test(piece)) ||
+    ownPartsOf(layout).some(({ covers }) => covers?.body)
+  );
 }
 
 /** What can be the same of two signed texts. Those of different hash functions never have one signature. */
@@ -157,8 +162,6 @@ function partOf(piece: string, own: TextLayout["parts"] = {}, options: Options):
   switch (piece) {
     case "{body}":
       return ({ content }) => content.bytes;
-    case "{body-sha256}":
-      return ({ content }) => hash("sha256", content.bytes, "buffer");
     case "{timestamp}":
       return (_, { timestamp }) => Buffer.from(timestamp);
     case "{url}":
@@ -167,6 +170,11 @@ function partOf(piece: string, own: TextLayout["parts"] = {}, options: Options):
       return ({ target }) => bytesOf(target);
     case "{method}":
       return ({ method }) => bytesOf(method);
+  }
+  const [, digest, encoding] = BODY_DIGEST.exec(piece) ?? [];
+  if (digest !== undefined) {
+    return ({ content: { bytes } }) =>
+      encoding === undefined ? hash(digest, bytes, "buffer") : Buffer.from(hash(digest, bytes, encoding as "hex"));
   }
   const [, kind, name = ""] = NAMED.exec(piece) ?? [];
   switch (kind) {

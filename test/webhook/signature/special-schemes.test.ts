@@ -7,6 +7,7 @@ import type { SignatureSettings } from "../../../src/webhook/signature/bound-sch
 import type { PublicKey } from "../../../src/webhook/signature/public-key.ts";
 import type { Scheme } from "../../../src/webhook/signature/schemes.ts";
 import { createVerifier } from "../../../src/webhook/signature/signature.ts";
+import { coversBody } from "../../../src/webhook/signature/signed-text.ts";
 import { providerNamed } from "../../helpers/providers.ts";
 import { secretOf } from "../../helpers/secret.ts";
 
@@ -330,4 +331,57 @@ test("Mercado Pago signs no value that could be two", () => {
   const text = `id:1;request-id:a;ts:${ts};`;
   assert.equal(sent(text, "1", "a"), "genuine");
   assert.equal(sent(text, "1;request-id:a"), "signature_mismatch");
+});
+
+suite("a signed digest of the body", () => {
+  const BODY = '{"order":1}';
+  const signedWith = (placeholder: string): Scheme => ({
+    type: "hmac",
+    signature: { headers: ["x-sig"] },
+    format: "bare",
+    algorithm: "sha256",
+    encodings: ["base64"],
+    signed: `v1.${placeholder}`,
+    key: "utf8",
+  });
+  const digest = (name: string, encoding: "hex" | "base64") => createHash(name).update(BODY).digest(encoding);
+
+  for (const [placeholder, text] of [
+    ["{body-sha256-hex}", digest("sha256", "hex")],
+    ["{body-sha512-base64}", digest("sha512", "base64")],
+    ["{body-sha1-hex}", digest("sha1", "hex")],
+  ] as const) {
+    test(`is ${placeholder}, which covers the body`, () => {
+      const headers = { "x-sig": hmac("sha256", `v1.${text}`) };
+      assert.equal(verdict([signedWith(placeholder)], { headers, body: BODY }), "genuine");
+      assert.equal(verdict([signedWith(placeholder)], { headers, body: `${BODY} ` }), "signature_mismatch");
+      assert.ok(coversBody({ signed: placeholder }));
+    });
+  }
+
+  test("is {body-md5-base64} in the example of Sinch", () => {
+    // https://developers.sinch.com/docs/voice/api-reference/authentication/callback-signed-request
+    const scheme: Scheme = {
+      type: "hmac",
+      signature: { headers: ["authorization"] },
+      format: "bare",
+      label: "application 669E367E-6BBA-48AB-AF15-266871C28135:",
+      algorithm: "sha256",
+      encodings: ["base64"],
+      signed: "{method}\n{body-md5-base64}\n{header:content-type}\nx-timestamp:{header:x-timestamp}\n{path}",
+      key: "base64",
+    };
+    const sent = {
+      headers: {
+        authorization: `${scheme.label}Tg6fMyo8mj9pYfWQ9ssbx3Tc1BNC87IEygAfLbJqZb4=`,
+        "content-type": "application/json",
+        "x-timestamp": "2014-09-24T10:59:41Z",
+      },
+      body: '{"event":"ace","callid":"822aa4b7-05b4-4d83-87c7-1f835ee0b6f6_257","timestamp":"2014-09-24T10:59:41Z","version":1}',
+      target: "/sinch/callback/ace",
+      by: { secrets: [secretOf("BeIukql3pTKJ8RGL5zo0DA==")] },
+    };
+    assert.equal(verdict([scheme], sent), "genuine");
+    assert.equal(verdict([scheme], { ...sent, body: "{}" }), "signature_mismatch");
+  });
 });
