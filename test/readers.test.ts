@@ -25,6 +25,7 @@ import { jsonOf } from "../src/webhook/content/stored-content.ts";
 import { parseRawRequest } from "../src/webhook/held/raw-request.ts";
 import { linkOf } from "../src/webhook/provider/catch-up.ts";
 import recurly from "../src/webhook/providers/recurly.ts";
+import { readDigests, readDraftSignature, readHttpSignatures } from "../src/webhook/signature/http-signature-fields.ts";
 import { readPublicKeys } from "../src/webhook/signature/public-key.ts";
 import { readSignatures } from "../src/webhook/signature/signature-items.ts";
 import { parseTimestamp } from "../src/webhook/signature/timestamp.ts";
@@ -137,6 +138,18 @@ const READERS: Reader[] = [
     (n) => `--b\r\n${filled("content-disposition:\t", n)}`,
     (text) => parseMultipart(bytes(text), "multipart/form-data; boundary=b"),
   ],
+  ...['"a" ', " ", '"a', ";a=1", ";a=", '";'].map(
+    (piece): Reader => [
+      `an HTTP signature, ${JSON.stringify(piece)}`,
+      (n) => filled(piece, n),
+      (text) => [
+        readHttpSignatures(`s=(${text})`, "s=:AA==:"),
+        readHttpSignatures(`s=()${text}`, `s=:${text}:`),
+        readDraftSignature(`keyId="a",headers="${text}"`),
+        readDigests("digest", text),
+      ],
+    ],
+  ),
   ["a time, zeros", (n) => `2026-01-01T00:00:00.${"0".repeat(n)}1Z`, parseExactTime],
   ["a time, digits", (n) => `2026-01-01T${"0".repeat(n)}x`, parseIsoTime],
   [

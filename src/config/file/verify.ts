@@ -2,6 +2,7 @@ import * as v from "valibot";
 import { defined } from "../../lib/defined.ts";
 import {
   type HmacScheme,
+  HTTP_NAMES,
   JWT_ALGORITHMS,
   type JwtAlgorithm,
   type PublicKeyScheme,
@@ -60,10 +61,18 @@ const claims = v.pipe(
   v.check((claims) => Object.keys(claims).length > 0, "expected at least one claim"),
 );
 
+/** Those of tokens, and by their names in RFC 9421. */
+const algorithm = v.pipe(
+  oneOf(...JWT_ALGORITHMS, ...Object.values(HTTP_NAMES)),
+  v.transform((name) => JWT_ALGORITHMS.find((one) => one === name || HTTP_OF[one] === name) ?? "HS256"),
+);
+
+const HTTP_OF: Partial<Record<JwtAlgorithm, string>> = HTTP_NAMES;
+
 const VERIFY_KEYS = {
   type: key(
-    oneOf("hmac", "ed25519", "ecdsa", "rsa", "jwt", "jws", "token", "basic"),
-    "How the sender proves itself. Default: `hmac`. `ed25519`, `ecdsa` and `rsa` need `keys`, and so does `jwt` unless its algorithms begin with `HS`, and `jws` unless it has `roots`.",
+    oneOf("hmac", "ed25519", "ecdsa", "rsa", "jwt", "jws", "httpsig", "token", "basic"),
+    "How the sender proves itself. Default: `hmac`. `ed25519`, `ecdsa` and `rsa` need `keys`, and so does `jwt` unless its algorithms begin with `HS`, `jws` unless it has `roots`, and `httpsig` unless its algorithm is `hmac-sha256`.",
   ),
   header: key(header, "The header with the signature or the token."),
   in: key(
@@ -97,8 +106,8 @@ const VERIFY_KEYS = {
   ),
   prefix: key(TEXT, "Text that precedes the signature or the token."),
   format: key(
-    oneOf("pairs", "list"),
-    "Several items in the header: `pairs` is `t=1,v1=SIGNATURE`, `list` is `v1,SIGNATURE v1,SIGNATURE`.",
+    oneOf("pairs", "list", "draft"),
+    "Several items in the header: `pairs` is `t=1,v1=SIGNATURE`, `list` is `v1,SIGNATURE v1,SIGNATURE`. `draft`: `httpsig` of the draft before RFC 9421.",
   ),
   label: key(TEXT, "The key or version of a signature in `pairs` or `list`, e.g. `v1`."),
   signed: key(
@@ -109,8 +118,8 @@ const VERIFY_KEYS = {
   tolerance: key(TOLERANCE, "Largest difference of the signed time from the clock. Default: `5m`."),
   key: key(oneOf("utf8", "hex", "base64", "whsec"), "How the secret becomes the key. Default: `utf8`, its text."),
   algorithms: key(
-    listOf(oneOf(...JWT_ALGORITHMS), "algorithm", "expected a list such as [HS256]"),
-    "`jwt`, `jws`: accepted algorithms. Default: `[HS256]`, for `jws` `[ES256]`.",
+    listOf(algorithm, "algorithm", "expected a list such as [HS256]"),
+    "`jwt`, `jws`, `httpsig`: accepted algorithms. Default: `[HS256]`, for `jws` `[ES256]`, for `httpsig` `[hmac-sha256]`.",
   ),
   issuer: key(TEXT, "`jwt`: what `iss` must be."),
   audience: key(
@@ -123,6 +132,10 @@ const VERIFY_KEYS = {
   claims: key(
     claims,
     "`jwt`, `jws`: what further claims must be or hold, by name or path, each a text or a list of which one suffices. Of an issuer that signs for everybody, such as Google, `email` or `sub` is needed.",
+  ),
+  unsignedBody: key(
+    v.literal(true, "expected true"),
+    "`httpsig`: signatures that do not cover the body are accepted, too.",
   ),
   bodyClaim: key(TEXT, "`jwt`: the claim with the SHA-256 of the body in hex. Without it, the body is not covered."),
 };
@@ -162,6 +175,7 @@ function readVerify(verify: Verify, reading: Reading): Described | null {
 /** Whether a signature covers the body. That a shared secret covers nothing is clear from its type. */
 function isBodyCovered(scheme: Scheme): boolean {
   if (scheme.type === "jwt") return scheme.bodyClaim !== undefined;
+  if (scheme.type === "httpsig") return scheme.isBodyOptional === undefined;
   return !("signed" in scheme) || coversBody(scheme);
 }
 
@@ -206,6 +220,19 @@ const SCHEMES: Record<NonNullable<Verify["type"]>, SchemeType> = {
       if (algorithms.some(usesSecret))
         reading.at("algorithms").fault("found one with a secret, expected those with keys, e.g. [ES256]");
       return { type: "jws", algorithms, ...defined({ json, claims }), ...(roots === undefined && { isKeyed: true }) };
+    },
+  },
+  httpsig: {
+    keys: ["header", "format", "algorithms", "key", "tolerance", "unsignedBody"],
+    read({ header, format, algorithms = ["HS256"], key = "utf8", unsignedBody }, reading) {
+      checkKinds(algorithms, reading);
+      if (format !== undefined && format !== "draft") reading.at("format").fault(`found "${format}", expected draft`);
+      if (header !== undefined && format === undefined)
+        reading.at("header").fault("found without format: draft, expected nothing", "key");
+      if (algorithms.some((one) => HTTP_OF[one] === undefined))
+        reading.at("algorithms").fault(`found another, expected ${Object.values(HTTP_NAMES).join(" or ")}`);
+      const draft = format === "draft" ? (header ?? "signature") : undefined;
+      return { type: "httpsig", algorithms, key, ...defined({ draft }), ...(unsignedBody && { isBodyOptional: true }) };
     },
   },
   token: {
@@ -263,11 +290,17 @@ function readLayout(verify: Verify, reading: Reading): Layout {
   if (prefix !== undefined && format !== undefined) fault("prefix", "found beside format, expected one of them");
   if (format !== undefined && label === undefined)
     fault("format", "label is missing, expected the key or version, e.g. v1");
+  if (format === "draft") fault("format", `found "draft", which is for type httpsig, expected pairs or list`);
   if (label !== undefined && format === undefined)
     fault("label", "found without format, expected format: pairs or list");
   checkTime(verify, reading);
   const signature = form === undefined ? { headers: [header ?? ""] } : { form };
-  return { signature, format: format ?? "bare", signed, ...defined({ label: label ?? prefix, timestamp }) };
+  return {
+    signature,
+    format: format === "draft" ? "bare" : (format ?? "bare"),
+    signed,
+    ...defined({ label: label ?? prefix, timestamp }),
+  };
 }
 
 function checkTime({ signed = "{body}", timestamp, format }: Verify, reading: Reading): void {

@@ -75,6 +75,7 @@ function digestOf(given: Uint8Array | null): string[] {
 /** The headers without which a signature cannot be verified. */
 function neededHeaders(scheme: Scheme): readonly string[] {
   if (scheme.type === "detached-jws") return headersOf(scheme);
+  if (scheme.type === "httpsig") return [...headersOf(scheme), "content-digest", "digest", "date"];
   if (!isSigned(scheme)) return [];
   const time = scheme.timestamp && "header" in scheme.timestamp ? [scheme.timestamp.header] : [];
   return [...headersOf(scheme), ...time, ...parseSignedText(scheme).covered.headers];
@@ -105,7 +106,7 @@ function sharedIn(schemes: readonly Scheme[], header: string): InHeader[] {
 
 function coversAddress(scheme: Scheme): boolean {
   if (scheme.type === "detached-jws") return scheme.payload !== undefined;
-  if (!isSigned(scheme)) return scheme.type === "jwt";
+  if (!isSigned(scheme)) return scheme.type === "jwt" || scheme.type === "httpsig";
   const { only, bodyHash } = scheme;
   const readsQuery = only && "mediaType" in only && only.withoutQuery !== undefined;
   return readsQuery || bodyHash !== undefined || parseSignedText(scheme).hasAddress;

@@ -1,7 +1,14 @@
 import type { OwnFormat, OwnPart, SignedRequest } from "./signed-text.ts";
 
 /** How a sender proves that a delivery is genuine, as data. What only one provider does is a function in its file. */
-export type Scheme = SignedScheme | JwtScheme | JwsScheme | DetachedJwsScheme | TokenScheme | BasicScheme;
+export type Scheme =
+  | SignedScheme
+  | JwtScheme
+  | JwsScheme
+  | DetachedJwsScheme
+  | HttpSignatureScheme
+  | TokenScheme
+  | BasicScheme;
 
 /** A signature of a text that the receiver puts together from the delivery. */
 export type SignedScheme = HmacScheme | PublicKeyScheme;
@@ -159,6 +166,29 @@ export interface DetachedJwsScheme {
   };
 }
 
+/** A signature of parts of the request (RFC 9421), or one of the draft before (draft-cavage-http-signatures). */
+export interface HttpSignatureScheme {
+  type: "httpsig";
+  /** Those of `HTTP_NAMES`: either the one with secrets, or those with public keys. */
+  algorithms: readonly JwtAlgorithm[];
+  /** How a secret becomes a key. */
+  key: KeyForm;
+  /** The header of a signature of the draft, in lower case. */
+  draft?: string;
+  /** Whether a signature may leave the body out. */
+  isBodyOptional?: true;
+}
+
+/** The names of algorithms in RFC 9421, 3.3. */
+export const HTTP_NAMES = {
+  HS256: "hmac-sha256",
+  RS256: "rsa-v1_5-sha256",
+  PS512: "rsa-pss-sha512",
+  ES256: "ecdsa-p256-sha256",
+  ES384: "ecdsa-p384-sha384",
+  EdDSA: "ed25519",
+} as const satisfies Partial<Record<JwtAlgorithm, string>>;
+
 /** What a token may cover of a request besides the body. */
 export type RequestLine = Pick<SignedRequest, "method" | "origin" | "target">;
 
@@ -276,6 +306,7 @@ export function keyTypesOf(scheme: Scheme): string[] {
   switch (scheme.type) {
     case "jwt":
     case "detached-jws":
+    case "httpsig":
       return scheme.algorithms.flatMap((algorithm) => JWT_KEY_TYPES[algorithm] ?? []);
     case "jws":
       return scheme.isKeyed ? scheme.algorithms.flatMap((algorithm) => JWT_KEY_TYPES[algorithm] ?? []) : [];
@@ -330,6 +361,8 @@ export function headersOf(scheme: Scheme): readonly string[] {
       return [scheme.header];
     case "jws":
       return [];
+    case "httpsig":
+      return scheme.draft === undefined ? ["signature", "signature-input"] : [scheme.draft];
     default:
       return "headers" in scheme.signature ? scheme.signature.headers : [];
   }

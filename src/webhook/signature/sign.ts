@@ -17,10 +17,13 @@ import { queryOf } from "../../lib/request-target.ts";
 import { type Content, isSha256Of, MULTIPART, openContent } from "../content/content.ts";
 import { textOf } from "./detached-jws.ts";
 import { createHmac, createPrefixHash } from "./hmac.ts";
+import { draftBase, signatureBase } from "./http-signature.ts";
 import { formOf } from "./jwt.ts";
 import {
   type DetachedJwsScheme,
   digestOf,
+  HTTP_NAMES,
+  type HttpSignatureScheme,
   type JwsScheme,
   type JwtAlgorithm,
   type JwtScheme,
@@ -79,6 +82,8 @@ export function signDelivery(
       return { headers: { ...headers }, body: withToken(scheme, secret, delivery, options) };
     case "detached-jws":
       return { headers: { ...headers, [scheme.header]: signDetached(scheme, secret, delivery) }, body };
+    case "httpsig":
+      return { headers: signParts(scheme, secret, delivery, now), body };
     default:
       return signText(scheme, secret, delivery, now, options);
   }
@@ -228,6 +233,50 @@ function signDetached(scheme: DetachedJwsScheme, secret: string, delivery: Unsig
   return `${label}${signedHeader}..${signToken(alg, signed, secret)}`;
 }
 
+/** The headers with a signature of the method, the address and the body. */
+function signParts(
+  { algorithms, key, draft }: HttpSignatureScheme,
+  secret: string,
+  delivery: UnsignedDelivery,
+  now: number,
+): Record<string, string> {
+  const algorithm = firstOf(algorithms);
+  const hash256 = hash("sha256", delivery.body, "base64");
+  const content = openContent(delivery.body, delivery.mediaType);
+  const signed = (text: Buffer | null) => {
+    const [value] = usesSecret(algorithm) ? keysOf(key, secret) : [secret];
+    if (text === null || value === undefined) throw new Error(`the secret is not ${key}`);
+    return Buffer.from(signToken(algorithm, text, value), "base64url").toString("base64");
+  };
+  const name = HTTP_NAMES[algorithm as keyof typeof HTTP_NAMES];
+  if (draft !== undefined) {
+    const headers: Record<string, string> = {
+      ...delivery.headers,
+      date: formatTimestamp(now, "http"),
+      digest: `SHA-256=${hash256}`,
+    };
+    const components = ["(request-target)", "date", "digest"].map((part) => ({ name: part, text: part }));
+    const signature = { components, parameters: {}, signedParameters: "", signature: Buffer.alloc(0) };
+    const text = signed(draftBase(signature, { ...delivery, headers, content }));
+    const list = components.map((component) => component.name).join(" ");
+    headers[draft] = `keyId="sample",algorithm="${DRAFT_NAMES[name] ?? name}",headers="${list}",signature="${text}"`;
+    return headers;
+  }
+  const headers: Record<string, string> = { ...delivery.headers, "content-digest": `sha-256=:${hash256}:` };
+  const components = ["@method", "@target-uri", "content-digest"].map((part) => ({ name: part, text: `"${part}"` }));
+  const list = components.map(({ text }) => text).join(" ");
+  const signedParameters = `(${list});created=${formatTimestamp(now, "s")};alg="${name}"`;
+  const signature = { components, parameters: {}, signedParameters, signature: Buffer.alloc(0) };
+  headers.signature = `sig=:${signed(signatureBase(signature, { ...delivery, headers, content }))}:`;
+  headers["signature-input"] = `sig=${signedParameters}`;
+  return headers;
+}
+
+const DRAFT_NAMES: Readonly<Record<string, string>> = {
+  "rsa-v1_5-sha256": "rsa-sha256",
+  "ecdsa-p256-sha256": "ecdsa-sha256",
+};
+
 function firstOf([algorithm]: readonly JwtAlgorithm[]): JwtAlgorithm {
   if (!algorithm) throw new Error("the scheme has no algorithm");
   return algorithm;
@@ -236,12 +285,12 @@ function firstOf([algorithm]: readonly JwtAlgorithm[]): JwtAlgorithm {
 const tokenPart = (value: object) => Buffer.from(JSON.stringify(value)).toString("base64url");
 
 /** The signature of a token, as it is written in it. */
-function signToken(algorithm: JwtAlgorithm, signed: Buffer, secret: string): string {
+function signToken(algorithm: JwtAlgorithm, signed: Buffer, secret: string | Buffer): string {
   const digest = digestOf(algorithm);
   const signature =
     usesSecret(algorithm) && digest !== null
       ? hmacOf(digest, secret).update(signed).digest()
-      : sign(digest, signed, { key: privateKeyOf(secret), ...formOf(algorithm) });
+      : sign(digest, signed, { key: privateKeyOf(String(secret)), ...formOf(algorithm) });
   return signature.toString("base64url");
 }
 

@@ -13,6 +13,7 @@ import {
   type Verified,
 } from "./bound-scheme.ts";
 import { bindDetachedJws } from "./detached-jws.ts";
+import { bindHttpSignature } from "./http-signature.ts";
 import { bindJws } from "./jws.ts";
 import { bindJwt } from "./jwt.ts";
 import { DEFAULT_TOLERANCE_SECONDS, type Scheme, type SignedScheme } from "./schemes.ts";
@@ -75,6 +76,8 @@ function bind(scheme: Scheme, source: SignatureSettings): BoundScheme {
       return bindJws(scheme, source);
     case "detached-jws":
       return bindDetachedJws(scheme, source);
+    case "httpsig":
+      return bindHttpSignature(scheme, source);
     case "token":
     case "basic":
       return bindSharedSecret(scheme, source.secrets);

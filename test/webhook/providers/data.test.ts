@@ -137,6 +137,7 @@ suite("the scheme of a provider", () => {
       scheme.type === "jwt"
         ? scheme.bodyClaim !== undefined
         : scheme.type === "detached-jws" ||
+          (scheme.type === "httpsig" && !scheme.isBodyOptional) ||
           ("signed" in scheme && (coversBody(scheme) || scheme.bodyHash !== undefined || scheme.isIdentity === true));
     assert.deepEqual(
       breaking(({ covers, schemes }) => covers !== "body" || schemes.every(coversAll)),

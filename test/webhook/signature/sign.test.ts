@@ -44,7 +44,8 @@ function verdict(slug: string | null, scheme: Scheme, { at = NOW, ...others }: C
 }
 
 /** Whether a signature is too old after a day. A token that is made here ends after minutes. */
-const hasTime = (scheme: Scheme) => scheme.type === "jwt" || ("timestamp" in scheme && scheme.timestamp !== undefined);
+const hasTime = (scheme: Scheme) =>
+  ["jwt", "httpsig"].includes(scheme.type) || ("timestamp" in scheme && scheme.timestamp !== undefined);
 
 suite("a delivery that was signed as its sender does verifies", () => {
   for (const [slug, { schemes }] of allProviders()) {
