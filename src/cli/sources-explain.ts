@@ -142,9 +142,14 @@ function print({ checks, genuine, reason, answer, handshake, eventId, type, veri
   );
   if (verify !== null) say(printableLines(`This would accept its signature:\n  ${verify}`));
   if (eventId !== null) say(printable(`The event would be ${eventId} of type ${type}.`));
-  if (handshake === null) say(genuine ? "The delivery is genuine." : `The delivery is not genuine: ${reason}.`);
-  const why = [answer.code, answer.reason].filter((text) => text !== null).join(", ");
-  say(printable(`The server would answer ${answer.status}${why === "" ? "" : `: ${why}`}.`));
+  const why = new Set([answer.code, answer.reason].filter((text) => text !== null));
+  if (handshake === null) say(genuine ? "The delivery is genuine." : notGenuine(reason, why));
+  say(printable(`The server would answer ${answer.status}${why.size === 0 ? "" : `: ${[...why].join(", ")}`}.`));
+}
+
+/** The reason is left out where the answer says it. */
+function notGenuine(reason: DeliveryExplanation["reason"], said: ReadonlySet<string>): string {
+  return `The delivery is not genuine${reason === null || said.has(reason) ? "" : `: ${reason}`}.`;
 }
 
 /** The lists of addresses as the server has last read them. */

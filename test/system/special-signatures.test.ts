@@ -129,7 +129,7 @@ suite("a server with public keys", () => {
     const wrong = await explain(raw(`${body}\n`));
     assert.match(
       wrong.stdout,
-      /signature +NO +made with none of the 1 keys; it is right for the body without its last/,
+      /signature +NO +not made with env:DISCORD_KEY; it is right for the body without its last/,
     );
   });
 });

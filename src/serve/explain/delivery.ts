@@ -1,23 +1,19 @@
 import { AppError } from "../../errors.ts";
 import { mediaTypeIn } from "../../lib/header-value.ts";
-import { splitTarget } from "../../lib/request-target.ts";
 import { findAddress } from "../../webhook/addresses/allowed-addresses.ts";
-import { contentTypeOf, isInQuery } from "../../webhook/content/body.ts";
-import { type Content, openContent } from "../../webhook/content/content.ts";
-import { wasRedacted } from "../../webhook/content/redact.ts";
+import { isInQuery } from "../../webhook/content/body.ts";
+import type { Content } from "../../webhook/content/content.ts";
 import { openStored } from "../../webhook/content/stored-content.ts";
 import { type RawRequest, type SentTo, withUserOf } from "../../webhook/held/raw-request.ts";
 import type { RefusalReason, Verified } from "../../webhook/signature/bound-scheme.ts";
 import { proposedVerify } from "../../webhook/signature/proposed-verify.ts";
 import {
   DEFAULT_TOLERANCE_SECONDS,
-  type HmacScheme,
   headersOf,
   isInPath,
   type Scheme,
   type SignedScheme,
 } from "../../webhook/signature/schemes.ts";
-import { createVerifier } from "../../webhook/signature/signature.ts";
 import { readSignatures } from "../../webhook/signature/signature-items.ts";
 import type { SignedRequest } from "../../webhook/signature/signed-text.ts";
 import { parseTimestamp } from "../../webhook/signature/timestamp.ts";
@@ -27,6 +23,7 @@ import type { Identity } from "../../webhook/stages/identity.ts";
 import { type Delivery, deliveryOf, payloadOfQuery, type StageName, stagesOf } from "../../webhook/stages/stages.ts";
 import type { Route } from "../../worker/route.ts";
 import { explainRouting, type RouteVerdict, reasonOf } from "../../worker/routing.ts";
+import { hintOf, verify } from "./mistakes.ts";
 import { partsOf, type Rehearsal, type RehearsalOptions, rehearse, UNKNOWN } from "./rehearsal.ts";
 
 /** One check of a delivery. Checks that could not be made are left out. */
@@ -130,6 +127,7 @@ export async function explainDelivery(
     verify: typeof found === "string" && !handshake ? proposedVerify(source, delivery, options.now) : null,
   };
 }
+
 /** A captured delivery that has been through the stages, with what explains them. */
 interface Explained {
   source: Source;
@@ -205,10 +203,8 @@ async function attempt<T>(run: () => T | Promise<T>): Promise<T | AppError> {
 function answerChecks(checks: readonly DeliveryCheck[], { status, code, reason }: Rehearsal): DeliveryCheck[] {
   if (status < 300 || checks.some(({ ok, name }) => !ok && name !== "routes")) return [];
   const answer = [status, code, reason].filter(Boolean).join(" ");
-  return [check("answer", false, "", `the server would answer ${answer}`)];
+  return [check("answer", false, "", `the server would answer ${answer}: capture the request as it was sent`)];
 }
-
-const verify = (source: Source, request: SignedRequest, now: number) => createVerifier(source).judge(request, now);
 
 const isOfTime = (found: Verified | RefusalReason) => found === "timestamp_too_old" || found === "timestamp_in_future";
 
@@ -218,8 +214,11 @@ function check(name: DeliveryCheck["name"], ok: boolean, yes: string, no: string
 
 function methodCheck({ methods = ["POST"] }: Source, method: string, handshake: string | null): DeliveryCheck {
   const isRight = handshake !== null || (methods as string[]).includes(method);
-  return check("method", isRight, method, `${method}, but deliveries are ${methods.join(" or ")}`);
+  const expected = methods.join(" or ");
+  return check("method", isRight, method, `${method}, but deliveries are ${expected}: let the sender use ${expected}`);
 }
+
+const CHANGE_URL = "change the address at the sender, or path of the source";
 
 function pathCheck(source: Source, { target }: SentTo, handshake: string | null): DeliveryCheck {
   const { path, schemes } = source;
@@ -227,13 +226,14 @@ function pathCheck(source: Source, { target }: SentTo, handshake: string | null)
   const start = below(path, "/");
   if (schemes.some(isInPath) && sent.startsWith(start)) {
     const secret = sent.slice(start.length);
-    if (secret === "") return check("path", false, "", `there is nothing behind ${start}`);
-    return check("path", !secret.includes("/"), `${start}…`, `it has several segments behind ${path}`);
+    if (secret === "") return check("path", false, "", `there is nothing behind ${start}: add the secret at the sender`);
+    const remedy = "let the address at the sender end with the secret";
+    return check("path", !secret.includes("/"), `${start}…`, `it has several segments behind ${path}: ${remedy}`);
   }
   const deliveries = schemes.every(isInPath) ? [] : pathsOf(source).deliveries;
   const expected = deliveries.length === 0 ? `${start}SECRET` : deliveries.join(" and ");
   const isRight = handshake !== null || deliveries.includes(sent);
-  return check("path", isRight, sent, `${sent}, but the source is at ${expected}`);
+  return check("path", isRight, sent, `${sent}, but the source is at ${expected}: ${CHANGE_URL}`);
 }
 
 const TYPE_FAULTS: Record<string, string> = {
@@ -241,6 +241,9 @@ const TYPE_FAULTS: Record<string, string> = {
   content_type_too_long: "too long",
   several_content_types: "several",
 };
+
+const RAISE_LIMIT = "raise bodyLimit of the source";
+const CAPTURE_WHOLE = "capture the bytes as they were sent";
 
 /** What is shown of a stage, with its refusal. */
 type ShowStage = (explained: Explained, refusal: AppError | null) => DeliveryCheck[];
@@ -255,16 +258,21 @@ const SHOWN: Record<StageName, ShowStage | null> = {
     if (refusal === null) return [check("content_type", true, delivery.mediaType || "none", "")];
     const { reason = "", sent = "" } = refusal;
     const found = reason === "charset" ? `${sent}, which is not UTF-8` : (TYPE_FAULTS[reason] ?? mediaTypeIn(sent));
-    return [check("content_type", false, "", `${found}, expected ${source.contentTypes.join(" or ")} (${reason})`)];
+    const expected = source.contentTypes.join(" or ");
+    const remedy = reason === "content_type" ? "add it to contentTypes of the source" : "change it at the sender";
+    const why = reason === "content_type" ? "" : ` (${reason})`;
+    return [check("content_type", false, "", `${found}, expected ${expected}${why}: ${remedy}`)];
   },
   content_encoding({ source: { encoding = [], bodyLimitBytes }, delivery, refusals }, refusal) {
     const header = delivery.headers["content-encoding"];
-    const expected = encoding.length === 0 ? "none: set encoding of the source" : encoding.join(" or ");
-    if (refusal) return [check("content_encoding", false, "", `${header}, expected ${expected}`)];
+    const expected = encoding.join(" or ") || "none";
+    if (refusal)
+      return [check("content_encoding", false, "", `${header}, expected ${expected}: set encoding of the source`)];
     if (delivery.coding === null) return [];
     const undecoded = refusals.decoding ?? refusals.content;
-    const limit = `it has more than ${bodyLimitBytes} bytes when decoded`;
-    const fault = undecoded?.code === "payload_too_large" ? limit : `the body is not valid ${delivery.coding}`;
+    const limit = `it has more than ${bodyLimitBytes} bytes when decoded: ${RAISE_LIMIT}`;
+    const fault =
+      undecoded?.code === "payload_too_large" ? limit : `the body is not valid ${delivery.coding}: ${CAPTURE_WHOLE}`;
     return [check("content_encoding", undecoded === null, header ?? "", `${header}, but ${fault}`)];
   },
   address({ source, address, lists }, refusal) {
@@ -272,8 +280,8 @@ const SHOWN: Record<StageName, ShowStage | null> = {
     const found = address === null ? "unsaid" : findAddress(source, address, lists);
     const fault = {
       listed: null,
-      "not listed": `${address} is not in allowedAddresses`,
-      unknown: `${address} is in no list, but a list of addresses was never read`,
+      "not listed": `${address} is not in allowedAddresses: add it if it is the sender's`,
+      unknown: `${address} is in no list, but a list of addresses was never read: run authserve doctor`,
       unsaid: "the request does not say it: give --address",
     }[found];
     if (fault === null) return [check("address", true, address ?? "", "")];
@@ -282,8 +290,10 @@ const SHOWN: Record<StageName, ShowStage | null> = {
   body({ source: { bodyLimitBytes }, raw: { body, missingBytes } }, refusal) {
     const announced = body.length + missingBytes;
     if (missingBytes > 0 && refusal === null)
-      return [check("body", false, "", `${body.length} bytes, but Content-Length announces ${missingBytes} more`)];
-    const fault = `${announced} bytes, but the limit is ${bodyLimitBytes}`;
+      return [
+        check("body", false, "", `${body.length} bytes, but ${missingBytes} more are announced: ${CAPTURE_WHOLE}`),
+      ];
+    const fault = `${announced} bytes, but the limit is ${bodyLimitBytes}: ${RAISE_LIMIT}`;
     return [check("body", refusal === null, `${announced} bytes`, fault)];
   },
   // A signature may be in the body.
@@ -299,24 +309,36 @@ function signatureChecks({ source, delivery, found, isRetired }: Explained): Del
   const { verified: inTime } = delivery;
   const now = delivery.now();
   const places = [...new Set(source.schemes.map(placeOf))].join(", ");
-  if (found === "no_signature") return [check("signature_header", false, "", `nothing in ${places}`)];
+  if (found === "no_signature")
+    return [check("signature_header", false, "", `nothing in ${places}: set the secret at the sender`)];
   if (found === "malformed_signature") {
-    return [check("signature_header", false, "", `no signature of the expected form in ${places}`)];
+    const fault = `no signature of the expected form in ${places}: take the sender's preset, or change verify`;
+    return [check("signature_header", false, "", fault)];
   }
   const header = check("signature_header", true, `found in ${places}`, "");
   const time = timeOf(source, delivery, now);
   const isRightTime = typeof inTime === "object" || !inTime.startsWith("timestamp_");
-  const times =
-    isRightTime && time === null
-      ? []
-      : [check("timestamp", isRightTime, time ?? "", time ?? "there is none of the expected form")];
+  const timeFault =
+    time === null
+      ? "there is none of the expected form: take the sender's preset, or change verify"
+      : `${time}: give the time of its receipt with --at, or compare the clocks`;
+  const times = isRightTime && time === null ? [] : [check("timestamp", isRightTime, time ?? "", timeFault)];
   if (typeof found === "string" && found.startsWith("timestamp_")) return [header, ...times];
   const credential = typeof found === "object" ? found.secret.name : "";
   const fault = isRetired
-    ? `made with ${credential}, which is retired`
-    : `made with none of the ${credentialsOf(source)}${claimsOf(source)}${hintOf(source, delivery, now)}`;
+    ? `made with ${credential}, which is retired: set the new secret at the sender`
+    : `not made with ${credentialsOf(source)}${claimsOf(source)}${mismatchOf(source, delivery, now)}`;
   const isRight = typeof found === "object" && !isRetired;
   return [header, ...times, check("signature", isRight, `made with ${credential}`, fault)];
+}
+
+/** The mistake behind a signature of no secret if it is a usual one, and what to do. */
+function mismatchOf(source: Source, request: SignedRequest, now: number): string {
+  const hint = hintOf(source, request, now);
+  if (hint !== null) return `; ${hint}`;
+  return source.keys?.some(isUnread)
+    ? ": run authserve doctor"
+    : ": copy the secret from the sender again, and look for a proxy that changes bodies";
 }
 
 /** A token with a right signature is wrong, too, if it is not for this delivery. */
@@ -326,12 +348,13 @@ function claimsOf({ schemes }: Source): string {
     : "";
 }
 
-/** E.g. `2 secrets`. */
+/** E.g. `env:NEW or env:OLD`. */
 function credentialsOf({ secrets, keys = [] }: Source): string {
-  const counts = [secrets.length > 0 && `${secrets.length} secrets`, keys.length > 0 && `${keys.length} keys`];
-  const missing = keys.filter((key) => key.set && key.keys.length === 0).map(({ name }) => ` (${name} was never read)`);
-  return (counts.filter((count) => count !== false).join(" and ") || "0 secrets") + missing.join("");
+  const read = keys.map((key) => (isUnread(key) ? `${key.name}, which was never read` : key.name));
+  return [...secrets.map(({ name }) => name), ...read].join(" or ") || "any secret, as there is none yet";
 }
+
+const isUnread = ({ set, keys }: NonNullable<Source["keys"]>[number]) => set !== undefined && keys.length === 0;
 
 function placeOf(scheme: Scheme): string {
   const headers = headersOf(scheme);
@@ -375,7 +398,7 @@ function payloadCheck(identity: Identity | AppError, content: Content): Delivery
     return check("payload", true, `${valid}; its id is ${identity.isSigned ? "signed" : "not signed"}`, "");
   }
   const faults = identity.errors?.map(({ path, message }) => `${path || "the body"} ${message}`) ?? [];
-  return check("payload", false, "", faults.join("; "));
+  return check("payload", false, "", `${faults.join("; ")}: let the sender change it`);
 }
 
 function identityText({ eventId, type, bytesSha256, sameWithinMs }: Identity): string {
@@ -385,6 +408,8 @@ function identityText({ eventId, type, bytesSha256, sameWithinMs }: Identity): s
   return `${eventId} of type ${type}; ${duplicate}`;
 }
 
+const ADD_ROUTE = "add or change a route, else nothing processes it";
+
 function routesCheck(verdicts: readonly RouteVerdict[]): DeliveryCheck {
   const taking = verdicts.filter(({ unmet }) => unmet === null).map(({ route }) => route);
   const others = verdicts
@@ -392,74 +417,5 @@ function routesCheck(verdicts: readonly RouteVerdict[]): DeliveryCheck {
     .map((verdict) => `${verdict.route} (${reasonOf(verdict)})`)
     .join(", ");
   const but = others === "" ? "" : `; not by ${others}`;
-  return check("routes", taking.length > 0, `taken by ${taking.join(", ")}${but}`, `taken by none${but}`);
-}
-
-/** Usual mistakes: each is a change after which a wrong signature may be right. */
-function mistakes(source: Source, request: SignedRequest): [hint: string, Source, SignedRequest][] {
-  const { method, headers, content, origin, target } = request;
-  const text = content.bytes.toString("latin1");
-  const withBody = (changed: string) => ({
-    ...request,
-    content: openContent(Buffer.from(changed, "latin1"), contentTypeOf(method, headers)),
-  });
-  const withKey = (key: HmacScheme["key"]) => ({
-    ...source,
-    schemes: source.schemes.map((scheme) => (scheme.type === "hmac" ? { ...scheme, key } : scheme)),
-  });
-  const other = origin.startsWith("https:") ? origin.replace("https:", "http:") : origin.replace("http:", "https:");
-  return [
-    ["the body without its last line end", source, withBody(text.replace(/\r?\n$/, ""))],
-    ["the body with a line end at its end", source, withBody(`${text}\n`)],
-    ["the body with LF instead of CRLF", source, withBody(text.replaceAll("\r\n", "\n"))],
-    ["the body as compact JSON, so something wrote it anew", source, withBody(compact(text))],
-    [`the address ${other}${target}`, source, { ...request, origin: other }],
-    ...ordersOf(target).map((changed): [string, Source, SignedRequest] => [
-      `the query in another order: ${changed}`,
-      source,
-      withTarget(source, request, changed),
-    ]),
-    ["the secret decoded from hex", withKey("hex"), request],
-    ["the secret decoded from base64", withKey("base64"), request],
-    ["the secret decoded after whsec_", withKey("whsec"), request],
-    ["the secret as text, not decoded", withKey("utf8"), request],
-  ];
-}
-
-function withTarget(source: Source, request: SignedRequest, target: string): SignedRequest {
-  if (!isInQuery(request.method)) return { ...request, target };
-  return { ...request, target, content: openContent(payloadOfQuery(source, target), request.content.contentType) };
-}
-
-// 24 orders, each with a hash of the body. Of a longer query only the sorted ones are tried.
-const MAX_PERMUTED = 4;
-
-/** A target with its parameters in other orders. */
-function ordersOf(target: string): string[] {
-  const [path, query = ""] = splitTarget(target);
-  const fields = query.split("&");
-  const sorted = fields.toSorted();
-  const orders = fields.length <= MAX_PERMUTED ? permutations(fields) : [sorted, sorted.toReversed()];
-  const targets = orders.map((order) => `${path}?${order.join("&")}`);
-  return [...new Set(targets)].filter((other) => other !== target && fields.length > 1);
-}
-
-function permutations<Item>(items: readonly Item[]): Item[][] {
-  if (items.length < 2) return [[...items]];
-  return items.flatMap((first, at) => permutations(items.toSpliced(at, 1)).map((rest) => [first, ...rest]));
-}
-
-function compact(json: string): string {
-  try {
-    return Buffer.from(JSON.stringify(JSON.parse(Buffer.from(json, "latin1").toString("utf8")))).toString("latin1");
-  } catch {
-    return json;
-  }
-}
-
-/** Names the mistake that explains a wrong signature, if it is a usual one. */
-function hintOf(source: Source, request: SignedRequest, now: number): string {
-  if (wasRedacted(request.content.bytes)) return "; the body was redacted, so that nothing verifies it any more";
-  const found = mistakes(source, request).find(([, as, changed]) => typeof verify(as, changed, now) === "object");
-  return found ? `; it is right for ${found[0]}` : "";
+  return check("routes", taking.length > 0, `taken by ${taking.join(", ")}${but}`, `taken by none${but}: ${ADD_ROUTE}`);
 }

@@ -88,7 +88,13 @@ test("the words of an explanation say what the server would answer, and mend the
   const prefixed = await explain(server, ["shop"], request(signature(BODY, SECRET)));
   assert.equal(prefixed.code, 1);
   assert.match(prefixed.stderr, /^ {2}verify: \{ header: x-sig, prefix: "sha256=" \}$/m);
-  assert.match(prefixed.stderr, /^The server would answer 403: signature_mismatch, malformed_signature\.$/m);
+  assert.match(
+    prefixed.stderr,
+    /^The delivery is not genuine\.\nThe server would answer 403: signature_mismatch, malformed_signature\.$/m,
+  );
+  const wrong = await explain(server, ["shop"], request(PLAUSIBLE));
+  assert.match(wrong.stdout, /not made with env:SHOP_SECRET: copy/);
+  assert.match(wrong.stderr, /^The server would answer 403: signature_mismatch\.$/m);
 });
 
 test("an explanation prints nothing that a terminal obeys", async (t) => {
