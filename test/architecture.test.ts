@@ -128,6 +128,7 @@ const LAYERS: Record<string, readonly string[]> = {
     "subscriptions",
     "source",
     "default-source",
+    "strays",
     "outages",
     "samples",
     "handshakes",

@@ -22,7 +22,9 @@ import { readStdinBytes } from "./prompt.ts";
 import { type RemoteOptions, type RemoteServer, remoteServer } from "./remote.ts";
 import { readRoutes } from "./routes.ts";
 import { readIfAny } from "./stores.ts";
+import { readStrays, sayStrays } from "./strays.ts";
 import { printTable } from "./table.ts";
+import { timeFormat } from "./time.ts";
 
 interface ExplainOptions extends RemoteOptions {
   at?: string;
@@ -47,6 +49,7 @@ export async function runSourcesExplain(name: string | undefined, options: Expla
   const explanation = await (server === null ? explainHere(name, options) : explainThere(server, name, options));
   if (options.json) printJson(explanation);
   else print(explanation);
+  if (!options.json && server === null) sayStrays(readStrays(), timeFormat(undefined, Date.now()));
   if (explanation.answer.status >= 300) process.exitCode = 1;
 }
 

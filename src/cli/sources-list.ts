@@ -1,6 +1,7 @@
 import { readEnvironment } from "../config/env-file.ts";
 import { remedyAt, SERVICE_FOLDER } from "../config/service.ts";
 import { isoTime } from "../lib/iso-time.ts";
+import { refusals } from "../operations/held.ts";
 import type { OutputOf } from "../operations/operation.ts";
 import { type ListContext, listed } from "../operations/sources.ts";
 import type { ReceivedSecret } from "../webhook/intake/source-store.ts";
@@ -9,6 +10,7 @@ import { commandConfiguration, operateThere } from "./operate.ts";
 import { printData, printJson, say } from "./output.ts";
 import { type RemoteOptions, remoteServer } from "./remote.ts";
 import { withStoresIfAny } from "./stores.ts";
+import { readStrays, sayStrays } from "./strays.ts";
 import { printTable } from "./table.ts";
 import { timeFormat } from "./time.ts";
 
@@ -16,6 +18,9 @@ const ADD_ONE = {
   folder: "set WEBHOOK_SECRET, or add one to authserve.yaml",
   service: `add one to ${SERVICE_FOLDER}/authserve.yaml`,
 };
+
+/** As many as a server tells commands on its machine. */
+const SHOWN_STRAYS = 10;
 
 interface ListOptions extends RemoteOptions {
   utc?: boolean;
@@ -28,7 +33,11 @@ interface ListOptions extends RemoteOptions {
  */
 export async function runSourcesList({ utc, json, ...remote }: ListOptions): Promise<void> {
   const server = remoteServer(remote);
-  if (server !== null) return print((await operateThere(server, listed, {})).items, [], { utc, json });
+  if (server !== null) {
+    print((await operateThere(server, listed, {})).items, [], { utc, json });
+    const strays = json ? [] : (await operateThere(server, refusals, {})).items.filter(({ source }) => source === null);
+    return sayStrays(strays.slice(0, SHOWN_STRAYS), timeFormat(utc, Date.now()));
+  }
   const itemsIn = async (stores: ListContext["stores"]) =>
     (await listed.run({ ...commandConfiguration, stores }, {})).items;
   const isStored = await withStoresIfAny(readEnvironment(), async (stores) => {
@@ -41,6 +50,7 @@ export async function runSourcesList({ utc, json, ...remote }: ListOptions): Pro
     if (received.length > 0) await store.forgetSecrets(received);
   });
   if (!isStored) print(await itemsIn(NOTHING_STORED), [], { utc, json });
+  if (!json) sayStrays(readStrays(), timeFormat(utc, Date.now()));
 }
 
 /** Before the first start of a server. */

@@ -17,6 +17,11 @@ const Instance = v.object({
   questionFault: v.nullable(v.object({ found: v.string(), remedy: v.string() })),
   /** Why the configuration file that is there is not in use. */
   configFault: v.nullable(v.string()),
+  /** The newest requests to paths that no source has, of those that were probably meant for one. */
+  strays: v.optional(
+    v.array(v.object({ path: v.string(), near: v.nullable(v.string()), receivedAt: v.string(), address: v.string() })),
+    [],
+  ),
   /** The process that reads the configuration file again at SIGHUP. Null during the start, and where SIGHUP ends it. */
   process: v.nullable(v.object({ pid: v.number(), namespace: v.nullable(v.string()) })),
   /** The newest reload at SIGHUP. `file` is null if there is no configuration file. */
@@ -37,17 +42,23 @@ export function createInstanceFile(dataDir: string, log: Log) {
     unnamedProxy: null,
     questionFault: null,
     configFault: null,
+    strays: [],
     process: null,
     reload: { count: 0, file: null },
   };
+  let isRemoved = false;
   return {
     id,
-    /** Changes some members and writes the file. */
+    /** Changes some members and writes the file, unless it was removed. */
     update(known: Partial<Instance>): void {
+      if (isRemoved) return;
       instance = { ...instance, ...known };
       write(join(dataDir, INSTANCE_FILE), instance, log);
     },
-    remove: () => rmSync(join(dataDir, INSTANCE_FILE), { force: true }),
+    remove(): void {
+      isRemoved = true;
+      rmSync(join(dataDir, INSTANCE_FILE), { force: true });
+    },
   };
 }
 

@@ -2,8 +2,9 @@
 export function nearest(text: string, known: readonly string[]): string | undefined {
   let best: { name: string; distance: number } | undefined;
   for (const name of known) {
-    const distance = editDistance(text, name);
     const most = Math.min(2, Math.max(1, Math.floor(name.length / 5)));
+    if (Math.abs(text.length - name.length) > most) continue;
+    const distance = editDistance(text, name);
     if (distance <= most && distance < (best?.distance ?? Number.POSITIVE_INFINITY)) best = { name, distance };
   }
   return best?.name;

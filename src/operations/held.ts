@@ -47,7 +47,9 @@ export const listed = reading({
 
 const RefusalItem = v.object({
   receivedAt: timestamp,
-  source: v.string(),
+  source: v.pipe(v.nullable(v.string()), v.description("Null if no source has the path.")),
+  path: v.pipe(v.nullable(v.string()), v.description("The path that no source has.")),
+  near: v.pipe(v.nullable(v.string()), v.description("The path that was probably meant instead.")),
   reason: v.pipe(v.string(), v.description("An error code, or why there was that error.")),
   address: v.string(),
 });
@@ -55,7 +57,8 @@ const RefusalItem = v.object({
 export const refusals = reading({
   path: "refusals",
   scope: "events:read",
-  summary: "Lists the newest 100 deliveries that this server has refused since its start, the newest first.",
+  summary:
+    "Lists the newest 100 deliveries that this server has refused since its start, the newest first. Some are requests to paths near those of sources.",
   input: v.object({}),
   output: v.object({ items: v.array(RefusalItem), cursor }),
   async run({ recentRefusals }: ServerContext) {

@@ -7,7 +7,7 @@ import type { DeliveryParts } from "../webhook/endpoints.ts";
 import { createHolding } from "../webhook/held/holding.ts";
 import { type Admission, createAdmission } from "../webhook/intake/admission.ts";
 import { createIntake, INTAKE_TIMEOUT_MS, type Intake } from "../webhook/intake/intake.ts";
-import { createOwnRefusals, createRecentRefusals, type RecentRefusal } from "../webhook/intake/refusals.ts";
+import { createOwnRefusals, createRecentRefusals, type RecentRefusals } from "../webhook/intake/refusals.ts";
 import { countedReason, createSourceCounter } from "../webhook/intake/source-counter.ts";
 import type { OutageWatch } from "../webhook/outages/watch.ts";
 import { keepReceivedSecret } from "../webhook/secrets/received-secrets.ts";
@@ -32,8 +32,8 @@ export interface Deliveries extends Part {
   appendError(): string | null;
   /** The deliveries of the last minute that the server refused for reasons of its own, by code. */
   ownRefusals(): Record<string, number>;
-  /** The newest deliveries that this server has refused, the newest first. */
-  recentRefusals(): readonly RecentRefusal[];
+  /** The newest deliveries that this server has refused. */
+  recentRefusals: RecentRefusals;
 }
 
 /** Creates the receipt of deliveries. */
@@ -64,7 +64,7 @@ export function openDeliveries(
     intake,
     appendError: appends.error,
     ownRefusals: ownRefusals.count,
-    recentRefusals: recentRefusals.list,
+    recentRefusals,
     endpointParts: {
       intake,
       log,

@@ -22,6 +22,7 @@ import type { Deliveries } from "./deliveries.ts";
 import type { Listener } from "./listener.ts";
 import type { Logins } from "./login.ts";
 import type { Part } from "./parts.ts";
+import { createStrays } from "./strays.ts";
 import type { Watched } from "./watched.ts";
 
 interface EndpointNeeds {
@@ -79,7 +80,7 @@ export function openEndpoints(wiring: Wiring, needs: EndpointNeeds): Part {
     admission,
     isAvailable,
     denials,
-    recentRefusals: deliveries.recentRefusals,
+    recentRefusals: deliveries.recentRefusals.list,
     arrivals,
     addresses,
     judges,
@@ -102,36 +103,41 @@ export function openEndpoints(wiring: Wiring, needs: EndpointNeeds): Part {
     appendError: deliveries.appendError,
     now,
   });
-  const apply = (file: ConfigFile | null) =>
-    listener.replaceEndpoints(
-      listEndpoints({
-        log,
-        login: logins.login,
-        authenticate: guard,
-        sessions,
-        browser,
-        access: createAccess(file?.access ?? []),
-        onAccess,
-        admin,
-        page,
-        corsOrigins,
-        sources: sourcesOf(settings, file),
-        deliveries: deliveries.endpointParts,
-        readiness,
-        instance: instance.id,
-        metrics: metricsText,
-        hasScope,
-        metricsAllowedAddresses: settings.METRICS_ALLOWED_ADDRESSES,
-        trustedProxies,
-        checkHost,
-      }),
-    );
+  const strays = createStrays(deliveries.recentRefusals, instance);
+  function apply(file: ConfigFile | null): void {
+    const sources = sourcesOf(settings, file);
+    const endpoints = listEndpoints({
+      log,
+      login: logins.login,
+      authenticate: guard,
+      sessions,
+      browser,
+      access: createAccess(file?.access ?? []),
+      onAccess,
+      admin,
+      page,
+      corsOrigins,
+      sources,
+      deliveries: deliveries.endpointParts,
+      readiness,
+      instance: instance.id,
+      metrics: metricsText,
+      hasScope,
+      metricsAllowedAddresses: settings.METRICS_ALLOWED_ADDRESSES,
+      trustedProxies,
+      checkHost,
+    });
+    listener.replaceEndpoints(endpoints, strays.watch(sources, endpoints));
+  }
   return {
     start() {
       accessLog.start();
       apply(config.current);
     },
     apply,
-    stop: accessLog.stop,
+    async stop() {
+      strays.stop();
+      await accessLog.stop();
+    },
   };
 }

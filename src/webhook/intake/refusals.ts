@@ -3,26 +3,48 @@ import type { ErrorCode } from "../../errors.ts";
 /** A delivery that was refused. The time is Unix milliseconds. */
 export interface RecentRefusal {
   receivedAt: number;
-  source: string;
+  /** Null if no source has its path. */
+  source: string | null;
+  /** The path that no source has, and the one that was probably meant. */
+  path: string | null;
+  near: string | null;
   /** A code of errors, or why there was that error. */
   reason: string;
   address: string;
 }
 
 const KEPT = 100;
+/** So many paths that no source has are kept, each once, so that they do not push the others out. */
+const KEPT_PATHS = 20;
 
 /** Keeps the newest refusals of this server in memory. */
 export function createRecentRefusals(now: () => number) {
-  const refusals: RecentRefusal[] = [];
+  let refusals: RecentRefusal[] = [];
+
+  /** Makes room for a path. */
+  function forgetPath(path: string): void {
+    const paths = refusals.filter((refusal) => refusal.path !== null);
+    const replaced = paths.find((refusal) => refusal.path === path) ?? paths[KEPT_PATHS - 1];
+    refusals = refusals.filter((refusal) => refusal !== replaced);
+  }
+
   return {
-    add(refusal: Omit<RecentRefusal, "receivedAt">): void {
-      refusals.unshift({ receivedAt: now(), ...refusal });
+    add(refusal: Pick<RecentRefusal, "source" | "reason" | "address"> & Partial<RecentRefusal>): void {
+      const { path = null, near = null } = refusal;
+      if (path !== null) forgetPath(path);
+      refusals.unshift({ receivedAt: now(), ...refusal, path, near });
       refusals.length = Math.min(refusals.length, KEPT);
+    },
+    /** Forgets those to paths that no source had. */
+    forgetPaths(): void {
+      refusals = refusals.filter(({ path }) => path === null);
     },
     /** The newest first. */
     list: (): readonly RecentRefusal[] => refusals,
   };
 }
+
+export type RecentRefusals = ReturnType<typeof createRecentRefusals>;
 
 /** The codes with which the server refuses deliveries for reasons of its own, whether they are genuine or not. */
 const OWN: readonly ErrorCode[] = ["intake_paused", "queue_full", "store_unavailable", "internal_error"];

@@ -6,6 +6,7 @@ import { authserve } from "../../helpers/command.ts";
 import { sendRaw } from "../../helpers/raw-http.ts";
 import { type Server, startServer } from "../../helpers/server.ts";
 import { PLAUSIBLE, signature } from "../../helpers/sign.ts";
+import { until } from "../../helpers/until.ts";
 import { workingDir } from "../../helpers/working-dir.ts";
 
 /** A delivery that somebody has reported, and a source that it is sent to. */
@@ -95,6 +96,24 @@ test("the words of an explanation say what the server would answer, and mend the
   const wrong = await explain(server, ["shop"], request(PLAUSIBLE));
   assert.match(wrong.stdout, /not made with env:SHOP_SECRET: copy/);
   assert.match(wrong.stderr, /^The server would answer 403: signature_mismatch\.$/m);
+});
+
+test("requests to a mistyped path are shown with the one that was meant, also to sources list", async (t) => {
+  const server = await serverOf(FILE, { SHOP_SECRET: SECRET });
+  t.after(() => server[Symbol.asyncDispose]());
+  for (const path of ["/webhook/shpo", "/wp-login.php"]) {
+    const unsigned = request(PLAUSIBLE).replace("/webhook/shop", path).replace("X-Sig", "X-Other");
+    assert.equal((await sendRaw(server.port, unsigned)).status, 404);
+  }
+  await until(async () => (await server.run(["sources", "list"])).stderr.includes("shpo"));
+  const listed = await server.run(["sources", "list"]);
+  assert.match(
+    listed.stderr,
+    /^warning: no source has the path \/webhook\/shpo, .* from 127\.0\.0\.1\): did you mean \/webhook\/shop\?$/m,
+  );
+  assert.doesNotMatch(listed.stderr, /wp-login/);
+  const explained = await explain(server, ["shop"], request(PLAUSIBLE));
+  assert.match(explained.stderr, /did you mean \/webhook\/shop\?$/m);
 });
 
 test("an explanation prints nothing that a terminal obeys", async (t) => {

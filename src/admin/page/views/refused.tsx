@@ -140,8 +140,8 @@ function actions(
   );
 }
 
-const REFUSAL_COLUMNS: Column<RecentRefusal>[] = [
-  { label: t.sources.source, cell: ({ source }) => source },
+const REFUSAL_COLUMNS: Column<Pick<RecentRefusal, "source" | "reason" | "address"> & { path?: string | null }>[] = [
+  { label: t.sources.source, cell: ({ source, path }) => source ?? <code>{path}</code> },
   { label: t.refused.reason, kind: "grow", cell: ({ reason }) => reasonText(reason) },
   { label: t.event.address, cell: ({ address }) => <code>{address}</code> },
 ];

@@ -1,19 +1,27 @@
 import type { VNode } from "preact";
-import type { Source } from "../answers.ts";
+import type { RecentRefusal, Source } from "../answers.ts";
 import { badge } from "../components/badge.tsx";
 import { icon } from "../components/icon.tsx";
 import { ListView } from "../components/list-view.tsx";
-import { emptyState } from "../components/states.tsx";
+import { Section } from "../components/section.tsx";
+import { emptyState, shown } from "../components/states.tsx";
 import { table, terms } from "../components/table.tsx";
 import { ago } from "../components/time.tsx";
 import { hashOf } from "../place.ts";
-import { readSources } from "../requests.ts";
+import { readRefusals, readSources } from "../requests.ts";
 import { useResource } from "../resource.ts";
 import { formats, t } from "../texts/texts.ts";
 import { expectedText } from "./overview-sources.tsx";
 
-/** The sources, and which of their secrets are in use. */
+/** The sources, which of their secrets are in use, and requests to mistyped paths. */
 export const Sources = (): VNode => (
+  <>
+    {list()}
+    <Strays />
+  </>
+);
+
+const list = (): VNode => (
   <ListView
     title={t.views.sources}
     beside={
@@ -33,6 +41,28 @@ export const Sources = (): VNode => (
     {(sources) => <ul class="cards">{sources.map(card)}</ul>}
   </ListView>
 );
+
+function Strays(): VNode {
+  const refusals = useResource("refusals", readRefusals, 10_000);
+  return <>{shown(refusals, ({ items }) => strays(items.filter(({ source }) => source === null)))}</>;
+}
+
+const strays = (rows: readonly RecentRefusal[]): VNode | null =>
+  rows.length === 0 ? null : (
+    <Section title={t.sources.strays}>
+      {table({
+        caption: t.sources.strays,
+        rows,
+        keyOf: ({ path }) => String(path),
+        columns: [
+          { label: t.sources.path, cell: ({ path }) => <code>{path}</code>, isHeader: true },
+          { label: t.sources.meant, kind: "grow", cell: ({ near }) => (near === null ? "–" : <code>{near}</code>) },
+          { label: t.refused.received, cell: ({ receivedAt }) => ago(receivedAt) },
+          { label: t.event.address, cell: ({ address }) => <code>{address}</code> },
+        ],
+      })}
+    </Section>
+  );
 
 const card = (source: Source) => (
   <li class="card" key={source.name}>
