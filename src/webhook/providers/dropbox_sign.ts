@@ -25,7 +25,10 @@ export default provider({
     schedule: "at growing intervals",
     repeatsForSeconds: 3 * 86_400,
   }),
-  evidence: { kind: "sdk", by: "@dropbox/sign@1.11.0" },
+  evidence: {
+    kind: "published",
+    by: "https://github.com/hellosign/hellosign-openapi/blob/ad21451f222d4f21245d992b4e959f8d5100e3f9/test_fixtures/EventCallbackHelper_AccountCallbacks.json",
+  },
   sample: {
     type: "signature_request_sent",
     content: {
