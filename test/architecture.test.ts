@@ -101,6 +101,7 @@ const OF_PROVIDERS = [
   "webhook/provider/described-handshakes.ts",
   "webhook/provider/handshake.ts",
   "webhook/provider/sample.ts",
+  "webhook/provider/stripe-objects.ts",
   "webhook/signature/schemes.ts",
   "webhook/signature/signing.ts",
   "webhook/signature/signed-text.ts",

@@ -11,6 +11,7 @@ import { sendRequest } from "../lib/send-request.ts";
 import { DEFAULT_SOURCE_NAME } from "../webhook/default-source.ts";
 import type { Provider } from "../webhook/provider.ts";
 import { providerOf } from "../webhook/providers/index.ts";
+import { sampleFit } from "../webhook/samples/index.ts";
 import { neededOptions, needsToSign, type Signer } from "../webhook/samples/signed-again.ts";
 import {
   type SampleSender,
@@ -18,6 +19,7 @@ import {
   schemeFor,
   senderOf,
   signedSample,
+  templateName,
 } from "../webhook/samples/signed-sample.ts";
 import type { Scheme } from "../webhook/signature/schemes.ts";
 import type { Source } from "../webhook/source.ts";
@@ -53,6 +55,7 @@ export async function runSend(options: SendOptions): Promise<void> {
   const sender = options.preset === undefined ? ofSource(options, readSources(environment)) : ofPreset(options);
   const { body: bodyFile } = options;
   const body = bodyFile === undefined ? null : readGiven("--body", () => readFileSync(bodyFile));
+  if (options.type !== undefined && body === null) checkType(sender, options.type);
   const { DATA_DIR: dataDir } = readSettings(environment, ["DATA_DIR"]);
   const url = options.to ?? (await probeServer(dataDir, TIMEOUT_MS)).url + sender.path;
   if (!/^https?:$/.test(URL.parse(url)?.protocol ?? "")) {
@@ -97,6 +100,14 @@ export async function runSend(options: SendOptions): Promise<void> {
     printData(`${count} sent in ${seconds.toFixed(1)} s, answered ${answers.join(", ")}`);
   }
   if (accepted < count) process.exitCode = 1;
+}
+
+/** Says that a sample is of another type. Throws {@link OperatorError} if it would not look like one of this type. */
+function checkType(sender: SampleSender, type: string): void {
+  const { fit, usual } = sampleFit(templateName(sender), type);
+  const found = `There is no sample of ${JSON.stringify(type)} for ${sender.preset ?? sender.name}`;
+  if (fit === "none") throw new OperatorError({ found, remedy: `give its body with --body, or send ${usual}` });
+  if (fit === "usual") say(printable(`${found}: this is one of ${usual}, with that type`));
 }
 
 /** Runs a task several times, at most {@link MAX_IN_FLIGHT} at once. The first error ends the rest. */

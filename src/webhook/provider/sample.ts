@@ -28,6 +28,8 @@ export interface Template {
     /** The fields of `multipart/form-data`. */
     | { multipart: (event: SampleEvent) => Record<string, string> }
     | { isEmpty: true };
+  /** The content of samples of other types. */
+  others?: Readonly<Record<string, Template["content"]>>;
 }
 
 const DIGITS = "0123456789";

@@ -1,7 +1,8 @@
 import { randomUUID } from "node:crypto";
 import { DAY_MS } from "../../lib/durations.ts";
 import { type CatchUpAdapter, listOf, memberOf, textAt } from "../provider/catch-up.ts";
-import { base62, seconds } from "../provider/sample.ts";
+import { base62, type SampleEvent, seconds } from "../provider/sample.ts";
+import { stripeSamples } from "../provider/stripe-objects.ts";
 import { provider, says } from "../provider.ts";
 import { timestampedPairs } from "../signature/signing.ts";
 
@@ -89,40 +90,43 @@ export default provider({
     type: "payment_intent.succeeded",
     newId: () => `evt_3${base62(23)}`,
     headers: () => ({ "user-agent": "Stripe/1.0 (+https://stripe.com/docs/webhooks)" }),
-    content: {
-      json: ({ id, type, now }) => ({
-        id,
-        object: "event",
-        api_version: "2026-10-28.endive",
-        created: seconds(now),
-        data: {
-          object: {
-            id: `pi_3${base62(23)}`,
-            object: "payment_intent",
-            amount: 1900,
-            amount_capturable: 0,
-            amount_received: 1900,
-            automatic_payment_methods: { allow_redirects: "always", enabled: true },
-            capture_method: "automatic_async",
-            confirmation_method: "automatic",
-            created: seconds(now - 3000),
-            currency: "eur",
-            customer: `cus_${base62(14)}`,
-            description: "Order 1042",
-            latest_charge: `ch_3${base62(23)}`,
-            livemode: false,
-            metadata: { order_id: "1042" },
-            payment_method: `pm_1${base62(23)}`,
-            payment_method_types: ["card"],
-            receipt_email: "customer@example.com",
-            status: "succeeded",
-          },
-        },
-        livemode: false,
-        pending_webhooks: 1,
-        request: { id: `req_${base62(14)}`, idempotency_key: randomUUID() },
-        type,
-      }),
-    },
+    content: { json: (event) => eventWith(paymentIntent(event.now), event) },
+    others: stripeSamples(eventWith),
   },
+});
+
+function eventWith(object: object, { id, type, now }: SampleEvent): object {
+  return {
+    id,
+    object: "event",
+    api_version: "2026-10-28.endive",
+    created: seconds(now),
+    data: { object },
+    livemode: false,
+    pending_webhooks: 1,
+    request: { id: `req_${base62(14)}`, idempotency_key: randomUUID() },
+    type,
+  };
+}
+
+const paymentIntent = (now: number): object => ({
+  id: `pi_3${base62(23)}`,
+  object: "payment_intent",
+  amount: 1900,
+  amount_capturable: 0,
+  amount_received: 1900,
+  automatic_payment_methods: { allow_redirects: "always", enabled: true },
+  capture_method: "automatic_async",
+  confirmation_method: "automatic",
+  created: seconds(now - 3000),
+  currency: "eur",
+  customer: `cus_${base62(14)}`,
+  description: "Order 1042",
+  latest_charge: `ch_3${base62(23)}`,
+  livemode: false,
+  metadata: { order_id: "1042" },
+  payment_method: `pm_1${base62(23)}`,
+  payment_method_types: ["card"],
+  receipt_email: "customer@example.com",
+  status: "succeeded",
 });

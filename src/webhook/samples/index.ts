@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto";
 import { formatMultipart } from "../../lib/multipart.ts";
 import { FORM, MULTIPART } from "../content/content.ts";
 import { iso, messageId, type Sample, type SampleEvent, seconds, type Template } from "../provider/sample.ts";
+import { stripeSamples } from "../provider/stripe-objects.ts";
 import type { Provider } from "../provider.ts";
 import { providerOf } from "../providers/index.ts";
 import type { Place } from "../signature/schemes.ts";
@@ -24,10 +25,27 @@ interface SampleOptions {
  * a sender without a preset.
  */
 export function sampleOf(slug: string | null, { id, type, now }: SampleOptions, like?: EventPlaces): Sample {
-  const provider = providerOf(slug);
-  const template = slug === "default" ? DEFAULT : (provider?.sample ?? genericTemplate(provider ?? like));
+  const template = ownTemplate(slug) ?? genericTemplate(providerOf(slug) ?? like);
   const event = { id: id ?? template.newId?.() ?? "", type: type ?? template.type, now };
-  return { ...bodyOf(template.content, event), headers: template.headers?.(event) ?? {} };
+  const others = new Map(Object.entries(template.others ?? {}));
+  const content = others.get(event.type) ?? template.content;
+  return { ...bodyOf(content, event), headers: template.headers?.(event) ?? {} };
+}
+
+const ownTemplate = (slug: string | null) => (slug === "default" ? DEFAULT : providerOf(slug)?.sample);
+
+/**
+ * How {@link sampleOf} makes a sample of a type. `own`: as the provider sends this type. `usual`: one of the type
+ * `usual`, with this type as its member. `none`: the type is told elsewhere, and the rest would be of another type.
+ */
+export function sampleFit(slug: string | null, type: string): { fit: "own" | "usual" | "none"; usual: string } {
+  const template = ownTemplate(slug);
+  // A generic event has no type that it fits better.
+  if (template === undefined) return { fit: "own", usual: type };
+  const { type: usual, others = {} } = template;
+  if (type === usual || Object.hasOwn(others, type)) return { fit: "own", usual };
+  const [place = "body:type"] = [providerOf(slug)?.type?.[0] ?? []].flat();
+  return { fit: place.startsWith("body:") ? "usual" : "none", usual };
 }
 
 const BOUNDARY = "sample-9vXH3cT0rQ5kZ1aY";
@@ -45,17 +63,18 @@ const DEFAULT: Template = {
   type: "payment_intent.succeeded",
   newId: () => `evt_test_${randomUUID()}`,
   content: {
-    json: ({ id, type, now }) => ({
-      id,
-      object: "event",
-      api_version: "2026-01-01",
-      created: seconds(now),
-      data: { object: { id: "pi_test", object: "payment_intent", amount: 1000, currency: "eur", status: "succeeded" } },
-      livemode: false,
-      type,
-    }),
+    json: (event) => {
+      const object = { id: "pi_test", object: "payment_intent", amount: 1000, currency: "eur", status: "succeeded" };
+      return stripeEvent(object, event);
+    },
   },
+  others: stripeSamples(stripeEvent),
 };
+
+function stripeEvent(object: object, { id, type, now }: SampleEvent): object {
+  const event = { id, object: "event", api_version: "2026-01-01", created: seconds(now) };
+  return { ...event, data: { object }, livemode: false, type };
+}
 
 /** Where a sender puts the id and type of its events, and its media types. */
 type EventPlaces = Pick<Provider, "id" | "type" | "contentTypes">;

@@ -43,8 +43,7 @@ export function signedSample(sender: SampleSender, sentTo: string, { id, type, b
   const now = Date.now();
   const places = sender.id.filter((place) => place !== "bytes");
   const like = { ...sender, id: sender.preset === null && places.length === 0 ? ["body:id" as const] : places };
-  const preset = sender.preset ?? (sender.name === DEFAULT_SOURCE_NAME ? "default" : null);
-  const sample = sampleOf(preset, { id, type, now }, like);
+  const sample = sampleOf(templateName(sender), { id, type, now }, like);
   const { origin } = new URL(sentTo);
   const target = sentTo.slice(sentTo.indexOf("/", sentTo.indexOf("//") + 2)) || "/";
   const unsigned = {
@@ -57,6 +56,10 @@ export function signedSample(sender: SampleSender, sentTo: string, { id, type, b
   };
   return signDelivery(sender.scheme, sender.secret, unsigned, now, sender.options);
 }
+
+/** Whose sample a sender sends, as {@link sampleOf} and `sampleFit` take it. */
+export const templateName = ({ preset, name }: Pick<Source, "preset" | "name">): string | null =>
+  preset ?? (name === DEFAULT_SOURCE_NAME ? "default" : null);
 
 /** The addresses of a sample: where it is sent, and the one that its sender knows, which may have another origin. */
 export function sampleAddresses(

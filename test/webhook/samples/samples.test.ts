@@ -3,7 +3,7 @@ import { suite, test } from "node:test";
 import { type Content, FORM, MULTIPART, openContent } from "../../../src/webhook/content/content.ts";
 import type { Provider } from "../../../src/webhook/provider.ts";
 import { allProviders, providerOf } from "../../../src/webhook/providers/index.ts";
-import { genericTemplate, type Sample, sampleOf } from "../../../src/webhook/samples/index.ts";
+import { genericTemplate, type Sample, sampleFit, sampleOf } from "../../../src/webhook/samples/index.ts";
 import { headersOf, type IdPlace, type Place } from "../../../src/webhook/signature/schemes.ts";
 
 const NOW = Date.UTC(2026, 10, 24, 8, 47, 3, 250);
@@ -179,5 +179,30 @@ suite("the generic template", () => {
     assert.ok("form" in content);
     const { EventId, Status } = content.form(event);
     assert.deepEqual([EventId, Status], ["1", "order.paid"]);
+  });
+});
+
+suite("a sample of another type", () => {
+  const objectOf = (slug: string, type: string) =>
+    JSON.parse(sampleOf(slug, { now: NOW, type }).body).data.object.object;
+
+  test("has the object of that type if there is one", () => {
+    for (const slug of ["stripe", "default"]) {
+      assert.deepEqual(
+        ["invoice.paid", "checkout.session.completed", "customer.subscription.created", "toString"].map((type) =>
+          objectOf(slug, type),
+        ),
+        ["invoice", "checkout.session", "subscription", "payment_intent"],
+      );
+    }
+  });
+
+  test("is the usual one where the type is a member, and none where it is told elsewhere", () => {
+    const fits = (slug: string | null, type: string) => sampleFit(slug, type).fit;
+    assert.deepEqual(
+      [fits("stripe", "invoice.paid"), fits("stripe", "charge.refunded"), fits("default", "order.paid")],
+      ["own", "usual", "usual"],
+    );
+    assert.deepEqual([fits("github", "push"), fits("github", "issues"), fits(null, "x")], ["own", "none", "own"]);
   });
 });
