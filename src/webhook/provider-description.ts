@@ -34,7 +34,9 @@ export function describeProvider(name: string, provider: Provider) {
 }
 
 /** How a source gets what it has missed; null if the provider's API cannot be asked. */
-function describeCatchUp(name: string, { schemes, catchUp }: Provider) {
+function describeCatchUp(name: string, { schemes, catchUp, deliversAgain }: Provider) {
+  if (deliversAgain !== undefined)
+    return { by: "asking it yourself: catchUp cannot", token: null, hook: null, source: deliversAgain };
   const adapter = catchUpOf({ preset: name, schemes });
   if (adapter === undefined) return null;
   const { onlyLists, token, hook, docs } = adapter;

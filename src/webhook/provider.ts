@@ -85,6 +85,11 @@ export interface Provider {
   needsEmptyAnswers?: true;
   /** How what was missed is listed and got, if its API can. */
   catchUp?: CatchUpAdapter;
+  /**
+   * The page of the provider's own way to deliver again, for one that signs as Svix and gives nobody a token of it.
+   * `catchUp` cannot ask it.
+   */
+  deliversAgain?: string;
   /** What it does with its deliveries, as far as somebody has published it. */
   facts?: ProviderFacts;
   evidence: Evidence;

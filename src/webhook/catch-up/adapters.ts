@@ -12,6 +12,8 @@ export function catchUpOf({
   preset: string | null;
   schemes: readonly Scheme[];
 }): CatchUpAdapter | undefined {
+  const provider = providerOf(preset);
   const signsAsSvix = schemes.some((scheme) => headersOf(scheme).some((name) => OF_SVIX.includes(name)));
-  return providerOf(preset)?.catchUp ?? (signsAsSvix ? providerOf("svix")?.catchUp : undefined);
+  const isOfSvix = signsAsSvix && provider?.deliversAgain === undefined;
+  return provider?.catchUp ?? (isOfSvix ? providerOf("svix")?.catchUp : undefined);
 }

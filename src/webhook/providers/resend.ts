@@ -9,6 +9,7 @@ export default provider({
   schemes: standardWebhooks("svix"),
   id: ["header:svix-id"],
   type: ["body:type"],
+  deliversAgain: "https://resend.com/docs/api-reference/webhooks/replay-event",
   facts: {
     ...says("https://github.com/resend/resend-skills/blob/main/skills/agent-email-inbox/references/webhook-setup.md", {
       answer: "any 2xx",

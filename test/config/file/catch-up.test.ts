@@ -111,6 +111,12 @@ suite("catchUp of a source", () => {
       /^catchUp: found for a provider whose deliveries cannot be asked for/,
       "zoom",
     ],
+    [
+      "a provider that signs as Svix, whose API is its own",
+      '{ token: env:OTHER, hook: "https://api.resend.com/webhooks/ID" }',
+      /^catchUp: found for a provider whose deliveries cannot be asked for/,
+      "resend",
+    ],
   ] as const) {
     test(`with ${what} is a fault, which shows no secret`, () => {
       const faults = faultsOf(entry(catchUp, preset)).join("\n");

@@ -36,6 +36,7 @@ test("sources presets NAME says how a source gets what it has missed, and what f
   });
   assert.match((await catchUpOf("github")).by, /^asking it to deliver again$/);
   assert.match((await catchUpOf("clerk")).by, /, if it gives you a token as Svix does$/);
+  assert.match((await catchUpOf("resend")).by, /^asking it yourself/);
   assert.equal(await catchUpOf("docker_hub"), null);
 });
 
