@@ -226,7 +226,8 @@ function pathCheck(source: Source, { target }: SentTo, handshake: string | null)
   const start = below(path, "/");
   if (schemes.some(isInPath) && sent.startsWith(start)) {
     const secret = sent.slice(start.length);
-    if (secret === "") return check("path", false, "", `there is nothing behind ${start}: add the secret at the sender`);
+    if (secret === "")
+      return check("path", false, "", `there is nothing behind ${start}: add the secret at the sender`);
     const remedy = "let the address at the sender end with the secret";
     return check("path", !secret.includes("/"), `${start}…`, `it has several segments behind ${path}: ${remedy}`);
   }

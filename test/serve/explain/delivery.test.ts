@@ -249,7 +249,8 @@ test("broken JSON is refused where its signature may be that of another text, as
   const headers = { hmacsignature: "yitBTPnDGtbAMG9rTxUa1e6lFGpa4PnrD6rErOmEhJ8=" };
   const explained = await explain(headers, body, { source });
   assert.deepEqual([explained.genuine, explained.answer.code], [true, "invalid_payload"]);
-  assert.equal(await failure(explain(headers, body, { source })), "payload: the body must be an object or an array");
+  const expected = "payload: the body must be an object or an array: let the sender change it";
+  assert.equal(await failure(explain(headers, body, { source })), expected);
 });
 
 test("a body that is stored as it is says why", async () => {

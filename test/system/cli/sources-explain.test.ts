@@ -13,6 +13,8 @@ import { workingDir } from "../../helpers/working-dir.ts";
 interface Reported {
   name: string;
   source: string;
+  /** That of the server, if it is signed. */
+  publicUrl?: string;
   /** What the server answers. */
   status: number;
   head: string[];
@@ -22,7 +24,7 @@ interface Reported {
 
 const REPORTED = JSON.parse(
   readFileSync(new URL("../../fixtures/reported-deliveries.json", import.meta.url), "utf8"),
-) as { environment: Record<string, string>; keySet: object; cases: Reported[] };
+) as { environment: Record<string, string>; files: Record<string, object>; cases: Reported[] };
 
 function bytesOf({ head, body = "", bodyBase64 }: Reported): Buffer {
   const bytes = bodyBase64 === undefined ? Buffer.from(body) : Buffer.from(bodyBase64, "base64");
@@ -35,39 +37,41 @@ const explain = ({ dir, env }: Server, args: readonly string[], input?: string |
 async function serverOf(file: string, env: Record<string, string>): Promise<Server> {
   const dir = workingDir();
   writeFileSync(join(dir, "authserve.yaml"), file);
-  writeFileSync(join(dir, "google.json"), JSON.stringify(REPORTED.keySet));
+  for (const [name, content] of Object.entries(REPORTED.files)) writeFileSync(join(dir, name), JSON.stringify(content));
   return startServer({ dir, env });
 }
 
-suite("sources explain says of a reported delivery what the server answers", () => {
-  const sources = REPORTED.cases.map(({ name, source }) => `  ${name}: ${source}\n`).join("");
-  let server: Server;
-  before(async () => {
-    const env = { ...REPORTED.environment, PUBLIC_URL: "https://hooks.example.com" };
-    server = await serverOf(`sources:\n${sources}`, env);
-  });
-  after(async () => void (await server.stop()));
-
-  for (const reported of REPORTED.cases) {
-    const { name, status } = reported;
-    test(`${name}: ${status}`, async () => {
-      const sent = bytesOf(reported);
-      assert.equal((await sendRaw(server.port, sent)).status, status);
-      const { code, stdout } = await explain(server, [name, "--json"], sent);
-      const { answer, checks } = JSON.parse(stdout) as {
-        answer: { status: number };
-        checks: { name: string; ok: boolean }[];
-      };
-      assert.equal(answer.status, status);
-      assert.equal(code, status < 300 ? 0 : 1);
-      assert.equal(
-        checks.every(({ ok }) => ok),
-        status < 300,
-        JSON.stringify(checks),
-      );
+const byPublicUrl = Map.groupBy(REPORTED.cases, ({ publicUrl = "https://hooks.example.com" }) => publicUrl);
+for (const [PUBLIC_URL, cases] of byPublicUrl)
+  suite(`sources explain says what ${PUBLIC_URL} answers`, () => {
+    const sources = cases.map(({ name, source }) => `  ${name}: ${source}\n`).join("");
+    let server: Server;
+    before(async () => {
+      const env = { ...REPORTED.environment, PUBLIC_URL };
+      server = await serverOf(`sources:\n${sources}`, env);
     });
-  }
-});
+    after(async () => void (await server.stop()));
+
+    for (const reported of cases) {
+      const { name, status } = reported;
+      test(`${name}: ${status}`, async () => {
+        const sent = bytesOf(reported);
+        assert.equal((await sendRaw(server.port, sent)).status, status);
+        const { code, stdout } = await explain(server, [name, "--json"], sent);
+        const { answer, checks } = JSON.parse(stdout) as {
+          answer: { status: number };
+          checks: { name: string; ok: boolean }[];
+        };
+        assert.equal(answer.status, status);
+        assert.equal(code, status < 300 ? 0 : 1);
+        assert.equal(
+          checks.every(({ ok }) => ok),
+          status < 300,
+          JSON.stringify(checks),
+        );
+      });
+    }
+  });
 
 const FILE = `sources:
   shop: { verify: { header: x-sig }, secrets: [env:SHOP_SECRET], keepRejected: {} }

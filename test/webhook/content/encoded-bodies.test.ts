@@ -140,7 +140,10 @@ test("explain decodes a captured body, and says when its source does not accept 
     encoding: { name: "content_encoding", ok: true, detail: "gzip" },
   });
   const { genuine, encoding } = await explain("br");
-  assert.deepEqual([genuine, encoding?.ok, encoding?.detail], [false, false, "br, expected gzip"]);
+  assert.deepEqual(
+    [genuine, encoding?.ok, encoding?.detail],
+    [false, false, "br, expected gzip: set encoding of the source"],
+  );
 });
 
 test("a source names the encodings that it accepts, or has those of its preset", () => {
