@@ -101,8 +101,8 @@ const VERIFY_KEYS = {
     "The hash function. Default: `sha256`. `md5` is for `hmac` only, and weak.",
   ),
   encoding: key(
-    oneOf("hex", "base64", "base64url"),
-    "How the signature is written. Default: `hex`; with `keys`, hex or base64.",
+    oneOf("hex", "base64", "base64url", "base64-hex"),
+    "How the signature is written. Default: `hex`; with `keys`, hex or base64. `base64-hex` is the base64 of hex, for `hmac` only.",
   ),
   prefix: key(TEXT, "Text that precedes the signature or the token."),
   format: key(
@@ -274,7 +274,9 @@ function readPublicKeyScheme(verify: Verify, reading: Reading): PublicKeyScheme 
   const { type, algorithm = "sha256", encoding } = verify;
   if (algorithm === "md5")
     reading.at("algorithm").fault(`found "md5" beside type ${type}, expected sha1, sha256 or sha512`);
-  const encodings = encoding ? [encoding] : (["hex", "base64"] as const);
+  if (encoding === "base64-hex")
+    reading.at("encoding").fault(`found "base64-hex" beside type ${type}, expected hex, base64 or base64url`);
+  const encodings = encoding && encoding !== "base64-hex" ? [encoding] : (["hex", "base64"] as const);
   return { ...readLayout(verify, reading), type: type as PublicKeyScheme["type"], algorithm, encodings };
 }
 

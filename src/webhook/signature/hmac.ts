@@ -98,6 +98,9 @@ const FORMS: Record<DigestEncoding, (bytes: number) => DigestForm[]> = {
     },
   ],
   base64: (bytes) => [base64Form(bytes, "A-Za-z0-9+/", "base64", "=".repeat(paddingOf(bytes)))],
+  "base64-hex": (bytes) => [
+    { ...base64Form(2 * bytes, "A-Za-z0-9+/", "base64", "=".repeat(paddingOf(2 * bytes))), textOf: base64OfHex },
+  ],
   // Some senders keep the padding.
   base64url: (bytes) =>
     ["", "=".repeat(paddingOf(bytes))].map((padding) => base64Form(bytes, "A-Za-z0-9_-", "base64url", padding)),
@@ -112,6 +115,9 @@ function base64Form(bytes: number, letters: string, encoding: "base64" | "base64
     isSame: createComparison(length + padding.length),
   };
 }
+
+/** The base64 of a digest in hex. */
+export const base64OfHex = (hex: string) => Buffer.from(hex, "latin1").toString("base64");
 
 function paddingOf(bytes: number): number {
   return (3 - (bytes % 3)) % 3;

@@ -83,6 +83,7 @@ function digestIn(text: string): Pick<HmacScheme, "algorithm" | "encodings"> | n
   if (!isHex && !/^[A-Za-z0-9+/_-]+={0,2}$/.test(text)) return null;
   const forms: [DigestEncoding, boolean, number][] = [
     ["hex", isHex, text.length / 2],
+    ["base64-hex", isPlain, hexBytesIn(text)],
     ["base64", isPlain, Buffer.from(text, "base64").length],
     ["base64url", !/[+/]/.test(text), Buffer.from(text, "base64url").length],
   ];
@@ -91,6 +92,12 @@ function digestIn(text: string): Pick<HmacScheme, "algorithm" | "encodings"> | n
     if (isForm && algorithm) return { algorithm, encodings: [encoding] };
   }
   return null;
+}
+
+/** How many bytes a text has that is base64 of hex; none if it is none. */
+function hexBytesIn(text: string): number {
+  const hex = Buffer.from(text, "base64").toString("latin1");
+  return /^[0-9a-f]+$/.test(hex) ? hex.length / 2 : 0;
 }
 
 /** Where a time may be that is signed: beside the signature, or in a header of its own. */

@@ -1,7 +1,7 @@
 import { createHash, createPublicKey, type KeyObject, verify, X509Certificate } from "node:crypto";
 import { isObject } from "../../lib/json.ts";
 import type { FollowedDocument } from "../addresses/followed-documents.ts";
-import { type DigestEncoding, keyTypesOf, type PublicKeyScheme } from "./schemes.ts";
+import { type BytesEncoding, keyTypesOf, type PublicKeyScheme } from "./schemes.ts";
 
 /** A public key of a sender, and where it is set. One place may hold several keys. */
 export interface PublicKey {
@@ -116,7 +116,7 @@ export function fingerprintOf({ key }: IdentifiedKey): string {
   return `key:${createHash("sha256").update(der).digest("hex").slice(0, 12)}`;
 }
 
-const ENCODED: Record<DigestEncoding, RegExp> = {
+const ENCODED: Record<BytesEncoding, RegExp> = {
   hex: /^(?:[0-9a-fA-F]{2})+$/,
   base64: /^[A-Za-z0-9+/]+={0,2}$/,
   base64url: /^[A-Za-z0-9_-]+={0,2}$/,
@@ -126,7 +126,7 @@ const ENCODED: Record<DigestEncoding, RegExp> = {
 const MAX_SIGNATURE_LENGTH = 2048;
 
 /** The bytes of a signature in each encoding that it may have; null if it has none of their forms. */
-export function readSignatureBytes(text: string, encodings: readonly DigestEncoding[]): Buffer[] | null {
+export function readSignatureBytes(text: string, encodings: readonly BytesEncoding[]): Buffer[] | null {
   if (text.length > MAX_SIGNATURE_LENGTH) return null;
   const readings = encodings.flatMap((encoding) => (ENCODED[encoding].test(text) ? [Buffer.from(text, encoding)] : []));
   return readings.length > 0 ? readings : null;

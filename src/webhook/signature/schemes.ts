@@ -24,7 +24,7 @@ export type SignedScheme = HmacScheme | PublicKeyScheme;
  * - `{pair:NAME}`: an item of the signature header; `{option:NAME}`: an option of the source
  * - `{own:NAME}`: one of `parts`
  */
-interface SignatureLayout {
+interface SignatureLayout<Encoding extends DigestEncoding> {
   /**
    * Where the signature is: headers in lower case, each of which may carry it, or one place in the body. With `each`,
    * there is one in each item of that list, for paths that begin at the item, and all must be valid.
@@ -44,7 +44,7 @@ interface SignatureLayout {
   separator?: string;
   /** The separator of a key and its value in a pair: "=" by default. */
   assignment?: string;
-  encodings: readonly DigestEncoding[];
+  encodings: readonly Encoding[];
   signed: string;
   /** The parts of `signed` that one provider has, by name. */
   parts?: Readonly<Record<string, OwnPart>>;
@@ -74,7 +74,7 @@ interface SignatureLayout {
 }
 
 /** An HMAC with a secret. */
-export interface HmacScheme extends SignatureLayout {
+export interface HmacScheme extends SignatureLayout<DigestEncoding> {
   type: "hmac";
   algorithm: DigestName;
   key: KeyForm;
@@ -83,7 +83,7 @@ export interface HmacScheme extends SignatureLayout {
 }
 
 /** A signature with a private key, which the sender's public key verifies. */
-export interface PublicKeyScheme extends SignatureLayout {
+export interface PublicKeyScheme extends SignatureLayout<BytesEncoding> {
   /** `ecdsa`: in DER, or both numbers one after the other. `rsa`: with PKCS #1 v1.5 padding. */
   type: "ed25519" | "ecdsa" | "rsa";
   /** The hash of the text. Ed25519 has its own. */
@@ -241,7 +241,10 @@ export interface BasicScheme {
 /** The hash functions that senders sign with. */
 export type DigestName = "md5" | "sha1" | "sha256" | "sha512";
 
-export type DigestEncoding = "hex" | "base64" | "base64url";
+export type BytesEncoding = "hex" | "base64" | "base64url";
+
+/** `base64-hex` is the base64 of the digest in hex, as `base64_encode(hash_hmac(…))` of PHP writes it. */
+export type DigestEncoding = BytesEncoding | "base64-hex";
 
 /** `http` is the form of the header `Date`, e.g. `Thu, 04 Jan 2024 18:05:25 GMT`. */
 export type TimeUnit = "s" | "ms" | "iso" | "http";

@@ -16,11 +16,12 @@ import { boundaryIn, formatMultipart } from "../../lib/multipart.ts";
 import { queryOf } from "../../lib/request-target.ts";
 import { type Content, isSha256Of, MULTIPART, openContent } from "../content/content.ts";
 import { textOf } from "./detached-jws.ts";
-import { createHmac, createPrefixHash } from "./hmac.ts";
+import { base64OfHex, createHmac, createPrefixHash } from "./hmac.ts";
 import { draftBase, signatureBase } from "./http-signature.ts";
 import { formOf } from "./jwt.ts";
 import {
   type DetachedJwsScheme,
+  type DigestEncoding,
   digestOf,
   HTTP_NAMES,
   type HttpSignatureScheme,
@@ -146,7 +147,7 @@ function signText(
     const request = { ...delivery, headers, content };
     const pieces = readSignedText(signed, request, items);
     if (pieces === null) throw new Error(`the delivery lacks a part of ${scheme.signed}`);
-    const text = signBytes(pieces).toString(scheme.encodings[0]);
+    const text = encoded(signBytes(pieces), scheme.encodings[0]);
     return headerValue(scheme, text, items, pairs);
   }
 
@@ -154,6 +155,10 @@ function signText(
     return { headers, body: withValue(content, delivery.mediaType, signature, signatureOf) };
   headers[signature.headers[0] as string] = signatureOf(content);
   return { headers, body: delivery.body };
+}
+
+function encoded(signature: Buffer, encoding: DigestEncoding = "hex"): string {
+  return encoding === "base64-hex" ? base64OfHex(signature.toString("hex")) : signature.toString(encoding);
 }
 
 function timeText(place: SignedScheme["timestamp"], now: number): string {

@@ -33,6 +33,7 @@ const HEADER = "header: x-sig";
 suite("a wrong signature is explained by a description that accepts it", () => {
   for (const [headers, proposed] of [
     [{ "X-Sig": sign(BODY, "sha256", "base64") }, `${HEADER}, encoding: base64`],
+    [{ "X-Sig": Buffer.from(sign(BODY)).toString("base64") }, `${HEADER}, encoding: base64-hex`],
     [{ "X-Sig": sign(BODY, "sha1", "base64url") }, `${HEADER}, algorithm: sha1, encoding: base64url`],
     [{ "X-Sig": sign(BODY, "md5") }, `${HEADER}, algorithm: md5`],
     [{ "X-Sig": sign(BODY, "sha512") }, `${HEADER}, algorithm: sha512`],
