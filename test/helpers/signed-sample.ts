@@ -50,7 +50,7 @@ export const KEYS = [...Object.values(PAIRS).map(([, key]) => key), ROOT];
 function secretFor(scheme: Scheme): string {
   if (needsOf(scheme) === "secrets") return SECRET;
   if (scheme.type === "jws" && !scheme.isKeyed) return CHAIN;
-  if ("algorithms" in scheme && scheme.algorithms.includes("ES512")) return PAIRS["P-521"][0];
+  if ("algorithms" in scheme && scheme.algorithms[0] === "ES512") return PAIRS["P-521"][0];
   return PAIRS[keyTypesOf(scheme)[0] as keyof typeof PAIRS][0];
 }
 

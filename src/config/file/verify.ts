@@ -137,7 +137,10 @@ const VERIFY_KEYS = {
     v.literal(true, "expected true"),
     "`httpsig`: signatures that do not cover the body are accepted, too.",
   ),
-  bodyClaim: key(TEXT, "`jwt`: the claim with the SHA-256 of the body in hex. Without it, the body is not covered."),
+  bodyClaim: key(
+    TEXT,
+    "`jwt`: the claim with the SHA-256 of the body in hex or base64. Without it, the body is not covered.",
+  ),
 };
 
 /** How a sender without a preset signs. */

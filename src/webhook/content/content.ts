@@ -199,9 +199,10 @@ function withSigns(form: string): string {
 }
 
 /** Whether a text is the SHA-256 of a body, in hex of any case or in base64. */
-export function isSha256Of({ bytes }: Content, text: unknown, encoding: "hex" | "base64" = "hex"): boolean {
+export function isSha256Of({ bytes }: Content, text: unknown): boolean {
   if (typeof text !== "string") return false;
-  return (encoding === "hex" ? text.toLowerCase() : text) === hash("sha256", bytes, encoding);
+  const digest = hash("sha256", bytes, "buffer");
+  return text.toLowerCase() === digest.toString("hex") || text === digest.toString("base64");
 }
 
 /** Text as JSON Lines and as JSON, as far as it is, with all digits of its numbers. None if no number needs them. */

@@ -50,7 +50,7 @@ export function bindJwt(scheme: JwtScheme, source: SignatureSettings): BoundSche
    * A body beside it is not read, so that no digest of one is right.
    */
   function isOfBody(claim: unknown, { method, content }: SignedRequest): boolean {
-    if (claim !== undefined) return isSha256Of(content, claim, scheme.bodyEncoding);
+    if (claim !== undefined) return isSha256Of(content, claim);
     if (!scheme.isBodyOptional) return false;
     return content.bytes.length === 0 || (isInQuery(method) && scheme.requestClaims !== undefined);
   }

@@ -109,7 +109,7 @@ export interface JwtScheme {
   claims?: Readonly<Record<string, readonly string[]>>;
   /** The claim with the SHA-256 of the body. Without it, the body is not covered. */
   bodyClaim?: string;
-  /** How that digest is written: in hex by default. */
+  /** How the sender writes that digest: in hex by default. Either is accepted. */
   bodyEncoding?: "base64";
   /** Whether `bodyClaim` is left out without a body. One of `requestClaims` must then cover the query. */
   isBodyOptional?: true;

@@ -32,7 +32,8 @@ function signaturesIn({ format, label = "", separator }: Format, value: string):
     case "values":
       return split(withoutLabel(value, label), separator);
     default:
-      return [withoutLabel(value, label)];
+      // HaloPSA sends a blank behind `sha256=`, https://github.com/jackmusick/bifrost/issues/726.
+      return [trimSpace(withoutLabel(value, label))];
   }
 }
 

@@ -154,6 +154,8 @@ suite("a signed token", () => {
     };
     const claims = { payload_hash: hash("sha256", BODY), url_hash: hash("sha256", URL_OF_RECEIVER) };
     assert.equal(verdict(tokenOf(claims), covered), "genuine");
+    const inBase64 = { ...claims, payload_hash: hash("sha256", BODY, "base64") };
+    assert.equal(verdict(tokenOf(inBase64), covered), "genuine");
     assert.equal(verdict(tokenOf(claims), covered, {}, '{"order":2}'), "signature_mismatch");
     assert.equal(
       verdict(tokenOf({ ...claims, url_hash: hash("sha256", "https://other.example/") }), covered),

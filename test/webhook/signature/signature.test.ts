@@ -47,6 +47,7 @@ suite("X-Signature, X-Hub-Signature and X-Hub-Signature-256", () => {
       for (const text of [hmac(body), hmac(body).toUpperCase(), hmac(body, "base64")]) {
         assert.equal(accepts({ [header]: text }, body), true, text);
         assert.equal(accepts({ [header]: `sha256=${text}` }, body), true, text);
+        assert.equal(accepts({ [header]: `sha256= ${text}` }, body), true, text);
       }
     });
   }
@@ -73,7 +74,6 @@ suite("X-Signature, X-Hub-Signature and X-Hub-Signature-256", () => {
     ["a prefix alone", "sha256="],
     ["a short signature", hmac(BODIES.ASCII).slice(0, 62)],
     ["a long signature", `${hmac(BODIES.ASCII)}00`],
-    ["spaces around it", ` ${hmac(BODIES.ASCII)}`],
     ["two prefixes", `sha256=sha256=${hmac(BODIES.ASCII)}`],
     ["a prefix in capitals", `SHA256=${hmac(BODIES.ASCII)}`],
     ["base64 without padding", hmac(BODIES.ASCII, "base64").replace("=", "")],
