@@ -35,6 +35,7 @@ const FILES: Record<string, string | Buffer> = {
   "paypal-certificate.pem": fixture("rsa.crt"),
   "plaid-jwk.json": JSON.stringify({ ...ec.publicKey.export({ format: "jwk" }), kid: "one" }),
   "shop.pem": pem(ec.publicKey),
+  "wallet.jwk": JSON.stringify(generateKeyPairSync("ed25519").publicKey.export({ format: "jwk" })),
   "root.pem": fixture("chain-root.crt"),
   "service-account.json": JSON.stringify({
     type: "service_account",

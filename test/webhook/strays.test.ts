@@ -36,6 +36,16 @@ suite("a request to a path that no source has", () => {
     const stray = strayFinder([source], [])({ method: "POST", path: "/hooks/shpo/t0k3n", headers: {} });
     assert.deepEqual(stray, { path: "/hooks/…/…", near: "/hooks/shop/…" });
   });
+
+  for (const [path, shown, near] of [
+    ["/hooks/kofi&token=hunter2", "/hooks/kofi…", "/hooks/kofi"],
+    ["/hooks/kofi%3Ftoken=hunter2", "/hooks/kofi…", "/hooks/kofi"],
+    ["/hooks/kofi/hunter2", "/hooks/kofi/…", null],
+  ] as const)
+    test(`does not show a secret of the query in ${path}`, () => {
+      const source = { ...GITHUB, path: "/hooks/kofi", schemes: [{ type: "token", query: "token" }] } as const;
+      assert.deepEqual(strayFinder([source], [])({ method: "POST", path, headers: {} }), { path: shown, near });
+    });
 });
 
 test("paths that no source has are kept once each, and do not push out other refusals", () => {

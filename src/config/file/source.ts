@@ -249,13 +249,16 @@ function awaitsSecret({ preset, secrets, handshake }: SourceEntry): boolean {
 /** The tokens of an issuer that signs for everybody need a claim that says whose they are. */
 function checkClaims({ verify, keys = [] }: SourceEntry, reading: Reading): void {
   const { scheme } = verify ?? {};
+  const places = keys.flatMap((key) => (typeof key === "string" ? key.replace(/^url:/, "") : []));
+  if (scheme?.type === "detached-jws" && !scheme.isUnencoded && identityClaimsOf([], places) !== null)
+    reading.at("verify", "detached").fault("found true, expected unencoded: tokens of logins with these keys fit, too");
   if (scheme?.type !== "jwt" && scheme?.type !== "jws") return;
   const { claims = {} } = scheme;
-  const issuer = scheme.type === "jwt" ? scheme.issuer : undefined;
+  const { issuer, audience } = scheme.type === "jwt" ? scheme : {};
   const issuers = [issuer ?? [], claims.iss ?? []].flat();
-  const places = keys.flatMap((key) => (typeof key === "string" ? key.replace(/^url:/, "") : []));
   const identity = identityClaimsOf(issuers, places);
-  if (identity === null || identity.some((name) => claims[name] !== undefined)) return;
+  const required: Record<string, unknown> = { aud: audience, ...claims };
+  if (identity === null || identity.some((name) => required[name] !== undefined)) return;
   const found = scheme.claims === undefined ? "missing" : "found without an identity";
   reading
     .at("verify", "claims")

@@ -234,7 +234,9 @@ function pathCheck(source: Source, { target }: SentTo, handshake: string | null)
   const deliveries = schemes.every(isInPath) ? [] : pathsOf(source).deliveries;
   const expected = deliveries.length === 0 ? `${start}SECRET` : deliveries.join(" and ");
   const isRight = handshake !== null || deliveries.includes(sent);
-  return check("path", isRight, sent, `${sent}, but the source is at ${expected}: ${CHANGE_URL}`);
+  const mayHaveSecret = schemes.some(isInPath) && sent.split("/").length > path.split("/").length;
+  const shown = mayHaveSecret ? sent.replace(/[^/]+\/?$/, "…") : sent;
+  return check("path", isRight, shown, `${shown}, but the source is at ${expected}: ${CHANGE_URL}`);
 }
 
 const TYPE_FAULTS: Record<string, string> = {
@@ -320,9 +322,9 @@ function signatureChecks({ source, delivery, found, isRetired }: Explained): Del
   const time = timeOf(source, delivery, now);
   const isRightTime = typeof inTime === "object" || !inTime.startsWith("timestamp_");
   const timeFault =
-    time === null
+    inTime === "timestamp_missing"
       ? "there is none of the expected form: take the sender's preset, or change verify"
-      : `${time}: give the time of its receipt with --at, or compare the clocks`;
+      : `${time ?? TIME_FAULTS[String(inTime)]}: give the time of its receipt with --at, or compare the clocks`;
   const times = isRightTime && time === null ? [] : [check("timestamp", isRightTime, time ?? "", timeFault)];
   if (typeof found === "string" && found.startsWith("timestamp_")) return [header, ...times];
   const credential = typeof found === "object" ? found.secret.name : "";
@@ -333,13 +335,18 @@ function signatureChecks({ source, delivery, found, isRetired }: Explained): Del
   return [header, ...times, check("signature", isRight, `made with ${credential}`, fault)];
 }
 
+const TIME_FAULTS: Record<string, string> = {
+  timestamp_too_old: "it is too old",
+  timestamp_in_future: "it is in the future",
+};
+
 /** The mistake behind a signature of no secret if it is a usual one, and what to do. */
 function mismatchOf(source: Source, request: SignedRequest, now: number): string {
   const hint = hintOf(source, request, now);
   if (hint !== null) return `; ${hint}`;
   return source.keys?.some(isUnread)
     ? ": run authserve doctor"
-    : ": copy the secret from the sender again, and look for a proxy that changes bodies";
+    : `: copy the ${source.keys ? "key" : "secret"} from the sender again, and look for a proxy that changes bodies`;
 }
 
 /** A token with a right signature is wrong, too, if it is not for this delivery. */
@@ -364,7 +371,7 @@ function placeOf(scheme: Scheme): string {
   if ("form" in place) return `field ${place.form} of the form`;
   if ("path" in place) return "the last segment of the path";
   if ("query" in place) return `${place.query} of the query`;
-  if (!("json" in place)) return "";
+  if (!("json" in place) || place.json === undefined) return "type" in place && place.type === "jws" ? "the body" : "";
   return !("each" in place) || place.each === undefined
     ? `${place.json} of the body`
     : `${place.json} of each of ${place.each}`;

@@ -127,6 +127,22 @@ function prefixMistakes(source: Source, request: SignedRequest): Mistake[] {
   ];
 }
 
+/** A signature that may be right, but of which the source wants more. */
+function coverMistakes(source: Source, request: SignedRequest): Mistake[] {
+  if (!source.schemes.some(({ type }) => type === "httpsig")) return [];
+  const schemes = source.schemes.map((scheme) =>
+    scheme.type === "httpsig" ? { ...scheme, isBodyOptional: true as const } : scheme,
+  );
+  return [
+    {
+      change: () => "all but the body, which it does not cover",
+      remedy: () => "let the sender sign a digest of the body, or set unsignedBody in verify",
+      source: { ...source, schemes },
+      request,
+    },
+  ];
+}
+
 function compact(json: string): string {
   try {
     return Buffer.from(JSON.stringify(JSON.parse(Buffer.from(json, "latin1").toString("utf8")))).toString("latin1");
@@ -145,6 +161,7 @@ export function hintOf(source: Source, request: SignedRequest, now: number): str
     ...queryMistakes(source, request),
     ...prefixMistakes(source, request),
     ...keyMistakes(source, request),
+    ...coverMistakes(source, request),
   ];
   for (const { change, remedy, source: as, request: changed } of mistakes) {
     const found = verify(as, changed, now);

@@ -45,7 +45,7 @@ export function sampleFit(slug: string | null, type: string): { fit: "own" | "us
   const { type: usual, others = {} } = template;
   if (type === usual || Object.hasOwn(others, type)) return { fit: "own", usual };
   const [place = "body:type"] = [providerOf(slug)?.type?.[0] ?? []].flat();
-  return { fit: place.startsWith("body:") ? "usual" : "none", usual };
+  return { fit: /^(?:body|claim):/.test(place) ? "usual" : "none", usual };
 }
 
 const BOUNDARY = "sample-9vXH3cT0rQ5kZ1aY";

@@ -4,7 +4,8 @@ import { trimSpace } from "../../lib/header-value.ts";
 export interface HttpSignature {
   /** What it covers: a header in lower case, or a part of the request such as `@method`. */
   components: readonly Component[];
-  parameters: Readonly<Record<string, string | number>>;
+  /** Null for a value of another kind. */
+  parameters: Readonly<Record<string, string | number | null>>;
   /** The parameters as they are signed (RFC 9421, 2.3). */
   signedParameters: string;
   signature: Buffer;
@@ -16,7 +17,9 @@ interface Component {
   text: string;
 }
 
-// A proxy may add one to that of the sender. Each costs a check with each key.
+// A proxy may add some to that of the sender.
+const MAX_MEMBERS = 10;
+// Each costs a check with each key.
 const MAX_SIGNATURES = 4;
 const MAX_COMPONENTS = 50;
 
@@ -41,7 +44,9 @@ const CLOSE = / *\)/y;
 const NEXT = / +/y;
 const NAME = /"([a-z0-9@_.-]+)"/y;
 const BYTES = /:([A-Za-z0-9+/]*={0,2}):/y;
-const PARAMETER = /; *([a-z*][a-z0-9_.*-]*)=(?:([0-9]{1,15})|"([ !#-[\]-~]*)")/y;
+// A whole number, a text, or another bare item (RFC 9651, 3.3).
+const PARAMETER =
+  /; *([a-z*][a-z0-9_.*-]*)(?:=(?:(-?[0-9]{1,15})(?![0-9.])|"((?:[ !#-[\]-~]|\\["\\])*)"|([^ ,;()"]+)))?/y;
 const EQUALS = /=/y;
 const COMMA = /[ \t]*,[ \t]*/y;
 
@@ -57,7 +62,7 @@ function readDictionary<T>(text: string, readMember: (reader: Reader) => T | nul
   do {
     const [, name = ""] = reader.take(KEY) ?? [];
     const member = name !== "" && reader.take(EQUALS) ? readMember(reader) : null;
-    if (member === null || members.has(name) || members.size === MAX_SIGNATURES) return null;
+    if (member === null || members.has(name) || members.size === MAX_MEMBERS) return null;
     members.set(name, member);
   } while (reader.take(COMMA));
   return reader.isAtEnd() ? members : null;
@@ -68,37 +73,52 @@ const readBytes = (reader: Reader) => {
   return encoded === undefined ? null : Buffer.from(encoded, "base64");
 };
 
-/** Reads a list of components without parameters, and the parameters of the signature. */
-function readInput(reader: Reader): Omit<HttpSignature, "signature"> | null {
+/** Reads parameters as they are signed. Null if one has no such form, or is there twice. */
+function readParameters(reader: Reader): Pick<HttpSignature, "parameters" | "signedParameters"> | null {
+  const parameters: Record<string, string | number | null> = {};
+  let signedParameters = "";
+  for (let found = reader.take(PARAMETER); found !== null; found = reader.take(PARAMETER)) {
+    const [, name = "", number, text, other] = found;
+    if (Object.hasOwn(parameters, name)) return null;
+    parameters[name] = number === undefined ? (text?.replace(/\\(.)/g, "$1") ?? null) : Number(number);
+    const value = number ?? (text === undefined ? other : `"${text}"`);
+    signedParameters += value === undefined ? `;${name}` : `;${name}=${value}`;
+  }
+  return { parameters, signedParameters };
+}
+
+/** Reads a list of components, and the parameters of the signature. */
+function readInput(reader: Reader): (Omit<HttpSignature, "signature"> & { isReadable: boolean }) | null {
   const components: Component[] = [];
+  let isReadable = true;
   if (!reader.take(OPEN)) return null;
   while (!reader.take(CLOSE)) {
     if (components.length > 0 && !reader.take(NEXT)) return null;
     const [text, name = ""] = reader.take(NAME) ?? [];
-    const isKnown = components.some((one) => one.name === name);
-    if (text === undefined || isKnown || components.length === MAX_COMPONENTS) return null;
+    const own = text === undefined ? null : readParameters(reader);
+    if (text === undefined || own === null || components.length === MAX_COMPONENTS) return null;
+    // What a component with parameters stands for, or one that is there twice, is not known here.
+    if (own.signedParameters !== "" || components.some((one) => one.name === name)) isReadable = false;
     components.push({ name, text });
   }
-  const parameters: Record<string, string | number> = {};
-  let signedParameters = `(${components.map(({ text }) => text).join(" ")})`;
-  for (let found = reader.take(PARAMETER); found !== null; found = reader.take(PARAMETER)) {
-    const [, name = "", number, text = ""] = found;
-    if (Object.hasOwn(parameters, name)) return null;
-    parameters[name] = number === undefined ? text : Number(number);
-    signedParameters += `;${name}=${number ?? `"${text}"`}`;
-  }
-  return { components, parameters, signedParameters };
+  const found = readParameters(reader);
+  const list = `(${components.map(({ text }) => text).join(" ")})`;
+  return found && { ...found, components, isReadable, signedParameters: list + found.signedParameters };
 }
 
-/** The signatures in `Signature-Input` and `Signature` (RFC 9421, 4); null if they have another form. */
+/**
+ * The signatures in `Signature-Input` and `Signature` (RFC 9421, 4) whose components are plain. Null if the headers
+ * have another form.
+ */
 export function readHttpSignatures(input: string, signatures: string): HttpSignature[] | null {
   const inputs = readDictionary(input, readInput);
   const bytes = readDictionary(signatures, readBytes);
   if (inputs === null || bytes === null) return null;
-  return [...inputs].flatMap(([label, found]) => {
+  const signed = [...inputs].flatMap(([label, found]) => {
     const signature = bytes.get(label);
-    return signature === undefined ? [] : { ...found, signature };
+    return signature === undefined || !found.isReadable ? [] : { ...found, signature };
   });
+  return signed.slice(0, MAX_SIGNATURES);
 }
 
 const PAIR = /([a-zA-Z]+)=(?:"([^"\\]*)"|([0-9]{1,15}))/y;

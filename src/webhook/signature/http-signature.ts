@@ -1,6 +1,7 @@
 import { createHmac, hash, timingSafeEqual } from "node:crypto";
 import type { IncomingHttpHeaders } from "node:http";
 import { splitTarget } from "../../lib/request-target.ts";
+import { isInQuery } from "../content/body.ts";
 import { addressesOf } from "./address-forms.ts";
 import type { BoundScheme, RefusalReason, SignatureSettings, Verified } from "./bound-scheme.ts";
 import { type HttpSignature, readDigests, readDraftSignature, readHttpSignatures } from "./http-signature-fields.ts";
@@ -27,9 +28,9 @@ export function bindHttpSignature(scheme: HttpSignatureScheme, source: Signature
     const { expires } = signature.parameters;
     const made = isDraft ? draftTime(signature, headers) : signature.parameters.created;
     if (typeof made !== "number") return "timestamp_missing";
+    if (expires !== undefined && typeof expires !== "number") return "malformed_signature";
     const seconds = Math.floor(now / 1000);
-    if (seconds - made > toleranceSeconds || (typeof expires === "number" && expires < seconds))
-      return "timestamp_too_old";
+    if (seconds - made > toleranceSeconds || (expires !== undefined && expires < seconds)) return "timestamp_too_old";
     return made - seconds > toleranceSeconds ? "timestamp_in_future" : null;
   }
 
@@ -53,12 +54,12 @@ export function bindHttpSignature(scheme: HttpSignatureScheme, source: Signature
 
   function verifyOne(signature: HttpSignature, request: SignedRequest): Verified | RefusalReason {
     const names = signature.components.map(({ name }) => name);
-    const body = coveredBody(names, request);
-    if (body === "wrong" || (body === "none" && !scheme.isBodyOptional)) return "signature_mismatch";
     for (const address of addressesOf(request, source.publicOrigin)) {
       const text = isDraft ? draftBase(signature, address) : signatureBase(signature, address);
       const secret = text && credentialOf(signature, text);
       if (!secret) continue;
+      const body = coveredBody(names, request);
+      if (body === "wrong" || (body === "none" && !scheme.isBodyOptional)) return "signature_mismatch";
       const headers = names.filter((name) => /^[a-z0-9]/.test(name));
       return { scheme, secret, covers: { body: body === "covered", members: [], headers } };
     }
@@ -110,7 +111,7 @@ const BY_NAME: Readonly<Record<string, JwtAlgorithm>> = {
 /** The algorithm that a signature names; undefined if the key decides. Null for an unknown one. */
 function algorithmNamed({ alg, algorithm = alg }: HttpSignature["parameters"]): JwtAlgorithm | undefined | null {
   if (algorithm === undefined || algorithm === "hs2019") return undefined;
-  return Object.hasOwn(BY_NAME, algorithm) ? BY_NAME[algorithm] : null;
+  return algorithm !== null && Object.hasOwn(BY_NAME, algorithm) ? BY_NAME[algorithm] : null;
 }
 
 /** The signed time of a signature of the draft in Unix seconds. */
@@ -161,7 +162,7 @@ export function draftBase({ components, parameters }: HttpSignature, request: Si
   const lines: string[] = [];
   for (const { name } of components) {
     const value = draftComponentOf(name, parameters, request);
-    if (value === undefined) return null;
+    if (value === undefined || value === null) return null;
     lines.push(`${name}: ${value}`);
   }
   return Buffer.from(lines.join("\n"), "latin1");
@@ -171,19 +172,26 @@ function draftComponentOf(
   name: string,
   { created, expires }: HttpSignature["parameters"],
   { method, target, headers }: SignedRequest,
-): string | number | undefined {
+): string | number | null | undefined {
   if (name === "(request-target)") return `${method.toLowerCase()} ${target}`;
   if (name === "(created)") return created;
   return name === "(expires)" ? expires : headerText(headers, name);
 }
 
+/** The components that have the query. */
+const QUERY_PARTS: ReadonlySet<string> = new Set(["@target-uri", "@request-target", "@query", "(request-target)"]);
+
 const DIGESTS: Readonly<Record<string, string>> = { "sha-256": "sha256", "sha-512": "sha512" };
 
 /**
  * Whether the covered components have a digest of the body. It is wrong if a digest of a known algorithm is another, or
- * none is known. A body without bytes needs none.
+ * none is known. A body without bytes needs none. The payload of a GET is its query.
  */
-function coveredBody(names: readonly string[], { headers, content }: SignedRequest): "covered" | "none" | "wrong" {
+function coveredBody(
+  names: readonly string[],
+  { method, headers, content }: SignedRequest,
+): "covered" | "none" | "wrong" {
+  if (isInQuery(method)) return names.some((name) => QUERY_PARTS.has(name)) ? "covered" : "none";
   const covered = (["content-digest", "digest"] as const).filter((name) => names.includes(name));
   for (const name of covered) {
     const digests = [...(readDigests(name, headerText(headers, name) ?? "") ?? [])];

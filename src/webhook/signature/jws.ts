@@ -16,7 +16,7 @@ export function bindJws(scheme: JwsScheme, source: SignatureSettings): BoundSche
   const certificatesOf = (key: (typeof keys)[number]) => key.keys.flatMap(({ certificate }) => certificate ?? []);
 
   function verifyToken({ bytes, member }: Content, now: number): Verified | RefusalReason {
-    const text = scheme.json === undefined ? bytes.toString("latin1") : member(scheme.json);
+    const text = scheme.json === undefined ? bytes.toString("latin1").replace(/\r?\n$/, "") : member(scheme.json);
     if (typeof text !== "string") return "no_signature";
     // The body has a limit.
     const token = openToken(text, text.length, scheme.algorithms);

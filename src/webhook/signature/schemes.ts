@@ -290,7 +290,11 @@ export function requiredClaims(
     const [, kind, name = ""] = /^\{(options?):(.+)\}$/.exec(text) ?? [];
     if (kind === undefined) return text;
     const option = options[name] ?? [];
-    return kind === "options" ? String(option).split(" ") : option;
+    return kind === "options"
+      ? String(option)
+          .split(" ")
+          .filter((word) => word !== "")
+      : option;
   };
   return Object.fromEntries(Object.entries(claims).map(([name, texts]) => [name, texts.flatMap(textsOf)]));
 }

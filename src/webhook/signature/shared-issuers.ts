@@ -15,6 +15,12 @@ const SHARED_ISSUERS: readonly SharedIssuer[] = [
     keys: ["https://www.googleapis.com/oauth2/v1/certs", "https://www.googleapis.com/oauth2/v3/certs"],
     identity: ["email", "sub"],
   },
+  // https://developer.apple.com/documentation/signinwithapple/fetch-apple-s-public-key-for-verifying-token-signature
+  {
+    issuers: ["https://appleid.apple.com"],
+    keys: ["https://appleid.apple.com/auth/keys"],
+    identity: ["aud"],
+  },
   // https://docs.github.com/en/actions/reference/security/oidc
   {
     issuers: ["https://token.actions.githubusercontent.com"],

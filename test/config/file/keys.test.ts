@@ -216,6 +216,18 @@ suite("the claims of a described token", () => {
     });
   }
 
+  test("name the client of Apple's tokens, and tokens of logins cannot sign a body", () => {
+    const apple = '"url:https://appleid.apple.com/auth/keys"';
+    assert.match(faultsOf(`{ verify: { type: jws }, keys: [${apple}] }`).join(), /claims: missing, expected aud/);
+    sourceIn(`{ verify: { type: jws, claims: { aud: com.example.app } }, keys: [${apple}] }`);
+    const detached = "type: jws, header: x-s, algorithms: [RS256], detached";
+    assert.match(
+      faultsOf(`{ verify: { ${detached}: true }, keys: [${apple}] }`).join(),
+      /^verify\.detached: found true, expected unencoded/,
+    );
+    sourceIn(`{ verify: { ${detached}: unencoded }, keys: [${apple}] }`);
+  });
+
   for (const claim of ["email: push@example.com", 'sub: "113774264463038321964"']) {
     test(`are enough with ${claim}`, () => {
       sourceIn(source(`issuer: https://accounts.google.com, claims: { ${claim} }`));

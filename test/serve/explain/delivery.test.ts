@@ -211,6 +211,8 @@ test("a secret in the path is not shown", async () => {
   const explained = await explain({}, BODY, { source, target: `/hooks/shop/${KEY}` });
   assert.deepEqual([explained.genuine, explained.answer.status], [true, 200]);
   assert.doesNotMatch(JSON.stringify(explained), new RegExp(KEY));
+  const mistyped = await explain({}, BODY, { source, target: `/hooks/shpo/${KEY}` });
+  assert.doesNotMatch(JSON.stringify(mistyped), new RegExp(KEY));
   const { checks } = await explain({}, BODY, { source });
   assert.equal(
     checks.find(({ name }) => name === "path")?.detail,

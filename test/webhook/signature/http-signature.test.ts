@@ -175,6 +175,7 @@ suite("a signature of parts of the request", () => {
   for (const [what, input, signature] of [
     ["with a component twice", 's=("date" "date");created=1', "s=:AAAA:"],
     ["with a component that is read in another way", 's=("date";sf);created=1', "s=:AAAA:"],
+    ["with an end that is a text", `s=();created=${NOW};expires="${NOW - 1}"`, "s=:AAAA:"],
     ["with a parameter twice", "s=();created=1;created=2", "s=:AAAA:"],
     ["with a name twice", "s=();created=1, s=();created=1", "s=:AAAA:"],
     ["that is not closed", 's=("date"', "s=:AAAA:"],
@@ -189,6 +190,28 @@ suite("a signature of parts of the request", () => {
       assert.equal(verdict(schemeOf("HS256"), { headers, body: "" }, NOW), "malformed_signature");
     });
   }
+
+  test("is right beside others that cannot be verified", () => {
+    const { headers, body } = signed(schemeOf("HS256"));
+    const proxy = 'proxy=("signature";key="sig1" "forwarded");created=1;keyid="p"';
+    const among = {
+      "signature-input": `${proxy}, ${headers["signature-input"]}`,
+      signature: `proxy=:AAAA:, ${headers.signature}`,
+    };
+    assert.equal(verdict(schemeOf("HS256"), { headers: { ...headers, ...among }, body }, NOW), "genuine");
+  });
+
+  for (const parameter of [";x", ";x=?1", ";x=token", ";x=1.5", ";x=:AA==:", ';nonce="a\\"b"', ";x=-1"])
+    test(`may have the parameter ${parameter}`, () => {
+      const parameters = `("@method" "@target-uri");created=${NOW}${parameter}`;
+      const base = `"@method": GET\n"@target-uri": https://example.com/foo?a=1\n"@signature-params": ${parameters}`;
+      const mac = createHmac("sha256", SECRET).update(base).digest("base64");
+      const headers = { "signature-input": `s=${parameters}`, signature: `s=:${mac}:` };
+      // The payload of a GET is its query.
+      const sent = { method: "GET", target: "/foo?a=1", headers, body: "a=1" };
+      assert.equal(verdict(schemeOf("HS256"), sent, NOW), "genuine");
+      assert.equal(verdict(schemeOf("HS256"), { ...sent, target: "/foo?a=2" }, NOW), "signature_mismatch");
+    });
 
   test("without a time, or after its end, is refused", () => {
     const of = (input: string) =>
@@ -247,6 +270,19 @@ suite("a signature of the draft", () => {
     const lenient = { ...scheme, isBodyOptional: true } as const;
     assert.equal(verdict(lenient, sentWith("date"), NOW), "genuine, without the body");
     assert.equal(verdict(lenient, { ...sentWith("date digest"), body: "{}" }, NOW), "signature_mismatch");
+  });
+
+  test("ends when it says, also if that is a text", () => {
+    const scheme = schemeOf("HS256", { draft: "signature" });
+    const end = (expires: string) => {
+      const mac = createHmac("sha256", SECRET)
+        .update(`(created): ${NOW}\n(expires): ${NOW - 60}`)
+        .digest("base64");
+      const signature = `keyId="a",created=${NOW},expires=${expires},headers="(created) (expires)",signature="${mac}"`;
+      return verdict({ ...scheme, isBodyOptional: true }, { headers: { signature }, body: BODY }, NOW);
+    };
+    assert.equal(end(String(NOW - 60)), "timestamp_too_old");
+    assert.equal(end(`"${NOW - 60}"`), "malformed_signature");
   });
 
   for (const value of ["", 'keyId="a"', 'signature="*"', 'signature="AA==",signature="AA=="', 'signature="AA==" x'])
