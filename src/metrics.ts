@@ -76,7 +76,7 @@ const PROCESSING_BUCKETS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5,
 const BATCH_BUCKETS = [1, 2, 4, 8, 16, 32, 64, 128, 256, 1024, 4096];
 
 // The error codes of the webhook.
-const REFUSAL_CODES: ErrorCode[] = [
+const REFUSAL_CODES = [
   "bad_request",
   "request_timeout",
   "unsupported_media_type",
@@ -89,8 +89,8 @@ const REFUSAL_CODES: ErrorCode[] = [
   "queue_full",
   "store_unavailable",
   "internal_error",
-];
-const LOGIN_CODES: ErrorCode[] = [
+] as const satisfies ErrorCode[];
+const LOGIN_CODES = [
   "invalid_credentials",
   "second_factor_required",
   "invalid_code",
@@ -99,7 +99,10 @@ const LOGIN_CODES: ErrorCode[] = [
   "login_busy",
   "store_unavailable",
   "internal_error",
-];
+] as const satisfies ErrorCode[];
+
+/** The error codes of deliveries, which are counted. */
+export type RefusalCode = (typeof REFUSAL_CODES)[number];
 
 /** The label of a counter or gauge: its values with their meaning, and the error codes that are values too. */
 interface LabelDescription {

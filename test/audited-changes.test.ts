@@ -3,6 +3,7 @@ import { suite, test } from "node:test";
 import { type AppParts, listEndpoints } from "../src/app.ts";
 import { AUDIT_ACTIONS } from "../src/audit/store.ts";
 import { allNodes, commandTree } from "../src/cli/command-tree.ts";
+import { EXAMPLES } from "../src/cli/examples.ts";
 import { createProgram } from "../src/cli/program.ts";
 import { AUDITED_COMMANDS, UNAUDITED_COMMANDS } from "./helpers/audited-commands.ts";
 
@@ -46,13 +47,22 @@ const parts: Partial<AppParts> = {
   corsOrigins: ["https://app.example.com"],
 };
 
+/** Commands that run something, also those that have others below them. */
+const runnable = allNodes(commandTree(createProgram()))
+  .filter(({ path, children }) => children.length === 0 || path.join(" ") === "events held")
+  .map(({ path }) => path.join(" "));
+
+test("each command has an example", () => {
+  assert.deepEqual(
+    runnable.filter((path) => !Object.hasOwn(EXAMPLES, path)),
+    [],
+  );
+});
+
 suite("a change that is not in the audit is known", () => {
   test("each command is audited, or has a reason why not", () => {
-    const runnable = allNodes(commandTree(createProgram())).filter(
-      ({ path, children }) => children.length === 0 || path.join(" ") === "events held",
-    );
     assert.deepEqual(
-      runnable.map(({ path }) => path.join(" ")).sort(),
+      runnable.toSorted(),
       [...Object.keys(AUDITED_COMMANDS), ...Object.keys(UNAUDITED_COMMANDS)].sort(),
     );
   });

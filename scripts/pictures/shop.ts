@@ -3,7 +3,7 @@ import { join } from "node:path";
 import type { NewEvent } from "../../src/events/store.ts";
 import { openDatabase } from "../../src/sqlite/database.ts";
 import { sqliteEvents } from "../../src/sqlite/events.ts";
-import { syncSmallStores } from "../../src/sqlite/small-stores.ts";
+import { syncSmallStores } from "../../src/sqlite/sync-small-stores.ts";
 import { PLAIN_CODEC } from "../../src/storage/payload-codec.ts";
 import { workingDir } from "../../test/helpers/working-dir.ts";
 

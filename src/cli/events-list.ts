@@ -10,7 +10,7 @@ import { requireKnown } from "./find-source.ts";
 import { operate, type Perform, withPerformer } from "./operate.ts";
 import { eventConditions, type FilterOptions, wholeNumber } from "./option-values.ts";
 import { jsonLine, printData, printJson, say } from "./output.ts";
-import type { RemoteOptions } from "./remote.ts";
+import { HERE, type RemoteOptions } from "./remote.ts";
 import { type Column, printTable, STATUS_STYLE, styled } from "./table.ts";
 import { timeFormat } from "./time.ts";
 
@@ -181,6 +181,6 @@ const PLAIN_ID = /^[A-Za-z0-9._:@+-]+$/;
 
 /** Prints the ids of the newest events, one per line, for shell completion. */
 export async function runEventIds(): Promise<void> {
-  const { items } = await operate(listed, { limit: NEWEST }, {});
+  const { items } = await operate(listed, { limit: NEWEST }, HERE);
   for (const { eventId } of items) if (PLAIN_ID.test(eventId)) printData(eventId);
 }

@@ -125,6 +125,9 @@ export const EXAMPLES: Record<string, readonly (readonly [commandLine: string, w
     ["authserve routes test billing --since 7d --config new.yaml", "Try a changed file on the events of a week"],
     ["authserve routes test --event evt_1", "See which routes take an event, why not, and what they send"],
   ],
+  "routes try": [
+    ["authserve routes try billing", "Ask a target again that was unavailable, without waiting for the next time"],
+  ],
   "routes resume": [["authserve routes resume billing", "Process the events that waited"]],
   "sources list": [["authserve sources list", "See which secret each source used last"]],
   "sources presets": [

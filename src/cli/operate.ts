@@ -79,7 +79,7 @@ export function operateThere<One extends Operation<never>>(
 ): Promise<OutputOf<One>> {
   if (one.kind === "change") return server.post(one.path, input);
   // A parameter of a path may be given in the query.
-  return server.get(one.path.replace(/:[a-z]+/, "-"), input as Record<string, string>);
+  return server.get(one.path.replaceAll(/:[A-Za-z]+/g, "-"), input as Record<string, string>);
 }
 
 // The API takes up to 500.

@@ -8,9 +8,13 @@ import { trustSystemAuthorities } from "../lib/system-authorities.ts";
 
 /** The options of a command that may ask another machine. */
 export interface RemoteOptions {
-  server?: string;
-  tokenFile?: string;
+  // To leave one out would run the command on this machine.
+  server: string | undefined;
+  tokenFile: string | undefined;
 }
+
+/** The options of a command that only runs on this machine. */
+export const HERE: RemoteOptions = { server: undefined, tokenFile: undefined };
 
 type Query = Readonly<Record<string, string | number | undefined>>;
 

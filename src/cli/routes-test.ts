@@ -14,6 +14,7 @@ import { findEvent, noSuchEvent } from "./find-event.ts";
 import { withPerformer } from "./operate.ts";
 import { parseTime } from "./option-values.ts";
 import { counted, printData, printJson, say } from "./output.ts";
+import { HERE } from "./remote.ts";
 import { readRoutesOf } from "./routes.ts";
 import { printTable } from "./table.ts";
 
@@ -67,7 +68,7 @@ interface Stored {
 /** Tests one stored event, or those since a time. */
 async function testStored(routes: readonly Route[], { eventId, source, since = "0" }: Stored): Promise<BackTest> {
   let result: BackTest | undefined;
-  await withPerformer({}, async ({ perform, stores, now }) => {
+  await withPerformer(HERE, async ({ perform, stores, now }) => {
     if (stores === null) return;
     const { events } = stores;
     if (eventId !== undefined) {

@@ -3,7 +3,7 @@ import { OperatorError } from "../errors.ts";
 import { revoke, shown } from "../operations/session.ts";
 import { commandConfiguration, operate } from "./operate.ts";
 import { printData, printJson, say, sayOrLog } from "./output.ts";
-import type { RemoteOptions } from "./remote.ts";
+import { HERE, type RemoteOptions } from "./remote.ts";
 
 interface SessionOptions {
   json?: boolean;
@@ -28,7 +28,7 @@ export async function runSessionShow(
 export async function runSessionRevoke(userId: string | undefined, { json }: SessionOptions): Promise<void> {
   requireUserId(userId);
   const user = userId ?? commandConfiguration.userId();
-  const { revoked } = await operate(revoke, {}, {}, { userId: () => user });
+  const { revoked } = await operate(revoke, {}, HERE, { userId: () => user });
   if (json) printJson({ userId: user, revoked });
   const words = `The session of user ${user} has ended.`;
   if (revoked) sayOrLog({ event: "session_revoked", userId: user, reason: "command" }, words);

@@ -4,7 +4,7 @@ import { OperatorError } from "../errors.ts";
 import { create, listed, revoke } from "../operations/tokens.ts";
 import { operate, withPerformer } from "./operate.ts";
 import { printJson, say, sayOrLog, writeOrUndo } from "./output.ts";
-import { OperationProblem, type RemoteOptions } from "./remote.ts";
+import { HERE, OperationProblem, type RemoteOptions } from "./remote.ts";
 import { printTable, styled } from "./table.ts";
 import { timeFormat } from "./time.ts";
 
@@ -18,7 +18,7 @@ const OPTION_OF: Record<string, string> = { name: "The name", scopes: "--scope",
 /** Creates a token for a program, and prints its value alone on standard output, this once. */
 export function runTokensCreate(name: string, { scope, expires }: CreateOptions): Promise<void> {
   const expiresInMs = parseExpiry(expires ?? formatDuration(DEFAULT_EXPIRY_MS));
-  return withPerformer({}, async ({ perform, stores }) => {
+  return withPerformer(HERE, async ({ perform, stores }) => {
     const created = await perform(create, { name, scopes: scope, expiresInMs }).catch((error: unknown) => {
       throw error instanceof OperationProblem ? faultOf(error) : error;
     });

@@ -2,11 +2,11 @@ import { hash } from "node:crypto";
 import type { PoolClient } from "pg";
 import { AppError, OperatorError } from "../errors.ts";
 import { storable } from "../lib/storable.ts";
-import { type OutageWatcher, watchOutages } from "./outages.ts";
+import { type OutageWatcher, watchOutages } from "./connection-outages.ts";
 import { isPast, openPool, type PostgresOptions } from "./pool.ts";
 import { ABORTED, isOutage, isUsable, LOST_STATEMENTS, RETRIED, sqlState } from "./sql-states.ts";
 
-export type { ServerFacts } from "./outages.ts";
+export type { ServerFacts } from "./connection-outages.ts";
 export type { PostgresOptions } from "./pool.ts";
 export { sqlState } from "./sql-states.ts";
 

@@ -1,6 +1,6 @@
 import { type ClientBase, Pool, type PoolClient, types } from "pg";
 import type { DatabaseAddress, PostgresHost } from "./address.ts";
-import type { ServerFacts } from "./outages.ts";
+import type { ServerFacts } from "./connection-outages.ts";
 import { isUsable, READ_ONLY, sqlState, TOO_MANY_CONNECTIONS } from "./sql-states.ts";
 
 /** How to connect to PostgreSQL. */

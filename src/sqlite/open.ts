@@ -6,7 +6,6 @@ import type { StoreChecks } from "../storage/faults.ts";
 import { createPayloadCodec, type EncryptionKey, type PayloadCodec } from "../storage/payload-codec.ts";
 import { lockForServer } from "./data-dir.ts";
 import { type Database, type OpenOptions, openDatabase, openForCommands } from "./database.ts";
-import { encryptionStore } from "./encryption.ts";
 import { eventRetention } from "./event-retention.ts";
 import { watchFiles } from "./file-watch.ts";
 import { watchLogSize } from "./log-size.ts";
@@ -111,9 +110,8 @@ export function openForCommand(
 ): SqliteStores {
   const database = openForCommands(dataDir, options);
   const codec = createPayloadCodec(keys);
-  const { events, ...others } = localStores(database, undefined, codec);
-  const encryption = encryptionStore(database, codec, dataDir);
-  return { ...others, encryption, events: { ...events, purge: commandPurge(database) } };
+  const { events, ...others } = localStores(database, undefined, codec, dataDir);
+  return { ...others, events: { ...events, purge: commandPurge(database) } };
 }
 
 /**

@@ -30,7 +30,12 @@ export interface SqliteStores extends SmallStores {
 }
 
 /** The stores on an open database, which `close` closes. `reader` is the one of {@link sqliteEvents}. */
-export function localStores(database: Database, reader?: Database, codec: PayloadCodec = PLAIN_CODEC): SqliteStores {
+export function localStores(
+  database: Database,
+  reader?: Database,
+  codec: PayloadCodec = PLAIN_CODEC,
+  dataDir = dirname(database.name),
+): SqliteStores {
   return {
     events: withWakeUps({
       ...asAsync<LocalEvents>(sqliteEvents(database, reader, codec)),
@@ -38,7 +43,7 @@ export function localStores(database: Database, reader?: Database, codec: Payloa
     }),
     sessions: createSqliteSessionStore(database),
     throttle: createSqliteThrottleStore(database),
-    encryption: encryptionStore(database, codec, dirname(database.name)),
+    encryption: encryptionStore(database, codec, dataDir),
     ...ofSmallStores<SmallStores>({ codec, addStats }, (store) => asAsync(onSqlite(database, store))),
   };
 }
@@ -63,7 +68,7 @@ export function storesOnThreads(
   { thread, readThread, reader, codec, dataDir, requireLock }: ServerConnections,
   close: () => Promise<void>,
 ): SqliteStores & { checks: StoreChecks } {
-  /** Makes every method of a store a call to the storage thread. */
+  /** Makes every method of a store a call to the storage thread, whose `services` in `thread.ts` have it. */
   const onThread = <Port extends object>(service: keyof StorageServices, store: Record<keyof Port, unknown>): Port =>
     Object.fromEntries(
       Object.keys(store).map((name) => [

@@ -15,8 +15,8 @@ import { assertInPlace, isLogGone, type OpenFiles, watchLogLength } from "./open
 import { onSqlite } from "./queries.ts";
 import { reserveBeside } from "./reserve.ts";
 import { sqliteSessions } from "./sessions.ts";
-import { syncSmallStores } from "./small-stores.ts";
 import { statReads } from "./stats.ts";
+import { syncSmallStores } from "./sync-small-stores.ts";
 import { sqliteFailures } from "./throttle.ts";
 import { tryServer } from "./trial.ts";
 import { monitorWrites } from "./writes.ts";

@@ -8,6 +8,7 @@ import type { Reply } from "../http/problem.ts";
 import { sentOrigin, sentTarget } from "../http/proxies.ts";
 import { createRateLimit } from "../lib/rate-limit.ts";
 import type { Log } from "../log.ts";
+import type { RefusalCode } from "../metrics.ts";
 import { requireAddress } from "./addresses/allowed-addresses.ts";
 import { type DeliveryMethod, isInQuery } from "./content/body.ts";
 import { DEFAULT_SOURCE_NAME } from "./default-source.ts";
@@ -114,7 +115,7 @@ function deliveryEndpoint(
   { method, path }: { method: DeliveryMethod; path: string },
   parts: EndpointParts,
 ): Endpoint {
-  const problems: ErrorCode[] = [
+  const problems: RefusalCode[] = [
     "invalid_payload",
     "address_not_allowed",
     "signature_mismatch",

@@ -1,4 +1,6 @@
 import assert from "node:assert/strict";
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
 import { suite, test } from "node:test";
 import { readSettings, SETTING_NAMES, type Settings } from "../../src/config/settings.ts";
 import { problemsIn, REQUIRED, SECRET } from "./environment.ts";
@@ -6,6 +8,19 @@ import { problemsIn, REQUIRED, SECRET } from "./environment.ts";
 const read = (changes: Record<string, string>) => readSettings({ ...REQUIRED, ...changes });
 
 suite("settings", () => {
+  test("are each used outside their groups", () => {
+    const src = join(import.meta.dirname, "../../src");
+    const files = readdirSync(src, { recursive: true, encoding: "utf8" }).filter((file) => file.endsWith(".ts"));
+    const text = files
+      .filter((file) => !/^config\/(?:setting-groups\/|settings\.ts$)/.test(file))
+      .map((file) => readFileSync(join(src, file), "utf8"))
+      .join("\n");
+    assert.deepEqual(
+      SETTING_NAMES.filter((name) => !new RegExp(`\\b${name}\\b`).test(text)),
+      [],
+    );
+  });
+
   test("have the documented defaults, except the secret, the e-mail and the hash", () => {
     const { DEMO_PASSWORD, ...settings } = readSettings(REQUIRED);
     assert.equal(DEMO_PASSWORD.algorithm, "argon2id");

@@ -1,17 +1,14 @@
 import assert from "node:assert/strict";
-import { copyFileSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { suite, test } from "node:test";
+import { test } from "node:test";
 import { parse } from "yaml";
-import { ALERTS } from "../../../src/alerts/alert.ts";
-import { DEFAULT_RULES } from "../../../src/alerts/rules.ts";
-import { runProgram } from "../../helpers/command.ts";
-import { needsPrometheus } from "../../helpers/prometheus-process.ts";
-import { workingDir } from "../../helpers/working-dir.ts";
+import { ALERTS } from "../../src/alerts/alert.ts";
+import { DEFAULT_RULES } from "../../src/alerts/rules.ts";
 
-const RULES = join(import.meta.dirname, "../../../deploy/prometheus-rules.yml");
-const PAGE = join(import.meta.dirname, "../../../docs/monitoring.md");
-const UNIT_TESTS = join(import.meta.dirname, "prometheus-rules");
+const RULES = join(import.meta.dirname, "../../deploy/prometheus-rules.yml");
+const PAGE = join(import.meta.dirname, "../../docs/monitoring.md");
+const UNIT_TESTS = join(import.meta.dirname, "../backends/deploy/prometheus-rules");
 
 interface Rule {
   alert?: string;
@@ -27,32 +24,6 @@ const alerts = new Map(
 );
 const severities = Object.fromEntries([...alerts].map(([name, { labels }]) => [name, labels.severity]));
 const BUILT_IN = Object.fromEntries(Object.entries(ALERTS).map(([name, { severity }]) => [name, severity]));
-
-suite("the rules of Prometheus", needsPrometheus(), () => {
-  const promtool = (args: string[]) => runProgram("promtool", args, { dir: UNIT_TESTS });
-
-  test("are valid", async () => {
-    const { code, stdout, stderr } = await promtool(["check", "rules", "--lint=all", "--lint-fatal", RULES]);
-    assert.equal(code, 0, stdout + stderr);
-  });
-
-  test("are loaded by the configuration in docs/monitoring.md", async () => {
-    const dir = workingDir();
-    const [, configuration = ""] = /^```yaml\n(rule_files:\n.*?)^```$/ms.exec(readFileSync(PAGE, "utf8")) ?? [];
-    writeFileSync(join(dir, "prometheus.yml"), configuration);
-    copyFileSync(RULES, join(dir, "authserve-rules.yml"));
-    const { code, stdout, stderr } = await promtool(["check", "config", join(dir, "prometheus.yml")]);
-    assert.equal(code, 0, stdout + stderr);
-    assert.match(stdout, /1 rule files found/);
-  });
-
-  for (const file of readdirSync(UNIT_TESTS)) {
-    test(`fire when they should, and only then: ${file}`, async () => {
-      const { code, stdout, stderr } = await promtool(["test", "rules", file]);
-      assert.equal(code, 0, stdout + stderr);
-    });
-  }
-});
 
 test("each alert has unit tests in which it fires, and in which it does not", () => {
   const files = readdirSync(UNIT_TESTS).map((file) =>
