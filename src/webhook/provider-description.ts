@@ -1,7 +1,7 @@
 import { catchUpOf } from "./catch-up/adapters.ts";
 import { FACT_NAMES, type Provider } from "./provider.ts";
 
-import { asksForCredentials, needsOf, type Scheme } from "./signature/schemes.ts";
+import { asksForCredentials, isInAddress, needsOf, type Scheme } from "./signature/schemes.ts";
 
 /** All that is known of a provider. What nobody has published is null. */
 export function describeProvider(name: string, provider: Provider) {
@@ -72,6 +72,6 @@ export function refusedStatusOf({ schemes, refusedStatus }: Provider): 401 | 403
 /** What an operator must know of a sender that signs nothing; null for others. */
 export function noteOn(schemes: readonly Scheme[]): string | null {
   if (schemes.some(({ type }) => type !== "token")) return null;
-  const isInUrl = schemes.every((scheme) => "query" in scheme || "path" in scheme);
+  const isInUrl = schemes.every(isInAddress);
   return `It signs nothing. Only the secret in ${isInUrl ? "the URL" : "each delivery"} protects it.`;
 }

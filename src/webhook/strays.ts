@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from "node:http";
 import { nearest } from "../lib/nearest.ts";
-import { headersOf, isInPath, type Scheme } from "./signature/schemes.ts";
+import { headersOf, isInAddress, isInPath } from "./signature/schemes.ts";
 import { pathsOf, type Source } from "./source.ts";
 
 /** A request to a path that no source has, which probably was a delivery. */
@@ -36,7 +36,7 @@ export function strayFinder(sources: readonly Source[], ownPaths: readonly strin
   const signed = pathsByHeader(sources);
   const secretPaths = paths.filter((path) => path.endsWith(HIDDEN));
   // A secret of the query may have slipped into the path.
-  const hides = sources.some(({ schemes }) => schemes.some((scheme) => isInPath(scheme) || isQueryToken(scheme)));
+  const hides = sources.some(({ schemes }) => schemes.some(isInAddress));
 
   /** With the last segment hidden if it may be a secret. */
   const nearestTo = (path: string) =>
@@ -45,18 +45,13 @@ export function strayFinder(sources: readonly Source[], ownPaths: readonly strin
   const withoutSecret = (path: string) =>
     path.replace(/[^/]+/g, (segment) => (hides && !segments.has(segment) ? "…" : segment));
 
-  function shownPath(path: string): string {
-    const [start = ""] = path.split(QUERY_IN_PATH, 1);
-    return withoutSecret(start) + (start === path ? "" : "…");
-  }
-
   return ({ method, path, headers }: UnmatchedRequest): Stray | null => {
     if (!methods.has(method) || path.length > MAX_PATH || own.has(firstSegment(path))) return null;
     const header = Object.keys(headers).find((name) => signed.has(name));
     const [start = ""] = path.split(QUERY_IN_PATH, 1);
     const near = nearestTo(start) ?? (header === undefined ? null : (signed.get(header) ?? null));
     const isLike = near !== null || header !== undefined || firsts.has(firstSegment(path));
-    return isLike ? { path: shownPath(path), near } : null;
+    return isLike ? { path: withoutSecret(start) + (start === path ? "" : "…"), near } : null;
   };
 }
 
@@ -64,8 +59,6 @@ const HIDDEN = "/…";
 
 /** Where a query begins whose question mark is another sign. */
 const QUERY_IN_PATH = /[&;=]|%(?:26|3b|3d|3f)/i;
-
-const isQueryToken = (scheme: Scheme) => scheme.type === "token" && "query" in scheme;
 
 /** The paths of a source, with a secret in it hidden. */
 function shownPaths(source: Source): string[] {

@@ -367,11 +367,12 @@ const isUnread = ({ set, keys }: NonNullable<Source["keys"]>[number]) => set !==
 function placeOf(scheme: Scheme): string {
   const headers = headersOf(scheme);
   if (headers.length > 0) return headers.join(", ");
+  if (scheme.type === "jws" && scheme.json === undefined) return "the body";
   const place = "signature" in scheme ? scheme.signature : scheme;
   if ("form" in place) return `field ${place.form} of the form`;
   if ("path" in place) return "the last segment of the path";
   if ("query" in place) return `${place.query} of the query`;
-  if (!("json" in place) || place.json === undefined) return "type" in place && place.type === "jws" ? "the body" : "";
+  if (!("json" in place)) return "";
   return !("each" in place) || place.each === undefined
     ? `${place.json} of the body`
     : `${place.json} of each of ${place.each}`;

@@ -3,18 +3,12 @@ import { trimSpace } from "../../lib/header-value.ts";
 /** A signature in headers, and what it says that it covers. Nothing is verified. */
 export interface HttpSignature {
   /** What it covers: a header in lower case, or a part of the request such as `@method`. */
-  components: readonly Component[];
+  components: readonly string[];
   /** Null for a value of another kind. */
   parameters: Readonly<Record<string, string | number | null>>;
   /** The parameters as they are signed (RFC 9421, 2.3). */
   signedParameters: string;
   signature: Buffer;
-}
-
-interface Component {
-  name: string;
-  /** As it is signed. */
-  text: string;
 }
 
 // A proxy may add some to that of the sender.
@@ -87,23 +81,25 @@ function readParameters(reader: Reader): Pick<HttpSignature, "parameters" | "sig
   return { parameters, signedParameters };
 }
 
+/** Plain components as a signature with parameters names them. */
+export const listOf = (components: readonly string[]) => `(${components.map((name) => `"${name}"`).join(" ")})`;
+
 /** Reads a list of components, and the parameters of the signature. */
 function readInput(reader: Reader): (Omit<HttpSignature, "signature"> & { isReadable: boolean }) | null {
-  const components: Component[] = [];
+  const components: string[] = [];
   let isReadable = true;
   if (!reader.take(OPEN)) return null;
   while (!reader.take(CLOSE)) {
     if (components.length > 0 && !reader.take(NEXT)) return null;
-    const [text, name = ""] = reader.take(NAME) ?? [];
-    const own = text === undefined ? null : readParameters(reader);
-    if (text === undefined || own === null || components.length === MAX_COMPONENTS) return null;
+    const [, name] = reader.take(NAME) ?? [];
+    const own = name === undefined ? null : readParameters(reader);
+    if (name === undefined || own === null || components.length === MAX_COMPONENTS) return null;
     // What a component with parameters stands for, or one that is there twice, is not known here.
-    if (own.signedParameters !== "" || components.some((one) => one.name === name)) isReadable = false;
-    components.push({ name, text });
+    if (own.signedParameters !== "" || components.includes(name)) isReadable = false;
+    components.push(name);
   }
   const found = readParameters(reader);
-  const list = `(${components.map(({ text }) => text).join(" ")})`;
-  return found && { ...found, components, isReadable, signedParameters: list + found.signedParameters };
+  return found && { components, isReadable, ...found, signedParameters: listOf(components) + found.signedParameters };
 }
 
 /**
@@ -136,10 +132,7 @@ export function readDraftSignature(value: string): HttpSignature | null {
   const { headers = "date", signature } = parameters;
   if (!reader.isAtEnd() || typeof headers !== "string" || typeof signature !== "string" || !BASE64.test(signature))
     return null;
-  const components = headers
-    .toLowerCase()
-    .split(" ")
-    .map((name) => ({ name, text: name }));
+  const components = headers.toLowerCase().split(" ");
   const isTooLong = components.length > MAX_COMPONENTS || new Set(headers.split(" ")).size < components.length;
   return isTooLong
     ? null

@@ -1,11 +1,11 @@
-import { createHmac, hash, timingSafeEqual } from "node:crypto";
+import { hash } from "node:crypto";
 import type { IncomingHttpHeaders } from "node:http";
 import { splitTarget } from "../../lib/request-target.ts";
 import { isInQuery } from "../content/body.ts";
 import { addressesOf } from "./address-forms.ts";
 import type { BoundScheme, RefusalReason, SignatureSettings, Verified } from "./bound-scheme.ts";
 import { type HttpSignature, readDigests, readDraftSignature, readHttpSignatures } from "./http-signature-fields.ts";
-import { isSignedWith } from "./jwt.ts";
+import { isMacOf, isSignedWith, keyFor } from "./jwt.ts";
 import {
   DEFAULT_TOLERANCE_SECONDS,
   HTTP_NAMES,
@@ -39,28 +39,19 @@ export function bindHttpSignature(scheme: HttpSignatureScheme, source: Signature
     const { keyid = parameters.keyId } = parameters;
     const named = algorithmNamed(parameters);
     const accepted = scheme.algorithms.filter((algorithm) => named === undefined || named === algorithm);
-    if (accepted.some(usesSecret)) {
-      const isRight = (key: Buffer) => isSame(createHmac("sha256", key).update(text).digest(), signature);
-      return secrets.find(({ key }) => isRight(key))?.secret;
-    }
-    return keys.find((publicKey) =>
-      publicKey.keys.some(
-        ({ key, id }) =>
-          // A key with an id is only for signatures that name it.
-          (id === null || id === keyid) && accepted.some((algorithm) => isSignedWith(algorithm, key, text, signature)),
-      ),
-    );
+    if (accepted.some(usesSecret)) return secrets.find(({ key }) => isMacOf("sha256", key, text, signature))?.secret;
+    return keyFor(keys, keyid, (key) => accepted.some((algorithm) => isSignedWith(algorithm, key, text, signature)));
   }
 
   function verifyOne(signature: HttpSignature, request: SignedRequest): Verified | RefusalReason {
-    const names = signature.components.map(({ name }) => name);
+    const { components } = signature;
     for (const address of addressesOf(request, source.publicOrigin)) {
       const text = isDraft ? draftBase(signature, address) : signatureBase(signature, address);
       const secret = text && credentialOf(signature, text);
       if (!secret) continue;
-      const body = coveredBody(names, request);
+      const body = coveredBody(components, request);
       if (body === "wrong" || (body === "none" && !scheme.isBodyOptional)) return "signature_mismatch";
-      const headers = names.filter((name) => /^[a-z0-9]/.test(name));
+      const headers = components.filter((name) => /^[a-z0-9]/.test(name));
       return { scheme, secret, covers: { body: body === "covered", members: [], headers } };
     }
     return "signature_mismatch";
@@ -82,10 +73,6 @@ export function bindHttpSignature(scheme: HttpSignatureScheme, source: Signature
       };
     },
   };
-}
-
-function isSame(expected: Buffer, given: Buffer): boolean {
-  return expected.length === given.length && timingSafeEqual(expected, given);
 }
 
 function signaturesIn(scheme: HttpSignatureScheme, headers: IncomingHttpHeaders): HttpSignature[] | RefusalReason {
@@ -116,19 +103,21 @@ function algorithmNamed({ alg, algorithm = alg }: HttpSignature["parameters"]): 
 
 /** The signed time of a signature of the draft in Unix seconds. */
 function draftTime({ components, parameters }: HttpSignature, headers: IncomingHttpHeaders): unknown {
-  const covers = (name: string) => components.some((component) => component.name === name);
-  if (covers("(created)")) return parameters.created;
-  const date = covers("date") ? parseTimestamp(headerText(headers, "date") ?? "", "http") : null;
+  if (components.includes("(created)")) return parameters.created;
+  const date = components.includes("date") ? parseTimestamp(headerText(headers, "date") ?? "", "http") : null;
   return date === null ? undefined : date / 1000;
 }
 
 /** The text that is signed (RFC 9421, 2.5); null if the request lacks a component. */
-export function signatureBase({ components, signedParameters }: HttpSignature, request: SignedRequest): Buffer | null {
+export function signatureBase(
+  { components, signedParameters }: Pick<HttpSignature, "components" | "signedParameters">,
+  request: SignedRequest,
+): Buffer | null {
   const lines: string[] = [];
-  for (const { name, text } of components) {
+  for (const name of components) {
     const value = componentOf(name, request);
     if (value === undefined) return null;
-    lines.push(`${text}: ${value}\n`);
+    lines.push(`"${name}": ${value}\n`);
   }
   return Buffer.from(`${lines.join("")}"@signature-params": ${signedParameters}`, "latin1");
 }
@@ -158,9 +147,12 @@ function componentOf(name: string, { method, origin, target, headers }: SignedRe
 }
 
 /** The text that is signed in the draft, 2.3; null if the request lacks a part. */
-export function draftBase({ components, parameters }: HttpSignature, request: SignedRequest): Buffer | null {
+export function draftBase(
+  { components, parameters }: Pick<HttpSignature, "components" | "parameters">,
+  request: SignedRequest,
+): Buffer | null {
   const lines: string[] = [];
-  for (const { name } of components) {
+  for (const name of components) {
     const value = draftComponentOf(name, parameters, request);
     if (value === undefined || value === null) return null;
     lines.push(`${name}: ${value}`);

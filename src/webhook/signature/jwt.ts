@@ -1,4 +1,12 @@
-import { constants, createHmac, type KeyObject, type SigningOptions, timingSafeEqual, verify } from "node:crypto";
+import {
+  type BinaryLike,
+  constants,
+  createHmac,
+  type KeyObject,
+  type SigningOptions,
+  timingSafeEqual,
+  verify,
+} from "node:crypto";
 import { objectIn, splitJws } from "../../lib/compact-jws.ts";
 import { trimSpace } from "../../lib/header-value.ts";
 import { valueAt } from "../../lib/json-path.ts";
@@ -6,6 +14,7 @@ import { isInQuery } from "../content/body.ts";
 import { isSha256Of } from "../content/content.ts";
 import { addressesOf } from "./address-forms.ts";
 import type { BoundScheme, RefusalReason, SignatureSettings, Verified } from "./bound-scheme.ts";
+import type { PublicKey } from "./public-key.ts";
 import { digestOf, JWT_KEY_TYPES, type JwtAlgorithm, type JwtScheme, requiredClaims, usesSecret } from "./schemes.ts";
 import type { Credential } from "./secret.ts";
 import type { Credentials } from "./signature-check.ts";
@@ -155,17 +164,24 @@ export function credentialOf(
 ): Credential | undefined {
   const digest = digestOf(algorithm);
   if (usesSecret(algorithm) && digest !== null) {
-    return secrets.find(({ value }) => {
-      const expected = createHmac(digest, value).update(signed).digest();
-      return expected.length === signature.length && timingSafeEqual(expected, signature);
-    });
+    return secrets.find(({ value }) => isMacOf(digest, value, signed, signature));
   }
-  return keys.find((publicKey) =>
-    publicKey.keys.some(({ key, id }) => {
-      // A key with an id is only for tokens that name it.
-      return (id === null || id === header.kid) && isSignedWith(algorithm, key, signed, signature);
-    }),
-  );
+  return keyFor(keys, header.kid, (key) => isSignedWith(algorithm, key, signed, signature));
+}
+
+/** Whether a signature is the HMAC of a text. */
+export function isMacOf(digest: string, key: BinaryLike, signed: Buffer, signature: Buffer): boolean {
+  const expected = createHmac(digest, key).update(signed).digest();
+  return expected.length === signature.length && timingSafeEqual(expected, signature);
+}
+
+/** The public key that is right for a signature. A key with an id is only for signatures that name it. */
+export function keyFor(
+  keys: readonly PublicKey[],
+  keyId: unknown,
+  isRight: (key: KeyObject) => boolean,
+): PublicKey | undefined {
+  return keys.find((publicKey) => publicKey.keys.some(({ key, id }) => (id === null || id === keyId) && isRight(key)));
 }
 
 /** Whether a signature was made with the private key of a public one. */

@@ -289,12 +289,9 @@ export function requiredClaims(
   const textsOf = (text: string) => {
     const [, kind, name = ""] = /^\{(options?):(.+)\}$/.exec(text) ?? [];
     if (kind === undefined) return text;
-    const option = options[name] ?? [];
-    return kind === "options"
-      ? String(option)
-          .split(" ")
-          .filter((word) => word !== "")
-      : option;
+    const option = options[name];
+    if (option === undefined) return [];
+    return kind === "options" ? option.split(" ").filter((word) => word !== "") : option;
   };
   return Object.fromEntries(Object.entries(claims).map(([name, texts]) => [name, texts.flatMap(textsOf)]));
 }
@@ -310,13 +307,10 @@ export function digestOf(algorithm: JwtAlgorithm): string | null {
 
 /** The types of public keys that a scheme verifies with, as `KeyObject` names them; none if it needs secrets. */
 export function keyTypesOf(scheme: Scheme): string[] {
+  // Its certificates have the keys.
+  if (scheme.type === "jws" && !scheme.isKeyed) return [];
+  if ("algorithms" in scheme) return scheme.algorithms.flatMap((algorithm) => JWT_KEY_TYPES[algorithm] ?? []);
   switch (scheme.type) {
-    case "jwt":
-    case "detached-jws":
-    case "httpsig":
-      return scheme.algorithms.flatMap((algorithm) => JWT_KEY_TYPES[algorithm] ?? []);
-    case "jws":
-      return scheme.isKeyed ? scheme.algorithms.flatMap((algorithm) => JWT_KEY_TYPES[algorithm] ?? []) : [];
     case "ecdsa":
       return ["ec"];
     case "ed25519":
@@ -348,6 +342,11 @@ export function isSigned(scheme: Scheme): scheme is SignedScheme {
 /** Whether the secret is in the path of deliveries, behind the path of their source. */
 export function isInPath(scheme: Scheme): boolean {
   return scheme.type === "token" && "path" in scheme;
+}
+
+/** Whether the secret is in the address of deliveries. */
+export function isInAddress(scheme: Scheme): boolean {
+  return isInPath(scheme) || (scheme.type === "token" && "query" in scheme);
 }
 
 /** Whether a field of the query has the secret. */

@@ -18,6 +18,7 @@ import { type Content, isSha256Of, MULTIPART, openContent } from "../content/con
 import { textOf } from "./detached-jws.ts";
 import { base64OfHex, createHmac, createPrefixHash } from "./hmac.ts";
 import { draftBase, signatureBase } from "./http-signature.ts";
+import { listOf } from "./http-signature-fields.ts";
 import { formOf } from "./jwt.ts";
 import {
   type DetachedJwsScheme,
@@ -260,19 +261,17 @@ function signParts(
       date: formatTimestamp(now, "http"),
       digest: `SHA-256=${hash256}`,
     };
-    const components = ["(request-target)", "date", "digest"].map((part) => ({ name: part, text: part }));
-    const signature = { components, parameters: {}, signedParameters: "", signature: Buffer.alloc(0) };
-    const text = signed(draftBase(signature, { ...delivery, headers, content }));
-    const list = components.map((component) => component.name).join(" ");
+    const components = ["(request-target)", "date", "digest"];
+    const text = signed(draftBase({ components, parameters: {} }, { ...delivery, headers, content }));
+    const list = components.join(" ");
     headers[draft] = `keyId="sample",algorithm="${DRAFT_NAMES[name] ?? name}",headers="${list}",signature="${text}"`;
     return headers;
   }
   const headers: Record<string, string> = { ...delivery.headers, "content-digest": `sha-256=:${hash256}:` };
-  const components = ["@method", "@target-uri", "content-digest"].map((part) => ({ name: part, text: `"${part}"` }));
-  const list = components.map(({ text }) => text).join(" ");
-  const signedParameters = `(${list});created=${formatTimestamp(now, "s")};alg="${name}"`;
-  const signature = { components, parameters: {}, signedParameters, signature: Buffer.alloc(0) };
-  headers.signature = `sig=:${signed(signatureBase(signature, { ...delivery, headers, content }))}:`;
+  const components = ["@method", "@target-uri", "content-digest"];
+  const signedParameters = `${listOf(components)};created=${formatTimestamp(now, "s")};alg="${name}"`;
+  const text = signed(signatureBase({ components, signedParameters }, { ...delivery, headers, content }));
+  headers.signature = `sig=:${text}:`;
   headers["signature-input"] = `sig=${signedParameters}`;
   return headers;
 }
