@@ -272,7 +272,8 @@ test("the time to read aliases grows with their number, not with its square", ()
 });
 
 test("the time to find the places of faults grows with their number, not with its square", () => {
-  growsLinearly(2000, (keys) => {
+  // Few, because a document that leaves the processor's caches takes longer for each key.
+  growsLinearly(250, (keys) => {
     const names = Array.from({ length: keys }, (_, i) => `s${i}`);
     const document = parseYaml(names.map((name) => `${name}: 1\n`).join(""));
     return () => assert.ok(names.every((name) => document.offsetOf([name]) > 0));
