@@ -121,7 +121,10 @@ interface Claimed {
   deadLettered: DeadLetteredJob[];
   /** Jobs whose events cannot be read or do not match their checksum. */
   unreadable: UnreadableJob[];
-  /** When the next job is due or the next lease ends. Null when no other job is queued. */
+  /**
+   * When the next job is due or the next lease ends; after as many jobs as asked for, it may be the time of the claim.
+   * Null when no other job is queued.
+   */
   nextDueAt: number | null;
 }
 

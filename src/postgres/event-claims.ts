@@ -133,7 +133,8 @@ export function eventClaims(postgres: Postgres, tally: EventTally, codec: Payloa
       expired: retried,
       deadLettered,
       unreadable: unreadable.map(({ job, fault: error }) => ({ event: job.event, route, eventId: job.eventId, error })),
-      nextDueAt: await nextDueAt(route, now),
+      // Behind a full claim more jobs may be due now.
+      nextDueAt: rows.length === limit ? now : await nextDueAt(route, now),
     };
   }
 

@@ -23,7 +23,7 @@ export interface AttemptsOptions {
 
 // A handler's end frees capacity before its job is settled, so that the settle and the next claim share a commit. While
 // the store is slow, at most this many times the concurrency is claimed.
-const MAX_UNSETTLED = 8;
+const MAX_UNSETTLED = 64;
 
 /** Tools and the number of runs that use them. */
 interface ToolsInUse extends AttemptTools {
@@ -147,6 +147,8 @@ export function createAttempts(options: AttemptsOptions) {
     freeCapacity: () => capacityWith(0),
     /** How many jobs to claim now: the free capacity and the prefetch. */
     claimLimit: () => capacityWith(prefetch.events(tools.route.concurrency)),
+    /** Takes account of how long a claim took. */
+    noteClaim: prefetch.noteClaim,
     /** Renews every lease. If a lease is lost, its run is interrupted. */
     renewAll(): void {
       for (const one of unsettled) void renew(one);
@@ -174,23 +176,27 @@ export function createAttempts(options: AttemptsOptions) {
   };
 }
 
-// A round trip to the store. The worker claims ahead as many events as handlers start in this time.
-const AHEAD_MS = 5;
-const MAX_AHEAD = 3;
-/** Weight of the newest run in the average. */
+/** How many times its concurrency a worker claims ahead at most: a crash uses up an attempt of each. */
+const MAX_AHEAD = 25;
+/** Weight of the newest run or claim in the averages. */
 const NEWEST = 0.1;
 // Nothing is claimed ahead until runs have proved quick.
 const ASSUMED_RUN_MS = 1000;
 
 /**
- * Computes how many events to claim beyond the free capacity, so that quick handlers do not wait for the next claim.
+ * Computes how many events to claim beyond the free capacity: as many as handlers start during two claims, so that
+ * quick handlers do not wait for the next one.
  */
-function createPrefetch(): { noteRun(ms: number): void; events(concurrency: number): number } {
-  let averageMs = ASSUMED_RUN_MS;
+function createPrefetch() {
+  let runMs = ASSUMED_RUN_MS;
+  let claimMs = 0;
   return {
-    noteRun(ms) {
-      averageMs += NEWEST * (ms - averageMs);
+    noteRun(ms: number): void {
+      runMs += NEWEST * (ms - runMs);
     },
-    events: (concurrency) => Math.floor(Math.min(MAX_AHEAD, AHEAD_MS / averageMs) * concurrency),
+    noteClaim(ms: number): void {
+      claimMs += NEWEST * (ms - claimMs);
+    },
+    events: (concurrency: number): number => Math.floor(Math.min(MAX_AHEAD, (2 * claimMs) / runMs) * concurrency),
   };
 }

@@ -50,6 +50,7 @@ export function createRouteWorker(options: RouteWorkerOptions) {
     const limit = claimLimit(isYielding);
     if (limit <= 0) return nextCapacityAt();
     const { retry, whenStuck } = tools.route;
+    const askedAt = monotonic();
     const { claimed, expired, deadLettered, unreadable, nextDueAt } = await store.claim({
       route: name,
       owner,
@@ -60,6 +61,7 @@ export function createRouteWorker(options: RouteWorkerOptions) {
       now: now(),
       inProgress: attempts.events(),
     });
+    attempts.noteClaim(monotonic() - askedAt);
     onExpired(expired, deadLettered.length);
     for (const job of deadLettered) logDeadLetter(log, job);
     for (const { event: number, ...job } of unreadable) {
