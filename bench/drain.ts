@@ -59,13 +59,17 @@ export async function measureDrain(scratch: string, rounds: number): Promise<voi
 }
 
 /** Drains a new SQLite store. */
-function drain(scratch: string, handler: string): Promise<number> {
+const drain = (scratch: string, handler: string): Promise<number> =>
+  drainStore(scratch, handler, { DATA_DIR: fillSqlite(scratch, EVENTS) });
+
+/** Makes a store with so many events to process. Returns its folder. */
+export function fillSqlite(scratch: string, count: number): string {
   const dir = join(scratch, `drain-${Math.random().toString(36).slice(2)}`);
   const database = openDatabase(dir);
   const events = sqliteEvents(database);
-  for (const batch of drainedEvents(EVENTS)) events.append(batch);
+  for (const batch of drainedEvents(count)) events.append(batch);
   database.close();
-  return drainStore(scratch, handler, { DATA_DIR: dir });
+  return dir;
 }
 
 /** Starts the server on a store full of events. Returns how many it processes per second, until all are. */

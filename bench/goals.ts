@@ -18,6 +18,12 @@ export const GOALS = {
   drainLog: { least: 8000 },
   drainHttp: { least: 3000 },
   orderedOfUnordered: { least: 0.8 },
+  drainSqlite: { least: 15_000 },
+  /** Of graphile-worker with batched completion, of pg-boss, and of BullMQ that waits for the disk. */
+  drainOfGraphile: { least: 0.5 },
+  drainOfQueues: { least: 1 },
+  /** At 200 deliveries a second. */
+  receiptP99Ms: { most: 50 },
   claimMs: { most: 3 },
   postgresIntake: { least: 0.6 },
   postgresP99Ms: { most: 40 },

@@ -11,6 +11,7 @@
 import { writeFileSync } from "node:fs";
 import { cpus } from "node:os";
 import { join } from "node:path";
+import { measureCells } from "./cells.ts";
 import { drawChart } from "./chart.ts";
 import { BASELINE, measureComparison } from "./compare.ts";
 import { measureClaims, measureDrain } from "./drain.ts";
@@ -27,6 +28,7 @@ import { measureSources, measureVerification } from "./sources.ts";
 import { measureSustained } from "./sustained.ts";
 import { hundredths, printHead, printRow, tenths, whole } from "./table.ts";
 import { buildProduct, makeScratch, removeScratch } from "./targets.ts";
+import { measureWay } from "./way.ts";
 
 const ROUNDS = Number(process.env.BENCH_ROUNDS ?? 5);
 const SECONDS = Number(process.env.BENCH_SECONDS ?? 5);
@@ -100,6 +102,10 @@ try {
     await measurePostgres(scratch, ROUNDS, SECONDS);
   } else if (process.argv[2] === "servers") {
     await measureServers(scratch, ROUNDS, SECONDS, Number(process.argv[3] ?? 0));
+  } else if (process.argv[2] === "way") {
+    await measureWay(scratch, ROUNDS, SECONDS);
+  } else if (process.argv[2] === "cells") {
+    await measureCells(scratch, Number(process.env.BENCH_SECONDS ?? 60), Number(process.env.BENCH_MINUTES ?? 60));
   } else if (process.argv[2] === "outage") {
     await measureOutage(scratch, Number(process.env.BENCH_MINUTES ?? 10), Number(process.env.BENCH_RATE ?? 500));
   } else if (process.argv[2] === "sustained") {

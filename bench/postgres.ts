@@ -78,11 +78,16 @@ async function measureDrain(scratch: string, server: PostgresServer, rounds: num
 
 async function drain(scratch: string, server: PostgresServer, handler: string): Promise<number> {
   const url = server.url(await server.createDatabase());
-  await withPostgres(url, async (postgres) => {
-    const { append } = createPostgresEventStore(postgres);
-    for (const batch of drainedEvents(EVENTS)) await append(batch);
-  });
+  await fillPostgres(url, EVENTS);
   return drainStore(scratch, handler, { DATABASE_URL: url });
+}
+
+/** Stores so many events to process in an empty database. */
+export function fillPostgres(url: string, count: number): Promise<void> {
+  return withPostgres(url, async (postgres) => {
+    const { append } = createPostgresEventStore(postgres);
+    for (const batch of drainedEvents(count)) await append(batch);
+  });
 }
 
 /** Adds processed jobs until `$1` are stored, with one attempt each, and as many due ones as a claim takes. */

@@ -7,6 +7,8 @@ import { hashPassword } from "../src/auth/password.ts";
 import { freePort } from "../test/helpers/ports.ts";
 
 const ROOT = join(import.meta.dirname, "..");
+/** The product's own Node.js, which also runs the peers. */
+export const NODE = join(ROOT, "node_modules/.bin/node");
 export const WEBHOOK_SECRET = "bench-webhook-secret-0123456789";
 export const EMAIL = "bench@example.com";
 export const PASSWORD = "correct horse battery staple";
@@ -19,7 +21,7 @@ export interface Target {
   path: string;
   pid: number;
   dir: string;
-  /** Its settings, added to the environment. */
+  /** Its settings, added to the environment. With them it can be started again. */
   env: NodeJS.ProcessEnv;
   stop(): Promise<void>;
 }
@@ -77,7 +79,7 @@ export function buildProduct(): void {
 
 export const EXECUTABLE = join(ROOT, "dist/authserve");
 
-/** Starts the executable, by default with a new data directory. */
+/** Starts the executable, by default with a new data directory on a free port. */
 export function startProduct(scratch: string, env: NodeJS.ProcessEnv = {}): Promise<Target> {
   return startServer(scratch, [EXECUTABLE], env);
 }
@@ -89,13 +91,12 @@ export function startCheckout(
   flags: string[],
   env: NodeJS.ProcessEnv = {},
 ): Promise<Target> {
-  const node = join(ROOT, "node_modules/.bin/node");
-  return startServer(scratch, [node, ...flags, join(checkout, "src/cli/main.ts")], env);
+  return startServer(scratch, [NODE, ...flags, join(checkout, "src/cli/main.ts")], env);
 }
 
 async function startServer(scratch: string, program: string[], env: NodeJS.ProcessEnv): Promise<Target> {
   const dir = mkdtempSync(join(scratch, "product-"));
-  const port = await freePort();
+  const port = env.PORT ?? (await freePort());
   const settings = {
     PORT: String(port),
     DATA_DIR: join(dir, "data"),
@@ -111,8 +112,7 @@ async function startServer(scratch: string, program: string[], env: NodeJS.Proce
 
 export async function startCeiling(scratch: string): Promise<Target> {
   const port = await freePort();
-  const node = join(ROOT, "node_modules/.bin/node");
-  const command = [node, join(import.meta.dirname, "ceiling.ts")];
+  const command = [NODE, join(import.meta.dirname, "ceiling.ts")];
   return start("bare node:http", scratch, command, { PORT: String(port) }, `http://127.0.0.1:${port}`, "/webhook");
 }
 
@@ -120,7 +120,7 @@ export async function startCeiling(scratch: string): Promise<Target> {
 export async function startMinimum(scratch: string): Promise<Target> {
   const dir = mkdtempSync(join(scratch, "minimum-"));
   const port = await freePort();
-  const command = [join(ROOT, "node_modules/.bin/node"), join(import.meta.dirname, "minimum.ts")];
+  const command = [NODE, join(import.meta.dirname, "minimum.ts")];
   const env = { PORT: String(port), DATABASE: join(dir, "minimum.db"), WEBHOOK_SECRET };
   return start("minimum", dir, command, env, `http://127.0.0.1:${port}`, "/webhook");
 }
@@ -129,7 +129,7 @@ export async function startMinimum(scratch: string): Promise<Target> {
 export async function startRedis(
   scratch: string,
   appendfsync: "everysec" | "always" = "everysec",
-): Promise<{ port: number; stop(): Promise<void> }> {
+): Promise<{ port: number; pid: number; stop(): Promise<void> }> {
   const dir = mkdtempSync(join(scratch, "redis-"));
   const port = await freePort();
   const child = spawn(
@@ -140,6 +140,7 @@ export async function startRedis(
   await once(child, "spawn");
   return {
     port,
+    pid: child.pid as number,
     async stop() {
       child.kill("SIGTERM");
       await once(child, "exit");
@@ -148,7 +149,7 @@ export async function startRedis(
 }
 
 /** Copies a peer of `bench/peers` to a scratch folder, with its packages. */
-function installPeer(scratch: string, name: string): string {
+export function installPeer(scratch: string, name: string): string {
   const dir = join(scratch, name);
   cpSync(join(import.meta.dirname, "peers", name), dir, { recursive: true });
   runIn(dir, "npm", "install", "--silent", "--no-audit", "--no-fund");
@@ -174,7 +175,7 @@ export const installExpress = (scratch: string): string => installPeer(scratch, 
 export async function startExpress(dir: string, redisPort: number): Promise<Target> {
   const port = await freePort();
   const env = { PORT: String(port), REDIS_PORT: String(redisPort), WEBHOOK_SECRET, NODE_ENV: "production" };
-  const command = [join(ROOT, "node_modules/.bin/node"), "main.js"];
+  const command = [NODE, "main.js"];
   return start("Express + BullMQ", dir, command, env, `http://127.0.0.1:${port}`, "/webhook");
 }
 
@@ -189,7 +190,7 @@ export async function startNest(dir: string, redisPort: number): Promise<Target>
     DEMO_PASSWORD: await hashPassword(PASSWORD),
     WEBHOOK_SECRET,
   };
-  const command = [join(ROOT, "node_modules/.bin/node"), "dist/main.js"];
+  const command = [NODE, "dist/main.js"];
   return start("NestJS + BullMQ", dir, command, env, `http://127.0.0.1:${port}`, "/webhook");
 }
 
