@@ -1,6 +1,6 @@
 /**
- * Measures the way from receipt to handler on PostgreSQL at 200 deliveries a second while something fails, a cell of
- * the table each, and then under pressure for long. The sender repeats what is not answered with 200, as providers do.
+ * Measures the way from receipt to handler on PostgreSQL while something fails, and then under pressure for long. The
+ * sender repeats what is not answered with 200, as providers do.
  */
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";

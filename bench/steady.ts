@@ -56,7 +56,10 @@ export async function startSteady() {
     },
     /** The deliveries that have not arrived. */
     missing: () => [...deliveries.values()].filter(({ arrivals }) => arrivals === 0).length,
-    /** How many were acknowledged, how many arrived more than once, and milliseconds from the first try to the target. */
+    /**
+     * How many were acknowledged, how many arrived more than once, and the milliseconds from the first try to the
+     * target.
+     */
     result() {
       const all = [...deliveries.values()];
       const arrived = all.filter((one): one is Delivery & { arrivedAt: number } => one.arrivedAt !== undefined);

@@ -33,7 +33,10 @@ interface Drain {
   commitsPerJob: number | null;
 }
 
-/** A server or queue under measurement. A drain is from full to empty; `waits` are milliseconds from receipt to handler. */
+/**
+ * A server or queue under measurement. A drain is from full to empty, and `waits` are milliseconds from receipt to
+ * handler.
+ */
 interface Engine {
   drain(handler: Handler): Promise<Drain>;
   waits(seconds: number): Promise<readonly number[]>;

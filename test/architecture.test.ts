@@ -66,7 +66,7 @@ const PACKAGES: Record<string, RegExp> = {
   "prom-client": /^metrics\.ts$/,
   pino: /^log\.ts$/,
   commander: /^cli\//,
-  "string-width": /^cli\//,
+  "string-width": /^cli\/load-string-width\.ts$/,
   yaml: /^config\/file\/yaml-document\.ts$/,
   "@valibot/to-json-schema": /^(?:config\/file\/json-schema|http\/openapi)\.ts$/,
   valibot:

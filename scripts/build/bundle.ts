@@ -24,6 +24,12 @@ const LOADERS: { module: RegExp; addon: string; code: (load: string) => string }
   { module: /@node-rs\/bcrypt\/binding\.js$/, addon: "bcrypt", code: (load) => `module.exports = ${load};` },
 ];
 
+/** Modules that load a package when it is first needed, with the code that replaces them in the binary. */
+const LAZY: [module: RegExp, code: string][] = [
+  [/[\\/]load-jsonata\.ts$/, `export const loadJsonata = () => require("jsonata");`],
+  [/[\\/]load-string-width\.ts$/, `export const loadStringWidth = () => require("string-width").default;`],
+];
+
 const packagedAsBinary: Plugin = {
   name: "packaged as a binary",
   setup(builder) {
@@ -43,11 +49,9 @@ const packagedAsBinary: Plugin = {
       resolveDir: WEBHOOK,
       loader: "js",
     }));
-    builder.onLoad({ filter: /[\\/]src[\\/]worker[\\/]transform[\\/]load-jsonata\.ts$/ }, () => ({
-      contents: `export const loadJsonata = () => require("jsonata");`,
-      resolveDir: SRC,
-      loader: "js",
-    }));
+    for (const [module, code] of LAZY) {
+      builder.onLoad({ filter: module }, () => ({ contents: code, resolveDir: SRC, loader: "js" }));
+    }
     for (const { module, addon, code } of LOADERS) {
       builder.onLoad({ filter: module }, () => ({
         contents: code(`require("./addons.ts").loadAddon(${JSON.stringify(addon)})`),

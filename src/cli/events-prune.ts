@@ -53,7 +53,7 @@ function prepare(isDryRun: boolean): Pick<OperationContext, "retention" | "pace"
   const isAlone = () => isDryRun || (hasOwnDisk && !isLockHeld(DATA_DIR));
   let pausedAt = performance.now();
   return {
-    retention: () => retention,
+    retention: async () => retention,
     pace: () => async () => {
       if (isAlone() || performance.now() - pausedAt < BUSY_MS) return true;
       await delay(PAUSE_MS);

@@ -5,12 +5,12 @@ import { shown } from "../operations/events.ts";
 import type { OutputOf } from "../operations/operation.ts";
 import { openStored } from "../webhook/content/stored-content.ts";
 import { explainRouting, type RouteVerdict, reasonOf } from "../worker/routing.ts";
+import { readRoutesOf, readSourcesOf } from "./configured.ts";
 import { findEvent, noSuchEvent } from "./find-event.ts";
 import { ifUsable, requireKnown } from "./find-source.ts";
-import { type Performer, withPerformer } from "./operate.ts";
+import { commandConfiguration, type Performer, withPerformer } from "./operate.ts";
 import { counted, printData, printJson, say } from "./output.ts";
 import { type RemoteOptions, remoteServer } from "./remote.ts";
-import { readRoutesOf, readSourcesOf } from "./routes.ts";
 import { STATUS_STYLE, styled } from "./table.ts";
 import { lastingFormat, probeText, timeFormat } from "./time.ts";
 
@@ -28,11 +28,14 @@ type Job = Shown["jobs"][number];
 type PrintedEvent = Omit<Shown, "routes" | "payload"> & { payload: string; routes: Shown["routes"] | null };
 
 /** Prints one event with its attempts, origin and payload. Throws `OperatorError` when there is none. */
-export function runEventsShow(eventId: string, options: ShowOptions): Promise<void> {
+export async function runEventsShow(eventId: string, options: ShowOptions): Promise<void> {
   const { source, config, utc, json } = options;
   // An event can be shown without a usable configuration.
-  const present = remoteServer(options) === null ? ifUsable(() => readRoutesOf(undefined)) : undefined;
-  const own = { routes: () => present ?? [], sources: () => ifUsable(() => readSourcesOf(undefined)) ?? [] };
+  const present = remoteServer(options) === null ? await ifUsable(commandConfiguration.routes) : undefined;
+  const own = {
+    routes: async () => present ?? [],
+    sources: async () => (await ifUsable(commandConfiguration.sources)) ?? [],
+  };
   const show = async (performer: Performer) => {
     const { perform, now } = performer;
     await requireKnown(performer, { source });

@@ -65,11 +65,11 @@ export function requireFiltered(
   return requireNamed(
     {
       async sources() {
-        const configured = namesOf(commandConfiguration.sources);
+        const configured = await namesOf(commandConfiguration.sources);
         return configured && [...configured, ...(await sources.list()).map((record) => record.source)];
       },
       async routes() {
-        const configured = namesOf(commandConfiguration.routes);
+        const configured = await namesOf(commandConfiguration.routes);
         return configured && [...configured, ...(await events.routes(Date.now())).map((record) => record.route)];
       },
       events: (source) => events.list({ source, limit: 1 }),
@@ -107,12 +107,13 @@ async function requireNamed({ sources, routes, events }: KnownNames, { source, r
 }
 
 /** The names of what is configured. Null if the configuration is not usable. */
-const namesOf = (read: () => readonly Named[]) => ifUsable(read)?.map(({ name }) => name) ?? null;
+const namesOf = async (read: () => Promise<readonly Named[]>) =>
+  (await ifUsable(read))?.map(({ name }) => name) ?? null;
 
 /** What is configured. Null if the configuration is not usable. */
-export function ifUsable<Part>(read: () => Part): Part | null {
+export async function ifUsable<Part>(read: () => Promise<Part>): Promise<Part | null> {
   try {
-    return read();
+    return await read();
   } catch (error) {
     if (error instanceof SettingsError) return null;
     throw error;

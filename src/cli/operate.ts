@@ -1,14 +1,7 @@
-import { hostname } from "node:os";
 import { setTimeout as delay } from "node:timers/promises";
-import { createNotify } from "../alerts/notifiers.ts";
-import { testNotifiers } from "../alerts/test-notifiers.ts";
 import { readEnvironment } from "../config/env-file.ts";
-import { handlerEnvironment, readConfigFile, readRetentionOf } from "../config/file/config-file.ts";
-import { ROUTE_SETTING_NAMES, routesOf, shadowsOf } from "../config/routes.ts";
 import { readSettings } from "../config/settings.ts";
-import { readSources } from "../config/sources.ts";
 import { AppError, PROBLEMS } from "../errors.ts";
-import { pageUrlOf } from "../http/listen.ts";
 import { createLog } from "../log.ts";
 import {
   type InputOf,
@@ -140,29 +133,23 @@ export function askedOf<One extends Operation & { kind: "change" }>(
   }
 }
 
+// Most commands do not need what reads the configuration file, which takes longer to load than their own work.
+const configured = () => import("./configured.ts");
+
 /** What a command finds in the environment and the configuration file. It is read when it is asked for. */
 export const commandConfiguration: OperationConfiguration = {
   userId: () => readSettings(readEnvironment(), ["DEMO_USER_ID"]).DEMO_USER_ID,
   log: createLog("silent"),
-  routes: () => routesOf(readSettings(readEnvironment(), ROUTE_SETTING_NAMES), readConfigFile(readEnvironment())),
-  shadows: () => shadowsOf(readSettings(readEnvironment(), ROUTE_SETTING_NAMES), readConfigFile(readEnvironment())),
-  sources: () => readSources(readEnvironment()),
-  retention: () => readRetentionOf(readEnvironment()),
+  routes: async () => (await configured()).readRoutesOf(undefined),
+  shadows: async () => (await configured()).readShadows(),
+  sources: async () => (await configured()).readSourcesOf(undefined),
+  retention: async () => (await configured()).readRetention(),
   pace: () => async () => {
     await delay(PAUSE_MS);
     return true;
   },
   isAvailable: () => true,
-  async testNotifiers() {
-    const environment = readEnvironment();
-    const file = readConfigFile(environment);
-    const { PUBLIC_URL: url = "", ADMIN } = readSettings(environment, ["PUBLIC_URL", "ADMIN"]);
-    if (file === null) return [];
-    const notify = createNotify({ instance: hostname(), url, page: pageUrlOf({ ADMIN }, url) }, () =>
-      handlerEnvironment(environment, file),
-    );
-    return testNotifiers(notify, file.alerts.notifiers, Date.now());
-  },
+  testNotifiers: async () => (await configured()).testConfiguredNotifiers(),
 };
 
 /** Throws what the API answers with a problem as one. The cause of others is shown, because it is on this machine. */

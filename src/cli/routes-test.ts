@@ -10,12 +10,12 @@ import type { Route } from "../worker/route.ts";
 import { reasonOf } from "../worker/routing.ts";
 import { startProcessEvaluator } from "../worker/transform/process-evaluator.ts";
 import { createTransformer } from "../worker/transform/transformer.ts";
+import { readRoutesOf } from "./configured.ts";
 import { findEvent, noSuchEvent } from "./find-event.ts";
 import { withPerformer } from "./operate.ts";
 import { parseTime } from "./option-values.ts";
 import { counted, printData, printJson, say } from "./output.ts";
 import { HERE } from "./remote.ts";
-import { readRoutesOf } from "./routes.ts";
 import { printTable } from "./table.ts";
 
 interface TestOptions {

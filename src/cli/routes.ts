@@ -1,14 +1,7 @@
-import { readEnvironment } from "../config/env-file.ts";
-import { readConfigFile } from "../config/file/config-file.ts";
-import { ROUTE_SETTING_NAMES, routesOf } from "../config/routes.ts";
-import { type Environment, readSettings } from "../config/settings.ts";
-import { readSources } from "../config/sources.ts";
 import { isoTime } from "../lib/iso-time.ts";
 import { printable } from "../lib/printable.ts";
 import type { OutputOf } from "../operations/operation.ts";
 import { listed, pause, resume, tryNow } from "../operations/routes.ts";
-import type { Source } from "../webhook/source.ts";
-import type { Route } from "../worker/route.ts";
 import { ifUsable, noSuchRoute } from "./find-source.ts";
 import { commandConfiguration, operate, type Perform, withPerformer } from "./operate.ts";
 import { durationOption, FOR_BOUNDS } from "./option-values.ts";
@@ -121,7 +114,7 @@ export function runRoutesTry(route: string, remote: RemoteOptions): Promise<void
 
 /** Changes a route that is configured, or has jobs. A faulty configuration must not prevent a pause here. */
 function changeRoute(name: string, remote: RemoteOptions, change: (perform: Perform) => Promise<void>): Promise<void> {
-  const routes = () => ifUsable(commandConfiguration.routes) ?? [];
+  const routes = async () => (await ifUsable(commandConfiguration.routes)) ?? [];
   return withPerformer(
     remote,
     async ({ perform }) => {
@@ -131,26 +124,4 @@ function changeRoute(name: string, remote: RemoteOptions, change: (perform: Perf
     },
     { routes },
   );
-}
-
-export function readRoutes(environment: Environment): Route[] {
-  return routesOf(readSettings(environment, ROUTE_SETTING_NAMES), readConfigFile(environment));
-}
-
-/** The routes of a configuration file; of the present one if it is undefined. */
-export function readRoutesOf(config: string | undefined): Route[] {
-  return readRoutes(environmentWith(config));
-}
-
-/** The sources of a configuration file; of the present one if it is undefined. */
-export function readSourcesOf(config: string | undefined): Source[] {
-  return readSources(environmentWith(config));
-}
-
-function environmentWith(config: string | undefined): Environment {
-  const environment = readEnvironment();
-  if (config === undefined) return environment;
-  // With routes in the present file it cannot be set, and without them the other file would be refused.
-  const { FORWARD_URL: _, ...others } = environment;
-  return { ...others, CONFIG_FILE: config };
 }

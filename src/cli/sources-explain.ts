@@ -14,13 +14,13 @@ import { type AddressList, addressesInFile, openAddressCopies, rangesOf } from "
 import { parseRawRequest, type RawRequest, rawRequestOf, type SentTo, sentToOf } from "../webhook/held/raw-request.ts";
 import { createRetirement } from "../webhook/secrets/retirement.ts";
 import type { Source } from "../webhook/source.ts";
+import { readRoutes } from "./configured.ts";
 import { readHeld } from "./events-held-show.ts";
 import { findSource } from "./find-source.ts";
 import { addressOption, parseTime } from "./option-values.ts";
 import { printJson, say } from "./output.ts";
 import { readStdinBytes } from "./prompt.ts";
 import { type RemoteOptions, type RemoteServer, remoteServer } from "./remote.ts";
-import { readRoutes } from "./routes.ts";
 import { readIfAny } from "./stores.ts";
 import { readStrays, sayStrays } from "./strays.ts";
 import { printTable } from "./table.ts";

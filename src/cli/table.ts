@@ -1,7 +1,7 @@
 import { styleText as applyStyle, type styleText } from "node:util";
-import stringWidth from "string-width";
 import type { Status } from "../events/event.ts";
 import { printable } from "../lib/printable.ts";
+import { loadStringWidth } from "./load-string-width.ts";
 import { printData } from "./output.ts";
 
 type Style = Parameters<typeof styleText>[0];
@@ -91,6 +91,11 @@ const givingWay = (columns: readonly Column[]) =>
     .flatMap(({ givesWay }, index) => (givesWay === undefined ? [] : [{ index, givesWay }]))
     .sort((a, b) => a.givesWay - b.givesWay)
     .map(({ index }) => index);
+
+/** How many columns of a terminal a text takes. */
+export function stringWidth(text: string): number {
+  return /^[ -~]*$/.test(text) ? text.length : loadStringWidth()(text);
+}
 
 /** Cuts text to a width, with an ellipsis at the end. */
 export function cut(text: string, width: number): string {

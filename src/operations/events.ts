@@ -153,12 +153,13 @@ export const shown = reading({
     const event = await findEvent(context, query);
     const now = stores.now();
     const unavailable = await stores.events.unavailableRoutes(now);
-    const attemptsOf = (name: string) => routes().find((route) => route.name === name)?.retry.attempts ?? null;
-    const takesNone = isKeptFromRoutes(event, sources());
+    const present = await routes();
+    const attemptsOf = (name: string) => present.find((route) => route.name === name)?.retry.attempts ?? null;
+    const takesNone = isKeptFromRoutes(event, await sources());
     const isShown = event.payload.length <= MAX_SHOWN_BYTES;
     return {
       ...detailJson(event, { unavailable, attemptsOf, now }),
-      routes: event.erased === null ? explainRouting(routes(), event, openStored(event), { takesNone }) : [],
+      routes: event.erased === null ? explainRouting(present, event, openStored(event), { takesNone }) : [],
       ...(isShown ? payloadJson(event.payload) : { payload: null }),
     };
   },

@@ -109,7 +109,7 @@ export const shown = reading({
     const [delivery] = await context.stores.held.read([id]);
     if (!delivery) throw new AppError("not_found");
     const { origin, target, address, receivedAt } = delivery;
-    const source = sourceNamed(context, delivery.source);
+    const source = await sourceNamed(context, delivery.source);
     const arrival = {
       now: receivedAt,
       address: canonicalAddress(address) ?? undefined,
@@ -120,7 +120,8 @@ export const shown = reading({
   },
 });
 
-const sourceNamed = ({ sources }: OperationContext, name: string) => sources().find((source) => source.name === name);
+const sourceNamed = async ({ sources }: OperationContext, name: string) =>
+  (await sources()).find((source) => source.name === name);
 
 const ids = v.pipe(v.array(count), v.minLength(1, "must not be empty"), v.maxLength(500, "has over 500 ids"));
 
@@ -145,7 +146,7 @@ export const reverify = change({
     const total = { matched: 0, admitted: 0, duplicates: 0, refused: [] as { id: number; reason: string }[] };
     for await (const part of readInParts(held, ids)) {
       for (const [name, deliveries] of Map.groupBy(part, ({ source }) => source)) {
-        const source = sourceNamed(context, name);
+        const source = await sourceNamed(context, name);
         if (!source) {
           total.refused.push(...deliveries.map(({ id }) => ({ id, reason: "source_not_configured" })));
           continue;
@@ -199,7 +200,7 @@ export const explain = change({
   output: ExplanationAnswer,
   audited: null,
   async run(context: ServerContext, { source: name, request, at, url }) {
-    const source = sourceNamed(context, name);
+    const source = await sourceNamed(context, name);
     if (!source) throw fieldError("source", "is not configured");
     const raw = parseRawRequest(Buffer.from(request));
     if (typeof raw === "string") throw fieldError("request", raw);

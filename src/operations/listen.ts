@@ -83,10 +83,10 @@ async function whileConnected<T>({ request }: RequestContext, run: (gone: AbortS
   }
 }
 
-function filterOf({ routes }: ServerContext, { source, type, route }: Query): ListenFilter {
+async function filterOf({ routes }: ServerContext, { source, type, route }: Query): Promise<ListenFilter> {
   const arrival = { source, takesType: type === undefined ? undefined : typeList(type) };
   if (route === undefined) return arrival;
-  const chosen = routes().filter(({ name }) => name === route);
+  const chosen = (await routes()).filter(({ name }) => name === route);
   if (chosen.length === 0) throw fieldError("route", "is not configured");
   return { ...arrival, takes: (event) => isTaken(chosen, event, openStored(event)) };
 }
@@ -129,7 +129,7 @@ export function listenEndpoint(guard: AdminGuard, server: ServerContext): Endpoi
     async handler(context) {
       const { events, now } = server.stores;
       const query = readQuery(context.request, ListenQuery);
-      const filter = filterOf(server, query);
+      const filter = await filterOf(server, query);
       const after = query.after ?? (await beginListening(events, query.since ?? null, now()));
       if (query.count !== undefined) {
         const waiting = await countWaiting(events, after, filter, query.count);

@@ -29,10 +29,10 @@ export interface OperationConfiguration {
   /** Of a server. A command says what it does itself. */
   log: Log;
   /** The present configuration. In a command these throw `SettingsError` if it is not usable. */
-  routes(): readonly Route[];
-  shadows(): readonly ShadowRoute[];
-  sources(): readonly Source[];
-  retention(): Retention;
+  routes(): Promise<readonly Route[]>;
+  shadows(): Promise<readonly ShadowRoute[]>;
+  sources(): Promise<readonly Source[]>;
+  retention(): Promise<Retention>;
   /**
    * Begins a change of many. What it returns is called between two pages: it leaves the stores to others for a while,
    * and returns false once the change should be continued by another call.

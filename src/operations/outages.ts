@@ -81,7 +81,7 @@ export const listed = reading({
   input: v.object({ since: v.optional(time) }),
   output: OutagesAnswer,
   async run({ stores, sources: configured, ongoingOutage, catchUps }: ContextWith<"catchUps">, { since = 0 }) {
-    const sources = configured();
+    const sources = await configured();
     const limits = { since, now: stores.now(), ...(ongoingOutage && { ongoing: ongoingOutage() }) };
     const reports = await readOutages(stores, sources, limits);
     const reach = await Promise.all(sources.map((source) => readReach(stores.catchUps, source)));

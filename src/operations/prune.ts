@@ -26,8 +26,8 @@ export const prune = change({
     asked: ({ dryRun }) => (dryRun ? null : {}),
     outcome: ({ events, ids }) => (events + ids === 0 ? null : { events, ids }),
   },
-  run({ stores: { events, now }, retention, pace }, { dryRun: isDryRun = false, cursor }) {
-    const kept = retention();
+  async run({ stores: { events, now }, retention, pace }, { dryRun: isDryRun = false, cursor }) {
+    const kept = await retention();
     const at = now();
     const purge = (from: string | undefined) =>
       events.purge({ retention: kept, now: at, limit: LIMIT, cursor: from, isDryRun });

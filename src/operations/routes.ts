@@ -54,7 +54,7 @@ export async function readRoutes({
   routes,
   isAvailable,
 }: OperationContext): Promise<v.InferOutput<typeof RouteItem>[]> {
-  const configured = new Map(routes().map((route) => [route.name, route]));
+  const configured = new Map((await routes()).map((route) => [route.name, route]));
   const [records, unavailable] = await Promise.all([events.routes(now()), events.unavailableRoutes(now())]);
   const byName = new Map(records.map(({ route, ...record }) => [route, record]));
   return [...new Set([...configured.keys(), ...byName.keys()])].map((name) => {
@@ -94,7 +94,7 @@ export const shown = reading({
   input: v.object({ name: text }),
   output: RouteAnswer,
   async run({ routes }, { name }) {
-    const route = routes().find((one) => one.name === name);
+    const route = (await routes()).find((one) => one.name === name);
     if (!route) throw new AppError("not_found");
     const { retry, sources, types, when, orderBy, whenStuck, timeoutMs, concurrency, ratePerSecond } = route;
     return {

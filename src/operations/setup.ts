@@ -67,8 +67,8 @@ const itemOf = (name: string, provider: Provider) => {
   return { name, title, docs, needs };
 };
 
-function sourceNamed({ sources }: OperationContext, name: string): Source {
-  const found = sources().find((source) => source.name === name);
+async function sourceNamed({ sources }: OperationContext, name: string): Promise<Source> {
+  const found = (await sources()).find((source) => source.name === name);
   if (!found) throw fieldError("source", "is not configured");
   return found;
 }
@@ -106,7 +106,7 @@ export const secret = change({
   output: SecretAnswer,
   audited: { action: "source.secret", asked: ({ source }) => ({ source }), outcome: () => ({}) },
   async run(context, { source: name }) {
-    const [newest] = sourceNamed(context, name).secrets;
+    const [newest] = (await sourceNamed(context, name)).secrets;
     if (!newest) throw fieldError("source", "has no secret");
     const record = (await context.stores.sources.list()).find(({ source }) => source === name);
     if ((record?.received ?? 0) > 0)
@@ -127,7 +127,7 @@ export const sendSample = change({
   output: SentAnswer,
   audited: null,
   async run(context: ServerContext, { source: name }) {
-    const source = sourceNamed(context, name);
+    const source = await sourceNamed(context, name);
     const sender = senderOf(source);
     if (!sender) throw fieldError("source", "has public keys only: a sample can be signed with a secret alone");
     const { url, sentTo } = sampleAddresses(sender, context.addresses.local + source.path, source.publicOrigin);

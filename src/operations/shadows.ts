@@ -40,8 +40,8 @@ const DifferencesAnswer = v.object({
 
 const NAMED = v.object({ name: text });
 
-function requireShadow({ shadows }: OperationContext, name: string): void {
-  if (!shadows().some((shadow) => shadow.name === name)) throw new AppError("not_found");
+async function requireShadow({ shadows }: OperationContext, name: string): Promise<void> {
+  if (!(await shadows()).some((shadow) => shadow.name === name)) throw new AppError("not_found");
 }
 
 export const listed = reading({
@@ -51,7 +51,7 @@ export const listed = reading({
   input: v.object({}),
   output: ShadowsAnswer,
   async run({ stores: { events }, shadows }) {
-    const items = shadows().map(async ({ name, of, ignore, handler }) => ({
+    const items = (await shadows()).map(async ({ name, of, ignore, handler }) => ({
       ...{ name, of, ignore: [...ignore], target: handler.url },
       ...(await events.comparisons(name)),
     }));
@@ -66,7 +66,7 @@ export const differences = reading({
   input: NAMED,
   output: DifferencesAnswer,
   async run(context, { name }) {
-    requireShadow(context, name);
+    await requireShadow(context, name);
     const found = await context.stores.events.differences(name);
     return { items: found.map((difference) => ({ ...difference, at: isoTime(difference.at) })), cursor: null };
   },
@@ -80,7 +80,7 @@ export const reset = change({
   output: v.object({ changed: v.boolean() }),
   audited: { action: "shadow.reset", asked: ({ name }) => ({ route: name }), outcome: ifChanged },
   async run(context, { name }) {
-    requireShadow(context, name);
+    await requireShadow(context, name);
     return { changed: await context.stores.events.resetComparisons(name) };
   },
 });

@@ -67,7 +67,7 @@ export const listed = reading({
   input: v.object({}),
   output: SourcesAnswer,
   async run({ stores, sources, addresses }: ListContext) {
-    const items = sourceItems(sources(), await stores.sources.list(), stores.now());
+    const items = sourceItems(await sources(), await stores.sources.list(), stores.now());
     // A command does not know where the server is reached.
     const base = addresses?.public ?? "";
     return { items: items.map((source) => ({ ...source, url: base + source.path })), cursor: null };

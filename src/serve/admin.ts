@@ -46,15 +46,15 @@ export function openAdmin(
     audit: createAudit(wiring),
     context: {
       stores,
-      routes: () => routesOf(settings, config.current),
-      shadows: () => shadowsOf(settings, config.current),
-      sources: () => sourcesOf(settings, config.current),
+      routes: async () => routesOf(settings, config.current),
+      shadows: async () => shadowsOf(settings, config.current),
+      sources: async () => sourcesOf(settings, config.current),
       testNotifiers() {
         const links = { url: addresses.public, page: pageUrlOf(settings, addresses.public) };
         return testNotifiers(openNotify(wiring, links), config.current?.alerts.notifiers ?? [], now());
       },
       isAvailable,
-      retention: () => config.current?.retention ?? DEFAULT_RETENTION,
+      retention: async () => config.current?.retention ?? DEFAULT_RETENTION,
       pace() {
         const endsAt = performance.now() + BUDGET_MS;
         return async () => {

@@ -79,6 +79,16 @@ const USES: Record<string, () => Promise<void>> = {
     assert.equal(target.received[0]?.body.toString(), "EVT_1");
   },
 
+  async "cli/load-string-width.ts"() {
+    const dir = workingDir();
+    await using server = await startServer({ program, dir });
+    await deliver(server, event("evt_1", { type: "a" }));
+    await deliver(server, event("evt_2", { type: "注文" }));
+    const { stdout } = await runBinary(["events", "list", "--utc"], { dir, env: server.env });
+    // Each of these letters takes two columns.
+    assert.match(stdout, / 注文 {2}evt_2\n.* a {5}evt_1\n/);
+  },
+
   // These two are imported by all files of their folder, which are loaded together.
   async "postgres/"() {
     const port = await freePort();

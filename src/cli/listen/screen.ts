@@ -1,7 +1,6 @@
-import stringWidth from "string-width";
 import type { HeardEvent } from "../../events/listening.ts";
 import { printable } from "../../lib/printable.ts";
-import { cut, styled } from "../table.ts";
+import { cut, stringWidth, styled } from "../table.ts";
 import type { View } from "./forward.ts";
 import { isSuccess, outcomeOf } from "./lines.ts";
 import type { TargetAnswer } from "./target.ts";
