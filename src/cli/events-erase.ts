@@ -114,7 +114,7 @@ function filterOf(ids: readonly string[], options: Options): EraseFilter | null 
   if (given.length === 0)
     throw new OperatorError({ found: "No events are given", remedy: "give event ids, or a filter such as --search" });
   if (options.search === "")
-    throw new OperatorError({ found: "--search is empty", remedy: "give a part of the payloads" });
+    throw new OperatorError({ found: "--search is empty", remedy: "give a text that they have" });
   const { search, status } = options;
   return {
     ...eventConditions(options, Date.now()),

@@ -165,7 +165,7 @@ function toFilter(options: ListOptions, now: number): Filter {
     throw new OperatorError({ found: "--cursor is not usable", remedy: "give a cursor that an earlier list printed" });
   if (options.follow && (until !== undefined || cursor !== undefined || search !== undefined))
     throw new OperatorError("--follow cannot be used with --until, --search or --cursor");
-  if (search === "") throw new OperatorError({ found: "--search is empty", remedy: "give a part of a payload" });
+  if (search === "") throw new OperatorError({ found: "--search is empty", remedy: "give a text that they have" });
   return {
     ...(status === undefined ? {} : { status }),
     ...(route === undefined ? {} : { route }),

@@ -41,7 +41,7 @@ export const EXAMPLES: Record<string, readonly (readonly [commandLine: string, w
     ],
     ["authserve events list --route billing --status failed", "List events that the route billing could not process"],
     ["authserve events list --follow", "Print new events as they arrive"],
-    ["authserve events list --search cus_123", "Find events by a part of their payload"],
+    ["authserve events list --search cus_123", "Find events by a part of their id, type, payload, headers or answers"],
     ["authserve events list --json | jq -r '.[].eventId'", "Print ids for a program"],
   ],
   "events show": [

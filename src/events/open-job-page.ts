@@ -2,6 +2,7 @@ import type { JobStatus } from "./event.ts";
 import { MAX_COMPARED_JOBS } from "./limits.ts";
 import { matchesError } from "./matches-error.ts";
 import type { JobFilter, OpenJob } from "./store.ts";
+import { typeFilter } from "./type-list.ts";
 
 /** The events of a page: after one, up to one. */
 interface Range {
@@ -68,7 +69,8 @@ function matches<Row extends { route: string; lastError: string | null }>(
   if (!comparesOrigins(filter)) return true;
   const origin = originOf(row);
   if (!origin) return false;
-  if ((source ?? origin.source) !== origin.source || (type ?? origin.type) !== origin.type) return false;
+  if ((source ?? origin.source) !== origin.source || (type !== undefined && !typeFilter(type)(origin.type)))
+    return false;
   return origin.receivedAt >= (since ?? origin.receivedAt) && (until === undefined || origin.receivedAt < until);
 }
 

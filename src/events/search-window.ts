@@ -1,14 +1,17 @@
 import type { EventFilter, EventPage } from "./store.ts";
+import { isTypeList } from "./type-list.ts";
 
-/** Events whose payloads are searched at once. On SQLite a longer read would let the write-ahead log grow. */
+/** Events whose contents are searched at once. On SQLite a longer read would let the write-ahead log grow. */
 export const WINDOW = 1000;
 
 /** Events whose jobs are searched at once for those of a route, or with an error: no index leads to these. */
 export const JOBS_WINDOW = 20_000;
 
 /** Whether a list is searched window by window, because no index leads to what it lists. */
-export const isSearched = ({ search, route, error }: { [Name in "search" | "route" | "error"]?: string | undefined }) =>
-  search !== undefined || route !== undefined || error !== undefined;
+export const isSearched = ({ search, route, error, type = "" }: SearchedMembers) =>
+  search !== undefined || route !== undefined || error !== undefined || isTypeList(type);
+
+type SearchedMembers = { [Name in "search" | "route" | "error" | "type"]?: string | undefined };
 
 const MAX_MS = 500;
 
@@ -32,11 +35,22 @@ interface Searched {
   page: EventPage;
 }
 
-/** Searches events, newest first, for a limited time. Yields one window after another, and takes what it has. */
-export function* searchWindows(filter: EventFilter, listed: Listed): Generator<Window, EventPage, Searched> {
+/** The first page of a search has the events with exactly this id, which an index finds. Null for other lists. */
+export const namedBySearch = ({ search, ...filter }: EventFilter): EventFilter | null =>
+  search === undefined || filter.before !== undefined ? null : { ...filter, eventId: search };
+
+/**
+ * Searches events, newest first, for a limited time. Yields one window after another, and takes what it has. `named`
+ * come before them.
+ */
+export function* searchWindows(
+  filter: EventFilter,
+  listed: Listed,
+  named: EventPage["items"] = [],
+): Generator<Window, EventPage, Searched> {
   const deadline = performance.now() + MAX_MS;
   const oldest = Math.max(listed.oldest, Number(filter.after ?? 0) + 1);
-  const items: EventPage["items"] = [];
+  const items = [...named];
   let before = Math.min(listed.newest + 1, Number(filter.before ?? Infinity));
   while (before > oldest && items.length < filter.limit && performance.now() < deadline) {
     const window = { ...filter, before: String(before), limit: filter.limit - items.length };

@@ -216,8 +216,10 @@ export interface EventDetail extends EventSummary {
 /** Selects events that match every given member, at most `limit`. */
 export interface EventFilter {
   status?: Status;
+  /** With a `*` a list of types: see `typeList`. */
   type?: string;
   source?: string;
+  eventId?: string;
   /** The event has a job of this route. `status` and `error` are then of that job, and so is the summary. */
   route?: string;
   /** Unix milliseconds: received at or after. */
@@ -227,8 +229,9 @@ export interface EventFilter {
   /** A part of the last error of one of the jobs. Case is ignored. */
   error?: string;
   /**
-   * A part of the payload, byte by byte. One call searches for a limited time, also for a `route`: `older` is then set
-   * though the page is not full.
+   * A part of the id, the type, the payload, the headers or an answer of a target, byte by byte. Events with exactly
+   * this id come first, whatever their time. One call searches for a limited time, also for a `route` and a type with
+   * `*`: `older` is then set though the page is not full.
    */
   search?: string;
   /** Cursors of an earlier page: `before` is its `older`, `after` is its `newer`. */

@@ -1,3 +1,6 @@
+/** Whether a filter's type is a list for {@link typeList}, and not the name of one type. */
+export const isTypeList = (type: string) => type.includes("*");
+
 /**
  * Reads a list of types such as `invoice.*,!invoice.draft`, in which `*` is any text and `!` leaves out. The work for a
  * type grows with its length only, whatever the list is: a stranger may have written it.
@@ -9,6 +12,10 @@ export function typeList(list: string): (type: string) => boolean {
   return (type) =>
     (wanted.length === 0 || wanted.some((matches) => matches(type))) && !unwanted.some((matches) => matches(type));
 }
+
+/** Whether the type of a filter takes a type. */
+export const typeFilter = (type: string): ((type: string) => boolean) =>
+  isTypeList(type) ? typeList(type) : (one) => one === type;
 
 function pattern(glob: string): (type: string) => boolean {
   const [start = "", ...others] = glob.split("*");

@@ -34,7 +34,7 @@ export const listed = reading({
   path: "events",
   scope: "events:read",
   summary:
-    "Lists events, newest first. The query may have `status`, `type`, `source`, `since`, `until` (ISO 8601), `search` (a part of the payload), `error`, `route`, `limit` (50 by default, at most 500) and `cursor`. A list with `search` or `route` is limited in time: go on while `cursor` is not null.",
+    "Lists events, newest first. The query may have `status`, `type` (with `*` a list such as `invoice.*,!invoice.draft`), `source`, `since`, `until` (ISO 8601), `search` (a part of the id, type, payload, headers or an answer; those with exactly this id come first), `error`, `route`, `limit` (50 by default, at most 500) and `cursor`. A list with `search`, `route` or such a list of types is limited in time: go on while `cursor` is not null.",
   input: v.object({
     status: v.optional(v.picklist(STATUSES, `must be one of ${STATUSES.join(", ")}`)),
     ...CONDITIONS,

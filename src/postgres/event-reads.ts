@@ -1,11 +1,12 @@
 import type { EventRow, ListedJobRow } from "../events/detail.ts";
 import { matchesError } from "../events/matches-error.ts";
-import { isSearched, JOBS_WINDOW, type Listed, searchWindows, WINDOW } from "../events/search-window.ts";
+import { isSearched, JOBS_WINDOW, type Listed, namedBySearch, searchWindows, WINDOW } from "../events/search-window.ts";
 import type { EventFilter, EventPage, EventStore } from "../events/store.ts";
 import { type ListedEvent, listPage } from "../events/summary.ts";
+import { isTypeList, typeList } from "../events/type-list.ts";
 import { orNull, type PayloadCodec, ROW, type RowContent, SEALED } from "../storage/payload-codec.ts";
 import type { Postgres, Queries } from "./connection.ts";
-import { LISTED, listStatements } from "./lists-sql.ts";
+import { LISTED, listStatements, PLAINLY_HAS } from "./lists-sql.ts";
 import { SETTINGS } from "./queries.ts";
 import { integers } from "./values.ts";
 
@@ -48,15 +49,17 @@ const COMPARED = 1000;
 
 /** Lists the events from the oldest one on. */
 async function listIn(queries: Queries, codec: PayloadCodec, filter: EventFilter, oldest = 0): Promise<EventPage> {
-  const { error, search, route, limit } = filter;
-  const size = error === undefined && search === undefined ? limit : COMPARED;
+  const { error, search, route, limit, type = "" } = filter;
+  const takes = isTypeList(type) ? typeList(type) : () => true;
+  const size = error === undefined && search === undefined && !isTypeList(type) ? limit : COMPARED;
   let next = { ...filter, after: String(Math.max(oldest - 1, Number(filter.after ?? 0))), limit: size };
   const found: ListedEvent[] = [];
   for (;;) {
     const rows = await readRows(queries, next);
-    const isListed = ({ jobs }: ListedEvent) =>
-      error === undefined ||
-      jobs?.some((job) => (route === undefined || job.route === route) && matchesError(job.lastError, error));
+    const isListed = ({ jobs, type }: ListedEvent) =>
+      takes(type) &&
+      (error === undefined ||
+        jobs?.some((job) => (route === undefined || job.route === route) && matchesError(job.lastError, error)));
     const listed = rows.filter(isListed);
     found.push(...(search === undefined ? listed : await thoseWith(queries, codec, listed, search)));
     if (rows.length < size || found.length >= limit) return listPage(found.slice(0, limit), filter);
@@ -64,27 +67,48 @@ async function listIn(queries: Queries, codec: PayloadCodec, filter: EventFilter
   }
 }
 
-/** The encrypted payloads among those of events: events. */
-const SEALED_PAYLOADS = `
+/** The encrypted contents among those of events: events. */
+const SEALED_CONTENTS = `
 SELECT event, headers AS text, payload AS bytes FROM authserve.contents
 WHERE event = ANY($1::bigint[]) AND headers LIKE '${SEALED}'`;
 
-/** The events whose payloads have a text. Those that are not encrypted have it. One whose key is missing has none. */
+/** The encrypted answers of targets among those of events: events. */
+const SEALED_ANSWERS = `
+SELECT event, route, attempt, response FROM authserve.attempts
+WHERE event = ANY($1::bigint[]) AND response LIKE '${SEALED}'`;
+
+/** The events among some with a text in what is not encrypted: events, the text, its bytes. */
+const WITH_TEXT = `SELECT id FROM authserve.events WHERE id = ANY($1::bigint[]) AND ${PLAINLY_HAS("events.id", "$2", "$3")}`;
+
+/**
+ * The events that have a text. Without anything encrypted they have it. What is encrypted with a missing key has none.
+ */
 async function thoseWith(
   queries: Queries,
   codec: PayloadCodec,
   events: readonly ListedEvent[],
   search: string,
 ): Promise<ListedEvent[]> {
+  if (events.length === 0) return [];
   const ids = integers(events.map(({ id }) => id));
-  const rows = events.length === 0 ? [] : await queries.rows<RowContent & { event: number }>(SEALED_PAYLOADS, [ids]);
-  const sealed = new Map(rows.map((row) => [row.event, row]));
-  return events.filter(({ id, source, eventId }) => {
-    const row = sealed.get(id);
-    if (!row) return true;
+  const [contents, answers] = await Promise.all([
+    queries.rows<RowContent & { event: number }>(SEALED_CONTENTS, [ids]),
+    queries.rows<{ event: number; route: string; attempt: number; response: string }>(SEALED_ANSWERS, [ids]),
+  ]);
+  if (contents.length + answers.length === 0) return [...events];
+  const found = new Set(
+    (await queries.rows<{ id: number }>(WITH_TEXT, [ids, search, Buffer.from(search)])).map(({ id }) => id),
+  );
+  const named = new Map(events.map((event) => [event.id, event]));
+  for (const { event, ...row } of contents) {
+    const { source, eventId } = named.get(event) as ListedEvent;
     const content = orNull(() => codec.open(ROW.contents(source, eventId), row));
-    return content !== null && Buffer.from(content.bytes).includes(search);
-  });
+    if (content?.text.includes(search) || (content && Buffer.from(content.bytes).includes(search))) found.add(event);
+  }
+  for (const { event, route, attempt, response } of answers) {
+    if (orNull(() => codec.openText(ROW.response(event, route, attempt), response))?.includes(search)) found.add(event);
+  }
+  return events.filter(({ id }) => found.has(id));
 }
 
 async function readRows(queries: Queries, filter: EventFilter): Promise<ListedEvent[]> {
@@ -151,7 +175,9 @@ async function searchEvents(
   filter: EventFilter,
   list: (filter: EventFilter) => Promise<EventPage>,
 ): Promise<EventPage> {
-  const windows = searchWindows(filter, await readListed(queries, filter));
+  const named = namedBySearch(filter);
+  const first = named === null ? [] : (await list(named)).items;
+  const windows = searchWindows(filter, await readListed(queries, filter), first);
   let step = windows.next();
   while (!step.done) {
     const { before, oldest, filterFrom } = step.value;

@@ -1,4 +1,5 @@
 import type { EventFilter } from "../events/store.ts";
+import { isTypeList } from "../events/type-list.ts";
 import { SEALED } from "../storage/payload-codec.ts";
 
 /** The columns of an event in a list. */
@@ -36,14 +37,15 @@ const BY_COLUMN: Index = { tables: "authserve.events", event: "events.id" };
  * LISTED} finds: a time alone does not limit what is read.
  */
 export function listStatements(filter: EventFilter): Statement[] {
-  const { status, type, source, route, until, error } = filter;
+  const { status, source, eventId, route, until, error } = filter;
+  const type = typeOf(filter);
   if (status === "failed" || status === "discarded") return [listStatement(filter, OPEN_JOBS)];
   if (status === "queued") {
     // An event before fan-out has no error, and is of no route.
     const places = error === undefined && route === undefined ? [OPEN_JOBS, PENDING] : [OPEN_JOBS];
     return places.map((index) => listStatement(filter, index));
   }
-  const isByColumn = [type, source, until].some((given) => given !== undefined);
+  const isByColumn = [type, source, eventId, until].some((given) => given !== undefined);
   const inOrder = route !== undefined ? JOBS : status === "unrouted" ? UNTAKEN : ALL;
   return [listStatement(filter, isByColumn ? BY_COLUMN : inOrder)];
 }
@@ -65,18 +67,20 @@ const HAS_JOB = (event: string, condition: string) =>
   `(SELECT count(*) FROM authserve.jobs AS job WHERE job.event = ${event} AND ${condition}) > 0`;
 
 function conditionsOf(filter: EventFilter, index: Index, value: (given: unknown) => string): string[] {
-  const { type, source, route, since, until, error, search, before, after } = filter;
+  const { source, eventId, route, since, until, error, search, before, after } = filter;
+  const type = typeOf(filter);
   const { event } = index;
   const conditions = statusConditions(filter, index, value);
   if (type !== undefined) conditions.push(`events.type = ${value(type)}`);
   if (source !== undefined) conditions.push(`events.source = ${value(source)}`);
+  if (eventId !== undefined) conditions.push(`events.event_id = ${value(eventId)}`);
   if (until !== undefined) conditions.push(`events.received_at < ${value(until)}`);
   if (since !== undefined) conditions.push(`events.received_at >= ${value(since)}`);
   if (before !== undefined) conditions.push(`${event} < ${value(before)}::bigint`);
   if (after !== undefined) conditions.push(`${event} > ${value(after)}::bigint`);
   if (error !== undefined) conditions.push(HAS_JOB(event, "job.last_error IS NOT NULL"));
   if (route !== undefined) conditions.push(...routeConditions(filter, index, value));
-  if (search !== undefined) conditions.push(PAYLOAD_HAS(event, value(Buffer.from(search))));
+  if (search !== undefined) conditions.push(MAY_HAVE(event, value(search), value(Buffer.from(search))));
   return conditions;
 }
 
@@ -106,9 +110,28 @@ function statusConditions({ status, route }: EventFilter, index: Index, value: (
   return conditions;
 }
 
-/** Whether a payload has a text, or may have it because it is encrypted. */
-const PAYLOAD_HAS = (event: string, bytes: string) =>
-  `(SELECT searched.headers LIKE '${SEALED}' OR position(${bytes}::bytea IN searched.payload) > 0 FROM authserve.contents AS searched WHERE searched.event = ${event})`;
+/** Lists of types are compared by the caller, and so are encrypted contents and answers. */
+const typeOf = ({ type }: EventFilter) => (type === undefined || isTypeList(type) ? undefined : type);
+
+/**
+ * Whether an event has a text, or may have it because a part of it is encrypted. Those with exactly this id are listed
+ * by their index.
+ */
+const MAY_HAVE = (
+  event: string,
+  text: string,
+  bytes: string,
+) => `events.event_id <> ${text} AND (${PLAINLY_HAS(event, text, bytes)}
+  OR (SELECT headers LIKE '${SEALED}' FROM authserve.contents AS searched WHERE searched.event = ${event})
+  OR (SELECT count(*) FROM authserve.attempts AS made WHERE made.event = ${event} AND made.response LIKE '${SEALED}') > 0)`;
+
+/** Whether what is not encrypted of an event has a text. */
+export const PLAINLY_HAS = (event: string, text: string, bytes: string): string => `(
+  strpos(events.event_id, ${text}) > 0 OR strpos(events.type, ${text}) > 0
+  OR (SELECT headers NOT LIKE '${SEALED}' AND (strpos(headers, ${text}) > 0 OR position(${bytes}::bytea IN payload) > 0)
+    FROM authserve.contents AS searched WHERE searched.event = ${event})
+  OR (SELECT count(*) FROM authserve.attempts AS made
+    WHERE made.event = ${event} AND made.response NOT LIKE '${SEALED}' AND strpos(made.response, ${text}) > 0) > 0)`;
 
 /**
  * The oldest event that can be listed since a time, or at all when it is null, and the newest one: since. Fan-out adds

@@ -1,8 +1,9 @@
 import type { EventRow, ListedJobRow } from "../events/detail.ts";
 import { matchesError } from "../events/matches-error.ts";
-import { isSearched, JOBS_WINDOW, searchWindows, WINDOW } from "../events/search-window.ts";
+import { isSearched, JOBS_WINDOW, namedBySearch, searchWindows, WINDOW } from "../events/search-window.ts";
 import type { Backlog, EventFilter, EventPage, EventStore } from "../events/store.ts";
 import { listPage } from "../events/summary.ts";
+import { typeList } from "../events/type-list.ts";
 import { orNull, type PayloadCodec, PLAIN_CODEC, ROW } from "../storage/payload-codec.ts";
 import type { SyncPort } from "./async-store.ts";
 import type { Database } from "./database.ts";
@@ -19,6 +20,8 @@ type EventReads = SyncPort<Pick<EventStore, "list" | "backlog">>;
 /** Prepares the reads of a database. */
 export function eventReads(database: Database, codec: PayloadCodec = PLAIN_CODEC): EventReads {
   database.function("opened_has", { deterministic: true }, openedHas(codec));
+  database.function("opened_answer_has", { deterministic: true }, openedAnswerHas(codec));
+  database.function("takes_type", { deterministic: true }, createTypeFilter());
   database.function("matches_error", { deterministic: true }, (error: string | null, part: string) =>
     Number(matchesError(error, part)),
   );
@@ -67,7 +70,8 @@ function windowSearch(database: Database, list: (filter: EventFilter) => EventPa
     const oldest = oldestListed.get({ since: filter.since ?? null }) as number;
     const newest = (filter.route === undefined ? newestEvent : routedTo).get() as number;
     const size = filter.search === undefined ? JOBS_WINDOW : WINDOW;
-    const windows = searchWindows(filter, { oldest, newest });
+    const named = namedBySearch(filter);
+    const windows = searchWindows(filter, { oldest, newest }, named === null ? [] : list(named).items);
     let step = windows.next();
     while (!step.done) {
       const from = Math.max(step.value.oldest, step.value.before - size);
@@ -81,7 +85,21 @@ function windowSearch(database: Database, list: (filter: EventFilter) => EventPa
 const openedHas =
   (codec: PayloadCodec) => (source: string, eventId: string, text: string, bytes: Uint8Array, search: string) => {
     const content = orNull(() => codec.open(ROW.contents(source, eventId), { text, bytes }));
-    return content === null
-      ? 0
-      : Number(Buffer.from(content.bytes.buffer, content.bytes.byteOffset, content.bytes.length).includes(search));
+    return content === null ? 0 : Number(content.text.includes(search) || bufferOf(content.bytes).includes(search));
   };
+
+const bufferOf = ({ buffer, byteOffset, length }: Uint8Array) => Buffer.from(buffer, byteOffset, length);
+
+/** Whether an encrypted answer of a target has a text. */
+const openedAnswerHas =
+  (codec: PayloadCodec) => (event: number, route: string, attempt: number, text: string, search: string) =>
+    Number(orNull(() => codec.openText(ROW.response(event, route, attempt), text))?.includes(search) ?? false);
+
+/** Creates a function that tells whether a list of types takes one. A list asks for one after another. */
+function createTypeFilter() {
+  let last = { list: "", takes: typeList("") };
+  return (type: string, list: string) => {
+    if (list !== last.list) last = { list, takes: typeList(list) };
+    return Number(last.takes(type));
+  };
+}

@@ -1,4 +1,5 @@
 import type { EventFilter } from "../events/store.ts";
+import { isTypeList } from "../events/type-list.ts";
 import { SEALED } from "../storage/payload-codec.ts";
 import { EVENT } from "./events-sql.ts";
 
@@ -13,33 +14,50 @@ export function listPendingStatement(filter: EventFilter): string {
 
 const HAS = (condition: string) => `EXISTS (SELECT 1 FROM jobs AS job WHERE job.event = events.id AND ${condition})`;
 
+/** What a list reads in order: its tables, the column with the numbers of the events, and the rows of the tables. */
+interface Place {
+  from: string;
+  event: string;
+  chosen: string | null;
+}
+
+const isOpen = ({ status }: EventFilter) => status === "queued" || status === "failed" || status === "discarded";
+
+/** The index of the rarest filter. */
+function placeOf(filter: EventFilter): Place {
+  const { status, source, route, eventId } = filter;
+  const type = filter.type !== undefined && isTypeList(filter.type) ? undefined : filter.type;
+  const ofTable = (table: string, chosen: string): Place => ({
+    from: `${table} CROSS JOIN events ON events.id = ${table}.event`,
+    event: `${table}.event`,
+    chosen,
+  });
+  if (eventId !== undefined) {
+    const from = "events INDEXED BY events_identity CROSS JOIN contents ON contents.event = events.id";
+    return { from, event: "events.id", chosen: null };
+  }
+  if (isOpen(filter)) {
+    const ofRoute = route === undefined ? "" : " AND jobs.route = @route";
+    return ofTable("jobs", `jobs.status = @status AND jobs.status <> 'processed'${ofRoute}`);
+  }
+  if (status === "unrouted" && type === undefined && source === undefined) return ofTable("untaken", "true");
+  if (type !== undefined) return ofTable("events_by_type", "events_by_type.type = @type");
+  if (source !== undefined) return ofTable("events_by_source", "events_by_source.source = @source");
+  if (route !== undefined) return ofTable("jobs", "jobs.route = @route");
+  // Identities without contents are not listed. There may be many of them.
+  return { ...ofTable("contents", ""), chosen: null };
+}
+
 /** Lists events with jobs, newest first. Reads the index of the rarest filter and applies the others to its rows. */
 export function listRoutedStatement(filter: EventFilter): string {
-  const { status, type, source, route, error } = filter;
-  const isOpen = status === "queued" || status === "failed" || status === "discarded";
-  // Identities without contents are not listed. There may be many of them.
-  let [from, event] = ["contents CROSS JOIN events ON events.id = contents.event", "contents.event"];
-  let chosen: string | null = null;
-  if (isOpen) {
-    [from, event] = ["jobs CROSS JOIN events ON events.id = jobs.event", "jobs.event"];
-    chosen = "jobs.status = @status AND jobs.status <> 'processed'";
-    if (route !== undefined) chosen += " AND jobs.route = @route";
-  } else if (status === "unrouted" && type === undefined && source === undefined) {
-    [from, event] = ["untaken CROSS JOIN events ON events.id = untaken.event", "untaken.event"];
-    chosen = "true";
-  } else if (type !== undefined || source !== undefined) {
-    const index = type === undefined ? "events_by_source" : "events_by_type";
-    [from, event] = [`${index} AS listed CROSS JOIN events ON events.id = listed.event`, "listed.event"];
-    chosen = type === undefined ? "listed.source = @source" : "listed.type = @type";
-  } else if (route !== undefined) {
-    [from, event] = ["jobs CROSS JOIN events ON events.id = jobs.event", "jobs.event"];
-    chosen = "jobs.route = @route";
-  }
+  const { route, error, eventId } = filter;
+  const { from, event, chosen } = placeOf(filter);
   const bounds = { lower: [FIRST_SINCE], upper: chosen === null ? ["(SELECT routed_to FROM tally)"] : [] };
   const conditions = [...(chosen === null ? [] : [chosen]), ...conditionsOf(filter, event, bounds)];
   conditions.push(...(route === undefined ? statusConditions(filter) : [ofRoute(filter)]));
+  if (eventId !== undefined && isOpen(filter)) conditions.push(HAS("job.status = @status"));
   if (error !== undefined && route === undefined) conditions.push(HAS("matches_error(job.last_error, @error)"));
-  const group = isOpen ? "GROUP BY jobs.event " : "";
+  const group = from.startsWith("jobs") && isOpen(filter) ? "GROUP BY jobs.event " : "";
   return `SELECT ${EVENT} FROM ${from} WHERE ${conditions.join(" AND ")} ${group}ORDER BY ${event} DESC LIMIT @limit`;
 }
 
@@ -66,10 +84,21 @@ function ofRoute({ status, error }: EventFilter): string {
 }
 
 /** Both are BLOBs: `instr` of a BLOB and a text is slow, and stops at a zero byte. */
-const PAYLOAD_HAS = `
+const CONTENT_HAS = `
   CASE WHEN searched.headers LIKE '${SEALED}'
     THEN opened_has(events.source, events.event_id, searched.headers, searched.payload, @search)
-    ELSE instr(searched.payload, CAST(@search AS BLOB)) > 0 END`;
+    ELSE instr(searched.payload, CAST(@search AS BLOB)) > 0 OR instr(searched.headers, @search) > 0 END`;
+
+const ANSWER_HAS = `
+  CASE WHEN made.response LIKE '${SEALED}'
+    THEN opened_answer_has(made.event, made.route, made.attempt, made.response, @search)
+    ELSE instr(made.response, @search) > 0 END`;
+
+/** Events with exactly the searched id are listed by their index. */
+const SEARCHED = (event: string) => `events.event_id <> @search AND (
+  instr(events.event_id, @search) > 0 OR instr(events.type, @search) > 0
+  OR (SELECT ${CONTENT_HAS} FROM contents AS searched WHERE searched.event = ${event})
+  OR EXISTS (SELECT 1 FROM attempts AS made WHERE made.event = ${event} AND made.response IS NOT NULL AND ${ANSWER_HAS}))`;
 
 /** The first event that fan-out has noted since a time. */
 const FIRST_SINCE = "(SELECT min(first_event) FROM events_by_minute WHERE minute >= CAST(@since / 60000 AS INTEGER))";
@@ -79,15 +108,14 @@ const FIRST_SINCE = "(SELECT min(first_event) FROM events_by_minute WHERE minute
  * SQLite seeks one upper and one lower bound only: with two it could read all events above the cursor.
  */
 function conditionsOf(filter: EventFilter, event: string, bounds: { lower: string[]; upper: string[] }): string[] {
-  const { type, source, since, until, search, before, after } = filter;
+  const { type, source, eventId, since, until, search, before, after } = filter;
   const conditions: string[] = [];
-  if (type !== undefined) conditions.push("events.type = @type");
+  if (type !== undefined) conditions.push(isTypeList(type) ? "takes_type(events.type, @type)" : "events.type = @type");
+  if (eventId !== undefined) conditions.push("events.event_id = @eventId");
   if (source !== undefined) conditions.push("events.source = @source");
   if (since !== undefined) conditions.push("events.received_at >= @since");
   if (until !== undefined) conditions.push("events.received_at < @until");
-  if (search !== undefined) {
-    conditions.push(`(SELECT ${PAYLOAD_HAS} FROM contents AS searched WHERE searched.event = ${event})`);
-  }
+  if (search !== undefined) conditions.push(SEARCHED(event));
   const upper = [...(before === undefined ? [] : ["CAST(@before AS INTEGER) - 1"]), ...bounds.upper];
   const lower = [
     ...(after === undefined ? [] : ["CAST(@after AS INTEGER) + 1"]),

@@ -284,6 +284,56 @@ export function listContract(adapter: string, open: OpenEventStore): void {
       }
     });
 
+    test("find events by a part of the id, the type, the headers and an answer, and those of exactly an id first", async (t) => {
+      const store = await open(t);
+      const ids = ["evt_wanted", "b", "c", "d", "e", "wanted", "g"];
+      await store.append(
+        ids.map((eventId) =>
+          newEvent({
+            eventId,
+            type: eventId === "c" ? "it.wanted" : eventId === "d" ? "it.other" : "push",
+            headers: eventId === "e" ? '{"x-trace":"wanted"}' : "{}",
+          }),
+        ),
+      );
+      const found = async (filter: Omit<EventFilter, "limit">, limit = 10) =>
+        (await store.list({ ...filter, limit })).items.map(({ eventId }) => eventId).join(" ");
+      assert.equal(await found({ search: "wanted" }), "wanted e c evt_wanted");
+      await fanOut(store);
+      assert.equal(await found({ search: "wanted" }), "wanted e c evt_wanted");
+      for (const job of (await claim(store, { now: NOW + 1 })).claimed) {
+        const ended = { next: { to: "processed" as const }, startedAt: NOW, finishedAt: NOW + 1, error: null };
+        const answer = job.eventId === "b" ? { response: "no such customer wanted", responseStatus: 200 } : {};
+        await store.settle([{ ...claimOf(job), ...ended, ...answer }]);
+      }
+      assert.equal(await found({ search: "wanted" }), "wanted e c b evt_wanted");
+      assert.equal(await found({ search: "wanted", status: "processed", type: "push" }), "wanted e b evt_wanted");
+      assert.equal(await found({ search: "wanted", status: "failed" }), "");
+      assert.equal(await found({ search: "wanted" }, 1), "wanted");
+      const first = await store.list({ search: "wanted", limit: 2 });
+      const rest = await store.list({ search: "wanted", limit: 9, before: String(first.older) });
+      assert.deepEqual(
+        [first, rest].map(({ items }) => items.map(({ eventId }) => eventId).join(" ")),
+        ["wanted e", "c b evt_wanted"],
+      );
+    });
+
+    test("find events by a list of types", async (t) => {
+      const store = await open(t);
+      const types = ["a.x", "a.y", "b.x", "a.draft"];
+      await store.append(types.map((type, at) => newEvent({ eventId: String(at), type })));
+      const found = async (filter: Omit<EventFilter, "limit">) =>
+        (await store.list({ ...filter, limit: 10 })).items.map(({ type }) => type).join(" ");
+      for (const prepare of [async () => {}, () => fanOut(store)]) {
+        await prepare();
+        assert.equal(await found({ type: "a.*" }), "a.draft a.y a.x");
+        assert.equal(await found({ type: "a.*,!*.draft" }), "a.y a.x");
+        assert.equal(await found({ type: "*.x", status: "queued", source: "default" }), "b.x a.x");
+        assert.equal(await found({ type: "A.*" }), "");
+      }
+      assert.deepEqual(await store.count({ status: "queued", type: "*.x" }, { limit: 10 }), { count: 2, next: null });
+    });
+
     test("of a search come in pages, over more events than one step looks at", async (t) => {
       const store = await open(t);
       const count = 2500;

@@ -48,7 +48,7 @@ export function FilterForm({ rows }: { rows: readonly EventItem[] }): VNode {
       )}
       {select("source", t.events.source, named("source", sources.data.value?.items))}
       {select("route", t.routes.route, named("route", status.data.value?.routes))}
-      {field("type", t.events.type, { type: "text", list: "types" })}
+      {field("type", t.events.type, { type: "text", list: "types", placeholder: t.events.typeHint })}
       {field("error", t.events.error, { type: "text", list: "errors" })}
       {suggestions("types", ({ type }) => type, rows)}
       {suggestions("errors", ({ lastError }) => lastError, rows)}
