@@ -67,8 +67,6 @@ const ELSEWHERE: readonly (readonly [page: string, beginning: RegExp, why: strin
   ["docs/apps.md", /^\[/, "settings of Grafana and Gitea, which are not here"],
   ["docs/catch-up.md", /^2026/, "output"],
   ["docs/cluster.md", /^(cp -r|docker)/, "needs Docker: test/backends/deploy/cluster runs the same files without it"],
-  ["docs/configure.md", /^error:/, "output"],
-  ["docs/configure.md", /^\[Service\]/, "needs systemd"],
   [
     "docs/containers.md",
     /^docker|^podman|^skopeo|^printf/,
@@ -88,7 +86,6 @@ const ELSEWHERE: readonly (readonly [page: string, beginning: RegExp, why: strin
   ["docs/getting-started.md", /^(\{|RECEIVED)/, "output"],
   ["docs/getting-started.md", /^import/, "an app, of which test/first-use has a stand-in"],
   ["docs/http-api.md", /^\{/, "output"],
-  ["docs/install.md", /^(minisign|apt-get|dnf|sh install|systemctl|rm )/, "run by .ci/deploy"],
   ["docs/monitoring.md", /^rule_files/, "run by test/backends/deploy/prometheus-rules"],
   [
     "docs/monitoring.md",
@@ -96,6 +93,9 @@ const ELSEWHERE: readonly (readonly [page: string, beginning: RegExp, why: strin
     "needs a service of Prometheus: test/backends/deploy/prometheus-rules checks the same files",
   ],
   ["docs/monitoring.md", /^# \/etc\/grafana/, "settings of Grafana, which is not here"],
+  ["docs/operate.md", /^error:/, "output"],
+  ["docs/operate.md", /^\[Service\]/, "needs systemd"],
+  ["docs/operate.md", /^(minisign|apt-get|dnf|sh install|systemctl disable|rm )/, "run by .ci/deploy"],
   ["docs/postgresql.md", /^(CREATE|DATABASE_URL|pg_dump)/, "needs PostgreSQL: test/backends/postgres"],
   [
     "docs/private-payloads.md",
