@@ -76,7 +76,6 @@ const ELSEWHERE: readonly (readonly [page: string, beginning: RegExp, why: strin
   ["docs/develop.md", /^npm run/, "run by .ci/run"],
   ["docs/develop.md", /^apt-get/, "compared with what a release runs by test/release/tools"],
   ["docs/develop-locally.md", /^2026/, "output"],
-  ["docs/erasure.md", /^VACUUM/, "needs PostgreSQL"],
   [
     "docs/faults.md",
     /^authserve selftest crash/,
@@ -102,6 +101,7 @@ const ELSEWHERE: readonly (readonly [page: string, beginning: RegExp, why: strin
     /^\(umask 077; openssl rand -base64 32 >|^authserve encrypt/,
     "run by .ci/deploy and test/system/cli/encrypt",
   ],
+  ["docs/private-payloads.md", /^VACUUM/, "needs PostgreSQL"],
   ["docs/protect-an-app.md", /^(location \/hook|if |@private|acl is_public)/, "run by test/backends/proxy-cases"],
   ["docs/protect-an-app.md", /^(include \/data|location = \/auth\/verify)/, "run by test/backends/other-nginx"],
   ["docs/protect-an-app.md", /^(- name: envoy|request_headers_to_remove)/, "settings of Envoy, which is not here"],
