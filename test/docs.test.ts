@@ -124,8 +124,8 @@ test("docs/dependencies.md gives a reason for every production package, and no o
   assert.deepEqual(sorted(documented), sorted(Object.keys({ ...dependencies, ...optionalDependencies })));
 });
 
-test("docs/configure.md names every setting that may come from a file", () => {
-  const text = readFileSync(join(ROOT, "docs/configure.md"), "utf8");
+test("docs/operate.md names every setting that may come from a file", () => {
+  const text = readFileSync(join(ROOT, "docs/operate.md"), "utf8");
   const [, listed = ""] = /This works for (.*?)\. /s.exec(text) ?? [];
   const secrets = Object.values(SETTING_GROUPS)
     .flatMap(Object.entries)

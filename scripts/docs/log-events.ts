@@ -1,7 +1,8 @@
+import { AUDIT_ACTIONS } from "../../src/audit/store.ts";
 import { LOG_EVENTS } from "../../src/log-events.ts";
 import { code, codes, page, table } from "./markdown.ts";
 
-/** The page of log events. */
+/** The page of log events and of the actions of the audit. */
 export function logEventsPage(): string {
   return page(
     "Log events",
@@ -15,6 +16,12 @@ export function logEventsPage(): string {
         event.meaning,
         codes(event.fields),
       ]),
+    ),
+    "## Actions of the audit",
+    "What the rows of the [audit](../private-payloads.md#audit) name.",
+    table(
+      ["action", "meaning"],
+      Object.entries(AUDIT_ACTIONS).map(([action, meaning]) => [code(action), meaning]),
     ),
   );
 }

@@ -19,7 +19,7 @@ CONFIG_FILE=/etc/authserve/authserve.yaml
 `;
 
 /** The configuration file of a new service, without an entry. */
-export const SERVICE_CONFIGURATION = `# Sources of webhooks, routes and alerts of the service authserve: docs/configure.md explains them.
+export const SERVICE_CONFIGURATION = `# Sources of webhooks, routes and alerts of the service authserve: docs/reference/configuration-file.md explains them.
 # A change is taken at once. Check it: service-authserve config check
 #
 # sources:

@@ -73,7 +73,7 @@ suite("a password hash", () => {
     }
   });
 
-  // What the readers of docs/configure.md make of a hash, written in each way that the page names.
+  // What the readers of settings in docs/operate.md make of a hash that is written in another way than the page says.
   const LOST = "is a hash that lost the parts behind $";
   const HASHES = { argon2id: argon2id("m=19456,t=2,p=1"), bcrypt: `$2b$10$${BCRYPT_TAIL}` };
   const doubled = (hash: string) => hash.replaceAll("$", "$$$$");

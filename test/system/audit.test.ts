@@ -1,11 +1,10 @@
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
-import { readFileSync, writeFileSync } from "node:fs";
+import { writeFileSync } from "node:fs";
 import { userInfo } from "node:os";
 import { join } from "node:path";
 import { suite, test } from "node:test";
 import Sqlite from "better-sqlite3";
-import { AUDIT_ACTIONS } from "../../src/audit/store.ts";
 import { openDatabase } from "../../src/sqlite/database.ts";
 import { startAdmin } from "../contract/admin-api.ts";
 import { AUDITED_COMMANDS } from "../helpers/audited-commands.ts";
@@ -158,11 +157,5 @@ routes:
     const broken = await verify();
     assert.equal(broken.code, 1);
     assert.match(broken.stderr, /^row 3 does not fit the row before it/m);
-  });
-
-  test("has its actions in the manual", () => {
-    const page = readFileSync(join(import.meta.dirname, "../../docs/audit.md"), "utf8");
-    for (const [action, meaning] of Object.entries(AUDIT_ACTIONS))
-      assert.ok(page.includes(`| \`${action}\` | ${meaning} |`), action);
   });
 });

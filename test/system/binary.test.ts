@@ -286,7 +286,7 @@ suite("the single binary", { skip: binaryIsMissing() }, () => {
       );
       assert.equal(`${library}_${found.sort(byVersion).at(-1)}`, newest);
     }
-    for (const file of ["README.md", "docs/install.md"]) {
+    for (const file of ["README.md", "docs/operate.md"]) {
       const text = readFileSync(join(import.meta.dirname, "../..", file), "utf8").replaceAll(/\s+/g, " ");
       assert.match(text, /glibc 2\.34 .*GCC 11/, file);
     }

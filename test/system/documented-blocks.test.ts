@@ -67,8 +67,6 @@ const ELSEWHERE: readonly (readonly [page: string, beginning: RegExp, why: strin
   ["docs/apps.md", /^\[/, "settings of Grafana and Gitea, which are not here"],
   ["docs/catch-up.md", /^2026/, "output"],
   ["docs/cluster.md", /^(cp -r|docker)/, "needs Docker: test/backends/deploy/cluster runs the same files without it"],
-  ["docs/configure.md", /^error:/, "output"],
-  ["docs/configure.md", /^\[Service\]/, "needs systemd"],
   [
     "docs/containers.md",
     /^docker|^podman|^skopeo|^printf/,
@@ -78,7 +76,6 @@ const ELSEWHERE: readonly (readonly [page: string, beginning: RegExp, why: strin
   ["docs/develop.md", /^npm run/, "run by .ci/run"],
   ["docs/develop.md", /^apt-get/, "compared with what a release runs by test/release/tools"],
   ["docs/develop-locally.md", /^2026/, "output"],
-  ["docs/erasure.md", /^VACUUM/, "needs PostgreSQL"],
   [
     "docs/faults.md",
     /^authserve selftest crash/,
@@ -88,7 +85,6 @@ const ELSEWHERE: readonly (readonly [page: string, beginning: RegExp, why: strin
   ["docs/getting-started.md", /^(\{|RECEIVED)/, "output"],
   ["docs/getting-started.md", /^import/, "an app, of which test/first-use has a stand-in"],
   ["docs/http-api.md", /^\{/, "output"],
-  ["docs/install.md", /^(minisign|apt-get|dnf|sh install|systemctl|rm )/, "run by .ci/deploy"],
   ["docs/monitoring.md", /^rule_files/, "run by test/backends/deploy/prometheus-rules"],
   [
     "docs/monitoring.md",
@@ -96,12 +92,16 @@ const ELSEWHERE: readonly (readonly [page: string, beginning: RegExp, why: strin
     "needs a service of Prometheus: test/backends/deploy/prometheus-rules checks the same files",
   ],
   ["docs/monitoring.md", /^# \/etc\/grafana/, "settings of Grafana, which is not here"],
+  ["docs/operate.md", /^error:/, "output"],
+  ["docs/operate.md", /^\[Service\]/, "needs systemd"],
+  ["docs/operate.md", /^(minisign|apt-get|dnf|sh install|systemctl disable|rm )/, "run by .ci/deploy"],
   ["docs/postgresql.md", /^(CREATE|DATABASE_URL|pg_dump)/, "needs PostgreSQL: test/backends/postgres"],
   [
     "docs/private-payloads.md",
     /^\(umask 077; openssl rand -base64 32 >|^authserve encrypt/,
     "run by .ci/deploy and test/system/cli/encrypt",
   ],
+  ["docs/private-payloads.md", /^VACUUM/, "needs PostgreSQL"],
   ["docs/protect-an-app.md", /^(location \/hook|if |@private|acl is_public)/, "run by test/backends/proxy-cases"],
   ["docs/protect-an-app.md", /^(include \/data|location = \/auth\/verify)/, "run by test/backends/other-nginx"],
   ["docs/protect-an-app.md", /^(- name: envoy|request_headers_to_remove)/, "settings of Envoy, which is not here"],

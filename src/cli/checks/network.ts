@@ -49,7 +49,7 @@ async function tryRedis(redis: RedisConnection, settings: LoginSettings): Promis
     await createRedisSessionStore(redis, NO_NOTES).check(settings.DEMO_USER_ID);
     return ok("Redis", `${where} stores sessions`);
   } catch (error) {
-    const remedy = "give REDIS_USERNAME the permissions in docs/configure.md, and Redis enough memory";
+    const remedy = "give REDIS_USERNAME the permissions in docs/operate.md, and Redis enough memory";
     return wrong("Redis", `${where} answers but stores no session (${reasonOf(error)})`, remedy);
   }
 }
