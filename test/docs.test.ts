@@ -106,6 +106,54 @@ test("every link in the README and the docs leads to an existing file and headin
   );
 });
 
+const MIN_WORDS = 8;
+
+const isListItem = (line: string) => /^ *(-|\d+\.) /.test(line);
+
+/** The paragraphs and list items of a page, with the number of their first line. Code, headings and tables are none. */
+function paragraphsOf(file: string): { line: number; text: string }[] {
+  const blank = (block: string) => block.replace(/.+/g, "");
+  const text = readFileSync(file, "utf8")
+    .replace(/^```.*?^```$/gms, blank)
+    .replace(/(?<=\n\n)(?: {4}.*\n+)+/g, blank)
+    .replace(/^(?:\||#|!\[).*/gm, "")
+    .replace(/\]\([^)]*\)/g, "]");
+  const paragraphs: { line: number; text: string }[] = [];
+  let isOpen = false;
+  for (const [index, line] of text.split("\n").entries()) {
+    const last = paragraphs.at(-1);
+    if (last && isOpen && line !== "" && !isListItem(line)) last.text += ` ${line.trim()}`;
+    else if (line !== "") paragraphs.push({ line: index + 1, text: line.trim() });
+    isOpen = line !== "";
+  }
+  return paragraphs;
+}
+
+/** The sentences of a paragraph that are long enough to be no formula such as "See also". */
+const sentencesOf = (text: string) =>
+  text
+    .replace(/^(-|\d+\.) /, "")
+    .split(/(?<=[.:?!][*)`"]*) /)
+    .filter((sentence) => sentence.split(" ").filter((word) => /\p{L}|\p{N}/u.test(word)).length >= MIN_WORDS);
+
+test(`no sentence of ${MIN_WORDS} words stands twice in the pages that people write`, () => {
+  const pages = readdirSync(join(ROOT, "docs")).filter((name) => name.endsWith(".md"));
+  const places = new Map<string, string[]>();
+  for (const file of ["README.md", "CONTRIBUTING.md", ...pages.map((name) => `docs/${name}`)]) {
+    for (const { line, text } of paragraphsOf(join(ROOT, file))) {
+      for (const sentence of sentencesOf(text)) {
+        places.set(sentence, [...(places.get(sentence) ?? []), `${file}:${line}`]);
+      }
+    }
+  }
+  const doubled = [...places].filter(([, at]) => at.length > 1);
+  assert.deepEqual(
+    doubled.map(([sentence, at]) => `${at.join(" and ")}: ${sentence}`),
+    [],
+  );
+  assert.ok(places.size > 1000, String(places.size));
+});
+
 test("every file that docs/architecture.md and CONTRIBUTING.md name exists", () => {
   const sources = filesIn("src", ".ts");
   const exists = (path: string) => existsSync(join(ROOT, path)) || sources.some((file) => file.endsWith(`/${path}`));
