@@ -95,8 +95,8 @@ function faultOfLink(file: string, link: string): string | null {
   return anchor === undefined || anchorsOf(target).has(anchor) ? null : `${shown} leads to no heading`;
 }
 
-test("every link in the README and the docs leads to an existing file and heading", () => {
-  const pages = [join(ROOT, "README.md"), ...filesIn("docs", ".md")];
+test("every link in the README, CONTRIBUTING.md and the docs leads to an existing file and heading", () => {
+  const pages = [join(ROOT, "README.md"), join(ROOT, "CONTRIBUTING.md"), ...filesIn("docs", ".md")];
   const faults = pages.flatMap((file) =>
     Array.from(proseOf(file).matchAll(/\]\(([^)\s]+)\)/g), ([, link = ""]) => faultOfLink(file, link)),
   );
