@@ -95,8 +95,8 @@ function faultOfLink(file: string, link: string): string | null {
   return anchor === undefined || anchorsOf(target).has(anchor) ? null : `${shown} leads to no heading`;
 }
 
-test("every link in the README and the docs leads to an existing file and heading", () => {
-  const pages = [join(ROOT, "README.md"), ...filesIn("docs", ".md")];
+test("every link in the README, CONTRIBUTING.md and the docs leads to an existing file and heading", () => {
+  const pages = [join(ROOT, "README.md"), join(ROOT, "CONTRIBUTING.md"), ...filesIn("docs", ".md")];
   const faults = pages.flatMap((file) =>
     Array.from(proseOf(file).matchAll(/\]\(([^)\s]+)\)/g), ([, link = ""]) => faultOfLink(file, link)),
   );
@@ -104,6 +104,54 @@ test("every link in the README and the docs leads to an existing file and headin
     faults.filter((fault) => fault !== null),
     [],
   );
+});
+
+const MIN_WORDS = 8;
+
+const isListItem = (line: string) => /^ *(-|\d+\.) /.test(line);
+
+/** The paragraphs and list items of a page, with the number of their first line. Code, headings and tables are none. */
+function paragraphsOf(file: string): { line: number; text: string }[] {
+  const blank = (block: string) => block.replace(/.+/g, "");
+  const text = readFileSync(file, "utf8")
+    .replace(/^```.*?^```$/gms, blank)
+    .replace(/(?<=\n\n)(?: {4}.*\n+)+/g, blank)
+    .replace(/^(?:\||#|!\[).*/gm, "")
+    .replace(/\]\([^)]*\)/g, "]");
+  const paragraphs: { line: number; text: string }[] = [];
+  let isOpen = false;
+  for (const [index, line] of text.split("\n").entries()) {
+    const last = paragraphs.at(-1);
+    if (last && isOpen && line !== "" && !isListItem(line)) last.text += ` ${line.trim()}`;
+    else if (line !== "") paragraphs.push({ line: index + 1, text: line.trim() });
+    isOpen = line !== "";
+  }
+  return paragraphs;
+}
+
+/** The sentences of a paragraph that are long enough to be no formula such as "See also". */
+const sentencesOf = (text: string) =>
+  text
+    .replace(/^(-|\d+\.) /, "")
+    .split(/(?<=[.:?!][*)`"]*) /)
+    .filter((sentence) => sentence.split(" ").filter((word) => /\p{L}|\p{N}/u.test(word)).length >= MIN_WORDS);
+
+test(`no sentence of ${MIN_WORDS} words stands twice in the pages that people write`, () => {
+  const pages = readdirSync(join(ROOT, "docs")).filter((name) => name.endsWith(".md"));
+  const places = new Map<string, string[]>();
+  for (const file of ["README.md", "CONTRIBUTING.md", ...pages.map((name) => `docs/${name}`)]) {
+    for (const { line, text } of paragraphsOf(join(ROOT, file))) {
+      for (const sentence of sentencesOf(text)) {
+        places.set(sentence, [...(places.get(sentence) ?? []), `${file}:${line}`]);
+      }
+    }
+  }
+  const doubled = [...places].filter(([, at]) => at.length > 1);
+  assert.deepEqual(
+    doubled.map(([sentence, at]) => `${at.join(" and ")}: ${sentence}`),
+    [],
+  );
+  assert.ok(places.size > 1000, String(places.size));
 });
 
 test("every file that docs/architecture.md and CONTRIBUTING.md name exists", () => {
@@ -117,9 +165,10 @@ test("every file that docs/architecture.md and CONTRIBUTING.md name exists", () 
   assert.deepEqual(missing, []);
 });
 
-test("docs/dependencies.md gives a reason for every production package, and no other", () => {
-  const text = readFileSync(join(ROOT, "docs/dependencies.md"), "utf8");
-  const documented = [...text.matchAll(/^\| `([^`]+)` \| \S/gm)].map((match) => match[1] as string);
+test("docs/architecture.md gives a reason for every production package, and no other", () => {
+  const text = readFileSync(join(ROOT, "docs/architecture.md"), "utf8");
+  const rows = text.slice(text.indexOf("## Dependencies")).matchAll(/^- (`.*?`): \S/gm);
+  const documented = Array.from(rows).flatMap(([, names = ""]) => names.replaceAll("`", "").split(", "));
   const { dependencies, optionalDependencies } = packageJson;
   assert.deepEqual(sorted(documented), sorted(Object.keys({ ...dependencies, ...optionalDependencies })));
 });
@@ -146,10 +195,11 @@ test("docs/architecture.md names every table of the stores, and no other", () =>
   const text = readFileSync(join(ROOT, "docs/architecture.md"), "utf8");
   const data = text.slice(text.indexOf("## The data"), text.indexOf("## The threads"));
   const namesIn = (part: string) => Array.from(part.matchAll(/`([a-z_*]+)`/g), ([, name = ""]) => name);
-  const inTable = [...data.matchAll(/^\| (`.*?) \|/gm)].flatMap(([, cell = ""]) => namesIn(cell));
+  const [ofTables = ""] = data.split("\nBeside it:");
+  const listed = namesIn(ofTables.slice(ofTables.indexOf("\n- ")));
   const tables = TABLES.map(({ name }) => name);
   const matches = (name: string, pattern: string) => new RegExp(`^${pattern.replace("*", "\\w+")}$`).test(name);
   const unnamed = tables.filter((name) => !namesIn(data).some((pattern) => matches(name, pattern)));
-  const unknown = inTable.filter((pattern) => !tables.some((name) => matches(name, pattern)));
+  const unknown = listed.filter((pattern) => !tables.some((name) => matches(name, pattern)));
   assert.deepEqual({ unnamed, unknown }, { unnamed: [], unknown: [] });
 });

@@ -14,7 +14,7 @@ interface Tool {
   part?: Part;
 }
 
-/** What `npm run release` runs, besides what every Linux has. docs/develop.md names the packages. */
+/** What `npm run release` runs, besides what every Linux has. docs/architecture.md names the packages. */
 export const TOOLS: readonly Tool[] = [
   { name: "git", package: "git" },
   { name: "npm", package: "npm" },

@@ -24,7 +24,7 @@ export function createSignToken(secret: string): (claims: Required<AccessClaims>
 /**
  * Verifies a token strictly (RFC 7515, RFC 8725) and without I/O. It must have the compact form in canonical base64url,
  * and exactly the header and claims that {@link createSignToken} writes. One of the secrets must have signed it, and
- * its times must be valid. `jose` is not used here, see docs/dependencies.md. Returns the claims, or null.
+ * its times must be valid. `jose` is not used here, see docs/architecture.md. Returns the claims, or null.
  */
 export function verifyToken(token: string, secrets: readonly string[], nowSeconds: number): AccessClaims | null {
   const { hasExactHeader, claims } = readToken(token, secrets);

@@ -52,15 +52,14 @@ const OTHER_HOST: Record<ProxyName, Edit> = {
   haproxy: (text) => text.replace("    server app ", "    http-request set-header Host internal.test\n$&"),
 };
 
-const BLOCKS = /^## One host for all\n([\s\S]*?)^With Traefik/m.exec(
-  readFileSync(join(import.meta.dirname, "../../docs/protect-an-app.md"), "utf8"),
-)?.[1];
+const PAGE_OF_PROXIES = readFileSync(join(import.meta.dirname, "../../docs/protect-an-app.md"), "utf8");
 
 /** The blocks of docs/protect-an-app.md that give authserve a path of the app's host. */
 const oneHost = (language: string): string[] =>
-  [...(BLOCKS ?? "").matchAll(new RegExp(`^\`\`\`${language}\\n([\\s\\S]*?)^\`\`\`$`, "gm"))].map(
-    ([, block]) => block ?? "",
-  );
+  Array.from(
+    PAGE_OF_PROXIES.matchAll(new RegExp(`^\`\`\`${language}\\n([\\s\\S]*?)^\`\`\`$`, "gm")),
+    ([, block = ""]) => block,
+  ).filter((block) => block.includes("/sso"));
 
 const ONE_HOST: Record<ProxyName, Edit> = {
   nginx: (text) => text.replace("    location / {\n", (found) => `${oneHost("nginx")[0]}${found}`),

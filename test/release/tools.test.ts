@@ -44,7 +44,7 @@ test("only an image needs buildah, and a file that is not there is refused as ea
   assert.deepEqual([status, made], [2, []]);
 });
 
-test("the tools are all that a release runs, and docs/develop.md names their packages", () => {
+test("the tools are all that a release runs, and docs/architecture.md names their packages", () => {
   const folder = join(ROOT, "scripts/release");
   const code = readdirSync(folder).filter((name) => name.endsWith(".ts"));
   const run = code.flatMap((name) =>
@@ -55,6 +55,7 @@ test("the tools are all that a release runs, and docs/develop.md names their pac
   );
   const programs = TOOLS.map(({ name }) => name).filter((name) => !name.includes(".so."));
   assert.deepEqual([...new Set(run)].sort(), [...programs, ...EVERYWHERE].sort());
-  const [, named = ""] = /^ {4}apt-get install (.*)$/m.exec(readFileSync(join(ROOT, "docs/develop.md"), "utf8")) ?? [];
+  const [, named = ""] =
+    /^ {4}apt-get install (.*)$/m.exec(readFileSync(join(ROOT, "docs/architecture.md"), "utf8")) ?? [];
   assert.deepEqual(named.split(" ").sort(), TOOLS.map((tool) => tool.package).sort());
 });

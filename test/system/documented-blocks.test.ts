@@ -73,8 +73,8 @@ const ELSEWHERE: readonly (readonly [page: string, beginning: RegExp, why: strin
     "needs images: test/release has the image and the files for Compose",
   ],
   ["docs/containers.md", /^npx authserve init/, "needs Kubernetes: test/release renders the chart"],
-  ["docs/develop.md", /^npm run/, "run by .ci/run"],
-  ["docs/develop.md", /^apt-get/, "compared with what a release runs by test/release/tools"],
+  ["docs/architecture.md", /^npm run/, "run by .ci/run"],
+  ["docs/architecture.md", /^apt-get/, "compared with what a release runs by test/release/tools"],
   ["docs/develop-locally.md", /^2026/, "output"],
   [
     "docs/faults.md",
