@@ -19,7 +19,7 @@ export function createNotify(
   now: () => number = Date.now,
 ): Notify {
   return (notifier, message, signal) => {
-    const send = (request: Post) => post(request, signal);
+    const send = (request: Post) => post(request, signal, now);
     switch (notifier.kind) {
       case "webhook":
         return send(webhookPost(notifier, message, sender, now()));

@@ -225,6 +225,13 @@ suite("what is not taken fails with a text for people, without the secret URL:",
     });
   }
 
+  test("an answer that asks for a delay", async (t) => {
+    const target = await openTarget(t);
+    target.answer((_, response) => void response.writeHead(503, { "retry-after": "120" }).end());
+    const { message: text, retryAfterMs } = await refusalBy(secretly(target));
+    assert.deepEqual([text, retryAfterMs], ["the answer was 503", 120_000]);
+  });
+
   test("no server", async () => {
     const target = await startTarget();
     await target[Symbol.asyncDispose]();

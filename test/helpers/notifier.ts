@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import type { TestContext } from "node:test";
 import type { AlertRecord } from "../../src/alerts/alert.ts";
+import { NotifierError } from "../../src/alerts/notifiers/notifier-error.ts";
 import { createNotify, type Notifier } from "../../src/alerts/notifiers.ts";
 import type { Message } from "../../src/alerts/store.ts";
 import { alertRecord } from "../contract/alert-store.ts";
@@ -21,12 +22,12 @@ export const info = alertRecord({ id: "d4", name: "AuthserveOldSecret", summary:
 export const message = (...alerts: AlertRecord[]): Message => ({ alerts, at: NOW });
 
 /** Why a notifier did not take a message. Nothing of it has the word hunter2. */
-export async function refusalBy(notifier: Notifier, signal = NEVER, sent = message(firing)): Promise<Error> {
+export async function refusalBy(notifier: Notifier, signal = NEVER, sent = message(firing)): Promise<NotifierError> {
   const error = await notify(notifier, sent, signal).then(
     () => assert.fail("it was taken"),
     (reason: unknown) => reason,
   );
-  assert.ok(error instanceof Error);
+  assert.ok(error instanceof NotifierError);
   assert.doesNotMatch(String(error.stack) + String(error.cause), /hunter2/);
   return error;
 }

@@ -2,6 +2,7 @@ import { systemCode } from "../../errors.ts";
 import { failureOf, runCommand } from "../../lib/run-command.ts";
 import { alertmanagerForm, isFiring, type Sender, titleOf } from "../messages.ts";
 import type { Message } from "../store.ts";
+import { NotifierError } from "./notifier-error.ts";
 import { TIMEOUT_MS } from "./post.ts";
 
 /** A program, which runs in a folder. */
@@ -12,7 +13,7 @@ export interface Exec {
   folder: string;
 }
 
-/** Runs a program with a message. Throws with a text for people unless it exits with 0. */
+/** Runs a program with a message. Throws {@link NotifierError} unless it exits with 0. */
 export async function runProgram(
   { name, command, folder }: Exec,
   message: Message,
@@ -30,7 +31,7 @@ export async function runProgram(
     { file, args, folder, environment: { ...environment, ...status }, input },
     AbortSignal.any([signal, AbortSignal.timeout(TIMEOUT_MS)]),
   ).catch((error: unknown) => {
-    throw new Error(`the command cannot be started (${systemCode(error)})`);
+    throw new NotifierError(`the command cannot be started (${systemCode(error)})`);
   });
-  if (ended.code !== 0) throw new Error(failureOf(ended));
+  if (ended.code !== 0) throw new NotifierError(failureOf(ended));
 }

@@ -1,5 +1,7 @@
 import { describeError } from "../../errors.ts";
+import { readRetryAfter } from "../../lib/retry-after.ts";
 import { sendRequest } from "../../lib/send-request.ts";
+import { NotifierError } from "./notifier-error.ts";
 
 export const TIMEOUT_MS = 10_000;
 
@@ -10,8 +12,8 @@ export interface Post {
   headers?: Record<string, string>;
 }
 
-/** Sends a message. Throws with a text for people unless the answer is a 2xx. */
-export async function post({ url, body, headers }: Post, signal: AbortSignal): Promise<void> {
+/** Sends a message. Throws {@link NotifierError} unless the answer is a 2xx. */
+export async function post({ url, body, headers }: Post, signal: AbortSignal, now: () => number): Promise<void> {
   const sent = {
     url,
     isLocal: false,
@@ -20,8 +22,11 @@ export async function post({ url, body, headers }: Post, signal: AbortSignal): P
     body,
     headers: { "user-agent": "authserve", ...headers },
   };
-  const { status } = await sendRequest(sent).catch((error: unknown) => {
-    throw new Error(`no answer (${describeError(error)})`);
+  const { status, headers: answered } = await sendRequest(sent).catch((error: unknown) => {
+    throw new NotifierError(`no answer (${describeError(error)})`);
   });
-  if (status < 200 || status >= 300) throw new Error(`the answer was ${status}`);
+  if (status >= 200 && status < 300) return;
+  throw new NotifierError(`the answer was ${status}`, {
+    retryAfterMs: readRetryAfter(answered["retry-after"], now()),
+  });
 }
