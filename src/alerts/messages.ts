@@ -104,6 +104,12 @@ export function lineOf({ name, summary, remedy, resolvedAt }: AlertRecord): stri
   return `${severity}: ${title}. Now: ${summary}. To do: ${remedy}`;
 }
 
+/** The alerts of a message, each with its link, as plain text. */
+export const plainText = (message: Message, sender: Sender) =>
+  message.alerts
+    .map((alert) => [lineOf(alert), linkOf(alert, sender)].filter((line) => line !== "").join("\n"))
+    .join("\n\n");
+
 /** How a chat marks text up. */
 export interface Markup {
   /** What is before and after bold text. */
@@ -120,6 +126,15 @@ export function markedUp(message: Message, sender: Sender, { bold, escaped, link
     return `• ${escaped(lineOf(alert))}${url === "" ? "" : ` ${link(url)}`}`;
   });
   return [`${bold}${escaped(titleOf(message, sender))}${bold}`, ...lines].join("\n");
+}
+
+/** A text of at most this length. A longer one ends with `…`, after a line if that is near. */
+export function shortened(text: string, maxLength: number): string {
+  if (text.length <= maxLength) return text;
+  const lineEnd = text.lastIndexOf("\n", maxLength - 2);
+  const cut = text.slice(0, lineEnd > maxLength / 2 ? lineEnd + 1 : maxLength - 1);
+  // Half a character is none.
+  return `${cut.replace(/[\uD800-\uDBFF]$/, "")}…`;
 }
 
 /** The id of a message, the same at every try. */

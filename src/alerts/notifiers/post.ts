@@ -10,10 +10,16 @@ export interface Post {
   url: string;
   body: string;
   headers?: Record<string, string>;
+  /** Reads an answer of an API that says more than its status. Null: the message was taken. */
+  refusalIn?: (answer: string) => { why: string; retryAfterMs?: number | undefined } | null;
 }
 
-/** Sends a message. Throws {@link NotifierError} unless the answer is a 2xx. */
-export async function post({ url, body, headers }: Post, signal: AbortSignal, now: () => number): Promise<void> {
+/** Sends a message. Throws {@link NotifierError} unless the answer is a 2xx, and says no otherwise. */
+export async function post(
+  { url, body, headers, refusalIn = () => null }: Post,
+  signal: AbortSignal,
+  now: () => number,
+): Promise<void> {
   const sent = {
     url,
     isLocal: false,
@@ -22,11 +28,12 @@ export async function post({ url, body, headers }: Post, signal: AbortSignal, no
     body,
     headers: { "user-agent": "authserve", ...headers },
   };
-  const { status, headers: answered } = await sendRequest(sent).catch((error: unknown) => {
+  const answer = await sendRequest(sent).catch((error: unknown) => {
     throw new NotifierError(`no answer (${describeError(error)})`);
   });
-  if (status >= 200 && status < 300) return;
-  throw new NotifierError(`the answer was ${status}`, {
-    retryAfterMs: readRetryAfter(answered["retry-after"], now()),
+  const refusal = refusalIn(answer.text);
+  if (answer.status >= 200 && answer.status < 300 && refusal === null) return;
+  throw new NotifierError(`the answer was ${answer.status}${refusal === null ? "" : ` (${refusal.why})`}`, {
+    retryAfterMs: refusal?.retryAfterMs ?? readRetryAfter(answer.headers["retry-after"], now()),
   });
 }

@@ -8,6 +8,7 @@ import { openDatabase } from "../../../src/sqlite/database.ts";
 import { localStores } from "../../../src/sqlite/stores.ts";
 import { alertChanges, alertRecord } from "../../contract/alert-store.ts";
 import { authserve } from "../../helpers/command.ts";
+import { startDiscord, startGotify, startTelegram } from "../../helpers/stand-ins/chat-apis.ts";
 import { type ForwardTarget, startTarget } from "../../helpers/target.ts";
 import { workingDir } from "../../helpers/working-dir.ts";
 
@@ -229,6 +230,30 @@ suite("alerts test", { concurrency: 2 }, () => {
     const form = target.received.map(({ body }) => JSON.parse(String(body))).find(({ version }) => version === "4");
     assert.deepEqual([form.status, form.externalURL], ["firing", "https://auth.example"]);
     assert.equal(form.alerts[0].annotations.summary, "this is a test of the notifiers, nothing is wrong");
+  });
+
+  test("reaches Telegram, Gotify and Discord", async (t) => {
+    const [telegram, gotify, discord] = await Promise.all([
+      startTelegram(t, "123:abc", [-1001]),
+      startGotify(t, "A.token"),
+      startDiscord(t, "/api/webhooks/1/token"),
+    ]);
+    const { code, stdout, stderr } = await run(
+      [
+        `{ name: telegram, telegram: -1001, token: env:BOT_TOKEN, botApi: ${telegram.origin} }`,
+        `{ name: gotify, gotify: ${gotify.origin}, token: env:GOTIFY_TOKEN }`,
+        "{ name: discord, discord: env:DISCORD_URL }",
+      ],
+      {
+        BOT_TOKEN: "123:abc",
+        GOTIFY_TOKEN: "A.token",
+        DISCORD_URL: `${discord.origin}/api/webhooks/1/token`,
+      },
+    );
+    assert.deepEqual([code, stderr], [0, ""]);
+    assert.match(stdout, /^NOTIFIER +RESULT\ntelegram +sent\ngotify +sent\ndiscord +sent\n$/);
+    for (const { taken } of [telegram, gotify, discord])
+      assert.match(JSON.stringify(taken), /this is a test of the notifiers, nothing is wrong/);
   });
 
   test("says which notifier did not take the message, and exits with 1, without the secret URL", async (t) => {
