@@ -105,6 +105,8 @@ export function configurationFilePage(): string {
     "## notify",
     membersOf(notify?.items),
     `A notifier has exactly one of ${KINDS.map(code).join(", ")}.`,
+    "## email",
+    membersOf(notify?.items?.properties?.email),
     ...Object.entries(rules).flatMap(([name, { anyOf = [] }]) => [
       `## ${name}`,
       membersOf(anyOf.find(({ properties }) => properties !== undefined)),

@@ -30,17 +30,21 @@ export function createAlertDelivery({ store, notify, log, now }: DeliveryOptions
       await notify(notifier, message, stopping.signal);
     } catch (error) {
       if (stopping.signal.aborted) return;
-      const retryAfterMs = error instanceof NotifierError ? error.retryAfterMs : 0;
+      const { retryAfterMs, isFinal } = error instanceof NotifierError ? error : { retryAfterMs: 0, isFinal: false };
       const isTooOld = now() - message.at > GIVE_UP_AFTER_MS;
       log.error(
         { event: "alert_not_sent", notifier: notifier.name, attempt: attempts + 1, error: describeError(error) },
-        isTooOld ? "the alert was not sent for a day, and is given up" : "the alert will be sent again",
+        isFinal
+          ? "the alert was sent to some only, and is not sent again"
+          : isTooOld
+            ? "the alert was not sent for a day, and is given up"
+            : "the alert will be sent again",
       );
       const delayMs = Math.max(
         Math.min(MAX_DELAY_MS, FIRST_DELAY_MS * 2 ** attempts),
         Math.min(MAX_RETRY_AFTER_MS, retryAfterMs),
       );
-      if (isTooOld) await store.removeMessage(id);
+      if (isFinal || isTooOld) await store.removeMessage(id);
       else await store.delayMessage(id, now() + delayMs);
       return;
     }

@@ -1,5 +1,6 @@
 import type { Sender } from "./messages.ts";
 import { type Discord, discordPost } from "./notifiers/discord.ts";
+import { type Email, sendEmail } from "./notifiers/email.ts";
 import { type Exec, runProgram } from "./notifiers/exec.ts";
 import { type Gotify, gotifyPost } from "./notifiers/gotify.ts";
 import { type Ntfy, ntfyPost } from "./notifiers/ntfy.ts";
@@ -10,7 +11,7 @@ import { type Webhook, webhookPost } from "./notifiers/webhook.ts";
 import type { Message } from "./store.ts";
 
 /** Where alerts are sent. `name` is shown and stored; URLs may be secret. */
-export type Notifier = { name: string } & (Webhook | Slack | Ntfy | Gotify | Telegram | Discord | Exec);
+export type Notifier = { name: string } & (Webhook | Slack | Ntfy | Gotify | Telegram | Discord | Email | Exec);
 
 /** Sends a message to a notifier. Throws with a text for people if that failed. */
 export type Notify = (notifier: Notifier, message: Message, signal: AbortSignal) => Promise<void>;
@@ -36,6 +37,8 @@ export function createNotify(
         return send(telegramPost(notifier, message, sender));
       case "discord":
         return send(discordPost(notifier, message, sender));
+      case "email":
+        return sendEmail(notifier, message, sender, signal);
       case "exec":
         return runProgram(notifier, message, sender, environment(), signal);
     }

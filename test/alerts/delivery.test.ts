@@ -161,6 +161,20 @@ suite("the delivery of alerts", () => {
     });
   }
 
+  test("sends a message once that some recipients have and others refused, and says so", async (t) => {
+    const { run, end, waiting, texts, named } = open(t, queued(1, "pager", "one"), queued(2, "pager", "two"));
+    await run(PAGER);
+    await end(new NotifierError("1 of 2 recipients are refused", { isFinal: true }));
+    assert.deepEqual(texts(), ["pager one", "pager two"]);
+    assert.deepEqual(
+      waiting.map(({ id }) => id),
+      [2],
+    );
+    const [line] = named("alert_not_sent");
+    assert.equal(line?.error, "1 of 2 recipients are refused");
+    assert.match(String(line?.message), /not sent again/);
+  });
+
   test("gives a message up that fails when it is older than a day, and goes on with the next one", async (t) => {
     const old = queued(1, "pager", "old", { message: { alerts: [alertRecord({ summary: "old" })], at: NOW - DAY } });
     const { run, end, clock, waiting, texts, named } = open(t, old, queued(2, "pager", "new"));

@@ -2,13 +2,14 @@ import { basename } from "node:path";
 import * as v from "valibot";
 import type { Notifier } from "../../alerts/notifiers.ts";
 import { NAME } from "../../lib/name.ts";
+import { EmailSchema } from "./email.ts";
 import { COMMAND, IN_FOLDER, key, NAME_EXPECTATION, numberOrText, textLike } from "./fields.ts";
 import type { Reading } from "./reading.ts";
 import { readSecretRef, SECRET, signingKeyIn } from "./secrets.ts";
 import { becomes, list, map } from "./shape.ts";
 
 /** The keys of a notifier of which it has exactly one. */
-export const KINDS = ["webhook", "slack", "discord", "telegram", "ntfy", "gotify", "exec"] as const;
+export const KINDS = ["webhook", "slack", "discord", "telegram", "email", "ntfy", "gotify", "exec"] as const;
 
 const URL_EXPECTATION = "expected an http or https URL, or env:NAME or file:PATH that has one";
 
@@ -63,6 +64,7 @@ const NotifierSchema = map(
       "Writes to a chat of Telegram: its id, or `@` and the name of a channel.",
     ),
     botApi: target(`The server of the Bot API of \`telegram\`. Default: \`${BOT_API}\`.`),
+    email: key(EmailSchema, "Sends a mail by SMTP."),
     ntfy: target("Publishes to a topic of ntfy."),
     gotify: target("Sends to an application of Gotify. The URL is that of the server."),
     token: key(
@@ -90,7 +92,7 @@ const NotifierSchema = map(
           );
     },
     read(entry, { context: { folder } }): Notifier | null {
-      const { name, webhook, secret, slack, discord, telegram, botApi, ntfy, gotify, exec } = entry;
+      const { name, webhook, secret, slack, discord, telegram, botApi, email, ntfy, gotify, exec } = entry;
       const common = <Kind extends string>(kind: Kind, { hostname, href: url }: URL) => ({
         kind,
         name: name ?? `${kind}-${hostname}`,
@@ -103,6 +105,7 @@ const NotifierSchema = map(
       if (ntfy) return { ...common("ntfy", ntfy), token };
       if (gotify) return { ...common("gotify", gotify), token: token ?? "" };
       if (telegram) return { ...common("telegram", botApi ?? new URL(BOT_API)), token: token ?? "", chat: telegram };
+      if (email) return { kind: "email", name: name ?? `email-${email.host}`, ...email };
       return exec ? { kind: "exec", name: name ?? `exec-${basename(exec[0])}`, command: exec, folder } : null;
     },
   },

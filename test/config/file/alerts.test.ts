@@ -142,6 +142,7 @@ suite("notifiers", () => {
           "{ name: group, telegram: -1001234567890, token: env:BOT_TOKEN }",
           '{ name: channel, telegram: "@alerts", token: env:BOT_TOKEN, botApi: "http://127.0.0.1:8081" }',
           "{ name: server, discord: env:DISCORD_URL }",
+          "{ name: mail, email: { host: smtp.test, port: 465, user: me, password: env:SMTP_PASSWORD, from: me@a.test, to: [you@a.test, she@a.test] } }",
           "{ name: page, exec: [./bin/page, --now] }",
         ],
         {
@@ -149,6 +150,7 @@ suite("notifiers", () => {
           BOT_TOKEN,
           GOTIFY_TOKEN: "A.token",
           DISCORD_URL: "https://discord.test/api/webhooks/1/x",
+          SMTP_PASSWORD: "hunter2",
         },
       ),
       [
@@ -170,6 +172,17 @@ suite("notifiers", () => {
         },
         { kind: "telegram", name: "channel", url: "http://127.0.0.1:8081/", token: BOT_TOKEN, chat: "@alerts" },
         { kind: "discord", name: "server", url: "https://discord.test/api/webhooks/1/x" },
+        {
+          kind: "email",
+          name: "mail",
+          host: "smtp.test",
+          port: 465,
+          isTlsFirst: true,
+          isLocal: false,
+          login: { user: "me", pass: "hunter2" },
+          from: "me@a.test",
+          to: ["you@a.test", "she@a.test"],
+        },
         { kind: "exec", name: "page", command: [join(dir, "bin/page"), "--now"], folder: dir },
       ].map((notifier) => ("key" in notifier ? { ...notifier, key: Buffer.from(notifier.key ?? []) } : notifier)),
     );
@@ -180,6 +193,21 @@ suite("notifiers", () => {
     assert.equal(webhook?.kind === "webhook" && webhook.key, null);
     assert.equal(ntfy?.kind === "ntfy" && ntfy.token, null);
   });
+
+  for (const [host, isLocal] of [
+    ["localhost", true],
+    ["127.0.0.1", true],
+    ["'::1'", true],
+    ["localhost.test", false],
+    ["192.0.2.1", false],
+    ["'2001:db8::1'", false],
+  ] as const) {
+    test(`that mail by ${host} have STARTTLS by default, ${isLocal ? "if it is offered" : "always"}`, () => {
+      const [mail] = notifiersIn([`email: { host: ${host}, from: me@a.test, to: you@a.test }`]);
+      assert.ok(mail?.kind === "email");
+      assert.deepEqual([mail.port, mail.isTlsFirst, mail.isLocal, mail.login], [587, false, isLocal, null]);
+    });
+  }
 
   test("are named after their kind and host or program", () => {
     const names = notifiersIn(
@@ -192,6 +220,7 @@ suite("notifiers", () => {
         "discord: https://discord.test/api/webhooks/1/x",
         "{ gotify: http://gotify.test/, token: env:BOT_TOKEN }",
         "{ telegram: 5, token: env:BOT_TOKEN }",
+        "email: { host: smtp.test, from: me@a.test, to: you@a.test }",
       ],
       { CHAT_URL, BOT_TOKEN },
     ).map(({ name }) => name);
@@ -204,6 +233,7 @@ suite("notifiers", () => {
       "discord-discord.test",
       "gotify-gotify.test",
       "telegram-api.telegram.org",
+      "email-smtp.test",
     ]);
   });
 
@@ -270,8 +300,11 @@ suite("notifiers", () => {
   });
 });
 
-const KINDS = "expected one of webhook, slack, discord, telegram, ntfy, gotify, exec";
+const KINDS = "expected one of webhook, slack, discord, telegram, email, ntfy, gotify, exec";
+const MAIL = "host: a.test, from: me@a.test, to: you@a.test";
 const URL_FORM = "expected an http or https URL, or env:NAME or file:PATH that has one";
+const HOST_FORM = "expected the name or address of a mail server, e.g. smtp.example.com";
+const ADDRESS_FORM = "expected an e-mail address, e.g. me@example.com";
 const CHAT_FORM = "expected the id of a chat or @ and the name of a channel, e.g. -1001234567890";
 const COMMAND = "expected a program and its arguments";
 
@@ -279,14 +312,14 @@ suite("a notifier is refused", () => {
   for (const [entry, ...expected] of [
     [
       "http://a.test/",
-      "7 : found text, expected a map with one of webhook, slack, discord, telegram, ntfy, gotify, exec",
+      "7 : found text, expected a map with one of webhook, slack, discord, telegram, email, ntfy, gotify, exec",
     ],
     ["{}", `7 : found no notifier, ${KINDS}`],
     ["{ name: a }", `7 : found no notifier, ${KINDS}`],
     [
       "{ webhok: http://a.test/ }",
       `7 : found no notifier, ${KINDS}`,
-      "9 webhok: unknown key, expected one of name, webhook, secret, slack, discord, telegram, botApi, ntfy, gotify, token, exec (did you mean webhook?)",
+      "9 webhok: unknown key, expected one of name, webhook, secret, slack, discord, telegram, botApi, email, ntfy, gotify, token, exec (did you mean webhook?)",
     ],
     [
       "{ slack: http://a.test/, exec: [page], ntfy: http://b.test/ }",
@@ -334,6 +367,46 @@ suite("a notifier is refused", () => {
       "29 token: found env:NO_URL, whose value does not have the form, expected the token of a bot, e.g. 123456:ABC-DEF",
     ],
     ["{ telegram: 5, token: env:BOT_TOKEN, botApi: 'https://' }", `52 botApi: found text, ${URL_FORM}`],
+    [
+      "{ email: me@a.test }",
+      "16 email: found text, expected a map such as { host: smtp.example.com, from: authserve@example.com, to: me@example.com }",
+    ],
+    [
+      "{ email: {} }",
+      `16 email.host: missing, expected the name or address of a mail server, e.g. smtp.example.com`,
+      `16 email.from: missing, expected an e-mail address, e.g. me@example.com`,
+      `16 email.to: missing, expected an e-mail address or a list of them`,
+    ],
+    [
+      "{ email: { host: 'smtp://a.test', from: me@a.test, to: you@a.test } }",
+      `24 email.host: found text, ${HOST_FORM}`,
+    ],
+    ["{ email: { host: 'a.test:25', from: me@a.test, to: you@a.test } }", `24 email.host: found text, ${HOST_FORM}`],
+    [`{ email: { ${MAIL}, port: 0 } }`, `71 email.port: found "0", expected a whole number from 1 to 65535`],
+    [`{ email: { ${MAIL}, user: me } }`, `65 email.user: found without password, expected both`],
+    [`{ email: { ${MAIL}, password: env:BOT_TOKEN } }`, `65 email.password: found without user, expected both`],
+    [
+      `{ email: { ${MAIL}, user: me, password: hunter2 } }`,
+      `85 email.password: found a literal value, expected env:NAME or file:PATH`,
+    ],
+    [
+      "{ email: { host: a.test, from: 'Me <me@a.test>', to: 'you@a.test, she@a.test' } }",
+      `38 email.from: found "Me <me@a.test>", ${ADDRESS_FORM}`,
+      `60 email.to: found "you@a.test, she@a.test", ${ADDRESS_FORM}`,
+    ],
+    [
+      '{ email: { host: a.test, from: "me@a.test\\nBcc: you@a.test", to: [] } }',
+      `38 email.from: found "me@a.test\\u{a}Bcc: you@a.test", ${ADDRESS_FORM}`,
+      `72 email.to: found an empty list, expected at least one address`,
+    ],
+    [
+      "{ email: { host: a.test, from: me@a.test, to: [you@a.test, she] } }",
+      `66 email.to.1: found "she", ${ADDRESS_FORM}`,
+    ],
+    [
+      `{ email: { ${MAIL}, tls: off } }`,
+      `65 email.tls: unknown key, expected one of host, port, user, password, from, to`,
+    ],
     ["{ exec: page --now }", "15 exec: found text, expected a program and its arguments"],
     ["{ exec: [] }", `15 exec: found an empty list, ${COMMAND}`],
     ["{ exec: [''] }", `15 exec: found a list, ${COMMAND}`],
@@ -378,6 +451,11 @@ test("no fault shows a literal secret, a URL or a command", () => {
     "{ telegram: 123456:hunter2 }",
     `{ telegram: 5, token: env:X, botApi: [${url}] }`,
     "{ gotify: http://a.test/, token: hunter2 }",
+    "{ email: smtp://me:hunter2@a.test }",
+    `{ email: { ${MAIL}, user: me, password: hunter2 } }`,
+    `{ email: { ${MAIL}, user: me, password: { hunter2: 1 } } }`,
+    `{ email: { ${MAIL}, user: [hunter2], password: env:hunter2 } }`,
+    "{ email: { host: 'me:hunter2@a.test', from: https://hunter2, to: https://hunter2 } }",
     "{ exec: curl -u user:hunter2 }",
     '{ exec: [curl, "hunter2\\0"] }',
   ]) {
