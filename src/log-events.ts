@@ -125,7 +125,7 @@ export const LOG_EVENTS = {
   alert_resolved: { level: "info", meaning: "An alert is resolved.", fields: ["alert", "labels"] },
   alert_not_sent: {
     level: "error",
-    meaning: "A notifier did not take a message. It is sent again, for a day.",
+    meaning: "A notifier did not take a message. It is sent again for a day, unless some recipients of a mail have it.",
     fields: ["notifier", "attempt", "error"],
   },
   alert_check_error: {

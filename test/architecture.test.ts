@@ -78,6 +78,7 @@ const PACKAGES: Record<string, RegExp> = {
   uplot: /^admin\/page\//,
   "@simplewebauthn/server": /^auth\/factors\/(?:simplewebauthn|passkeys)\.ts$/,
   "@simplewebauthn/browser": /^auth\/browser\/script\//,
+  nodemailer: /^alerts\/notifiers\/nodemailer\.ts$/,
   otplib: /^auth\/factors\/otplib\.ts$/,
   uqr: /^auth\/factors\/uqr\.ts$/,
   tldts: /^config\/tldts\.ts$/,

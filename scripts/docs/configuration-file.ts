@@ -1,4 +1,5 @@
 import { configJsonSchema } from "../../src/config/file/json-schema.ts";
+import { KINDS } from "../../src/config/file/notifiers.ts";
 import { code, codeBlock, page, table } from "./markdown.ts";
 
 /** An example of the whole file. */
@@ -103,7 +104,9 @@ export function configurationFilePage(): string {
     "Without `alerts` all rules have their defaults, and nothing is sent. See [monitoring](../monitoring.md).",
     "## notify",
     membersOf(notify?.items),
-    "A notifier has exactly one of `webhook`, `slack`, `ntfy` and `exec`.",
+    `A notifier has exactly one of ${KINDS.map(code).join(", ")}.`,
+    "## email",
+    membersOf(notify?.items?.properties?.email),
     ...Object.entries(rules).flatMap(([name, { anyOf = [] }]) => [
       `## ${name}`,
       membersOf(anyOf.find(({ properties }) => properties !== undefined)),

@@ -1,5 +1,6 @@
 import { describeError } from "../errors.ts";
 import type { Log } from "../log.ts";
+import { NotifierError } from "./notifiers/notifier-error.ts";
 import type { Notifier, Notify } from "./notifiers.ts";
 import type { AlertStore, QueuedMessage } from "./store.ts";
 
@@ -12,6 +13,8 @@ interface DeliveryOptions {
 
 const FIRST_DELAY_MS = 5000;
 const MAX_DELAY_MS = 5 * 60_000;
+// A notifier may ask for a longer delay. An alert must not wait for much longer, whatever it asks for.
+const MAX_RETRY_AFTER_MS = 3_600_000;
 // An older message would mislead more than help.
 const GIVE_UP_AFTER_MS = 24 * 3_600_000;
 
@@ -27,13 +30,22 @@ export function createAlertDelivery({ store, notify, log, now }: DeliveryOptions
       await notify(notifier, message, stopping.signal);
     } catch (error) {
       if (stopping.signal.aborted) return;
-      const isGivenUp = now() - message.at > GIVE_UP_AFTER_MS;
+      const { retryAfterMs, isFinal } = error instanceof NotifierError ? error : { retryAfterMs: 0, isFinal: false };
+      const isTooOld = now() - message.at > GIVE_UP_AFTER_MS;
       log.error(
         { event: "alert_not_sent", notifier: notifier.name, attempt: attempts + 1, error: describeError(error) },
-        isGivenUp ? "the alert was not sent for a day, and is given up" : "the alert will be sent again",
+        isFinal
+          ? "the alert was sent to some only, and is not sent again"
+          : isTooOld
+            ? "the alert was not sent for a day, and is given up"
+            : "the alert will be sent again",
       );
-      if (isGivenUp) await store.removeMessage(id);
-      else await store.delayMessage(id, now() + Math.min(MAX_DELAY_MS, FIRST_DELAY_MS * 2 ** attempts));
+      const delayMs = Math.max(
+        Math.min(MAX_DELAY_MS, FIRST_DELAY_MS * 2 ** attempts),
+        Math.min(MAX_RETRY_AFTER_MS, retryAfterMs),
+      );
+      if (isFinal || isTooOld) await store.removeMessage(id);
+      else await store.delayMessage(id, now() + delayMs);
       return;
     }
     await store.removeMessage(id);

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { suite, type TestContext, test } from "node:test";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { createAlertDelivery } from "../../src/alerts/delivery.ts";
+import { NotifierError } from "../../src/alerts/notifiers/notifier-error.ts";
 import type { Notifier } from "../../src/alerts/notifiers.ts";
 import type { QueuedMessage } from "../../src/alerts/store.ts";
 import { alertRecord } from "../contract/alert-store.ts";
@@ -145,6 +146,33 @@ suite("the delivery of alerts", () => {
       clock.now = dueAt;
     }
     assert.deepEqual(delays, [5, 10, 20, 40, 80, 160, 300, 300, 300]);
+  });
+
+  for (const [what, retryAfterMs, delayMs] of [
+    ["a longer delay", 65_000, 65_000],
+    ["a shorter one than its first delay", 1000, 5000],
+    ["more than an hour", 86_400_000, 3_600_000],
+  ] as const) {
+    test(`waits as long as a notifier asks for: ${what}`, async (t) => {
+      const { run, end, clock, waiting } = open(t, queued(1, "pager", "one"));
+      await run(PAGER);
+      await end(new NotifierError("the answer was 429", { retryAfterMs }));
+      assert.equal((waiting[0]?.dueAt ?? 0) - clock.now, delayMs);
+    });
+  }
+
+  test("sends a message once that some recipients have and others refused, and says so", async (t) => {
+    const { run, end, waiting, texts, named } = open(t, queued(1, "pager", "one"), queued(2, "pager", "two"));
+    await run(PAGER);
+    await end(new NotifierError("1 of 2 recipients are refused", { isFinal: true }));
+    assert.deepEqual(texts(), ["pager one", "pager two"]);
+    assert.deepEqual(
+      waiting.map(({ id }) => id),
+      [2],
+    );
+    const [line] = named("alert_not_sent");
+    assert.equal(line?.error, "1 of 2 recipients are refused");
+    assert.match(String(line?.message), /not sent again/);
   });
 
   test("gives a message up that fails when it is older than a day, and goes on with the next one", async (t) => {

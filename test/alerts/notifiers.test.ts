@@ -6,23 +6,24 @@ import { Webhook } from "standardwebhooks";
 import { alertmanagerForm } from "../../src/alerts/messages.ts";
 import { createNotify, type Notifier } from "../../src/alerts/notifiers.ts";
 import { alertRecord } from "../contract/alert-store.ts";
+import {
+  critical,
+  ENVIRONMENT,
+  firing,
+  info,
+  message,
+  mockTimeout,
+  NEVER,
+  NOW,
+  notify,
+  over,
+  refusalBy,
+  SENDER,
+} from "../helpers/notifier.ts";
 import { type ForwardTarget, type Received, startTarget } from "../helpers/target.ts";
 import { tempDir } from "../helpers/temp-dir.ts";
 import { type Pair, pairNamed } from "../helpers/tls.ts";
 import { until } from "../helpers/until.ts";
-
-const NEVER = new AbortController().signal;
-const NOW = 1_800_000_000_000;
-const SENDER = { instance: "web-1", url: "https://auth.example", page: "https://auth.example/admin/" };
-const ENVIRONMENT = { PATH: process.env.PATH, GREETING: "hello" };
-
-const notify = createNotify(SENDER, () => ENVIRONMENT);
-
-const firing = alertRecord();
-const over = alertRecord({ id: "b2", summary: "it was silent", resolvedAt: NOW + 1 });
-const critical = alertRecord({ id: "c3", name: "AuthserveDiskLow", labels: {}, summary: "5 MiB are free" });
-const info = alertRecord({ id: "d4", name: "AuthserveOldSecret", summary: "an old secret" });
-const message = (...alerts: (typeof firing)[]) => ({ alerts, at: NOW });
 
 async function openTarget(t: TestContext, pair?: Pair): Promise<ForwardTarget> {
   const target = await startTarget(pair);
@@ -50,17 +51,6 @@ const shell = (script: string, folder: string): Notifier => ({
   command: ["/bin/sh", "-c", script],
   folder,
 });
-
-/** Lets the test end the time of each request and program. */
-function mockTimeout({ mock }: TestContext): { end(): void; limitsMs: number[] } {
-  const controller = new AbortController();
-  const limitsMs: number[] = [];
-  mock.method(AbortSignal, "timeout", (ms: number) => {
-    limitsMs.push(ms);
-    return controller.signal;
-  });
-  return { end: () => controller.abort(new DOMException("timed out", "TimeoutError")), limitsMs };
-}
 
 suite("a webhook", () => {
   test("gets Alertmanager's form, named as the receiver", async (t) => {
@@ -222,16 +212,7 @@ suite("a program", () => {
 });
 
 suite("what is not taken fails with a text for people, without the secret URL:", () => {
-  /** The text of the failure. */
-  async function failureOf(notifier: Notifier, signal = NEVER): Promise<string> {
-    const error = await notify(notifier, message(firing), signal).then(
-      () => assert.fail("it was taken"),
-      (reason: unknown) => reason,
-    );
-    assert.ok(error instanceof Error);
-    assert.doesNotMatch(String(error.stack) + String(error.cause), /hunter2/);
-    return error.message;
-  }
+  const failureOf = async (notifier: Notifier, signal?: AbortSignal) => (await refusalBy(notifier, signal)).message;
 
   const secretly = ({ url }: { url: string }) => webhook({ url: `${url}/hunter2?token=hunter2` });
 
@@ -243,6 +224,13 @@ suite("what is not taken fails with a text for people, without the secret URL:",
       assert.equal(target.received.length, 1);
     });
   }
+
+  test("an answer that asks for a delay", async (t) => {
+    const target = await openTarget(t);
+    target.answer((_, response) => void response.writeHead(503, { "retry-after": "120" }).end());
+    const { message: text, retryAfterMs } = await refusalBy(secretly(target));
+    assert.deepEqual([text, retryAfterMs], ["the answer was 503", 120_000]);
+  });
 
   test("no server", async () => {
     const target = await startTarget();

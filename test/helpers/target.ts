@@ -5,6 +5,7 @@ import type { AddressInfo } from "node:net";
 import type { Pair } from "./tls.ts";
 
 export interface Received {
+  method: string;
   /** The target of the request: its path and query. */
   path: string;
   headers: IncomingHttpHeaders;
@@ -37,6 +38,7 @@ export async function startTarget(pair?: Pair): Promise<ForwardTarget> {
     request.on("error", () => {});
     request.on("end", () => {
       const one = {
+        method: request.method ?? "",
         path: request.url ?? "",
         headers: request.headers,
         body: Buffer.concat(chunks),

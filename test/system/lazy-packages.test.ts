@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { suite, test } from "node:test";
+import { suite, type TestContext, test } from "node:test";
 import bcrypt from "@node-rs/bcrypt";
 import { Authenticator } from "../helpers/authenticator.ts";
 import { binaryIsMissing, BINARY as program, runBinary } from "../helpers/binary.ts";
@@ -10,6 +10,7 @@ import { EMAIL, PASSWORD } from "../helpers/credentials.ts";
 import { PageClient } from "../helpers/page-client.ts";
 import { freePort } from "../helpers/ports.ts";
 import { type Server, settings, startServer } from "../helpers/server.ts";
+import { startSmtpServer } from "../helpers/stand-ins/smtp-server.ts";
 import { startTarget } from "../helpers/target.ts";
 import { totpCode } from "../helpers/totp.ts";
 import { until } from "../helpers/until.ts";
@@ -28,7 +29,7 @@ async function onAccount(server: Pick<Server, "url">): Promise<PageClient> {
 }
 
 /** Uses each package that is loaded when it is first needed, by the file of `src` that exports it. */
-const USES: Record<string, () => Promise<void>> = {
+const USES: Record<string, (t: TestContext) => Promise<void>> = {
   async "config/tldts.ts"() {
     const refused = await runBinary(["serve"], {
       dir: workingDir(),
@@ -87,6 +88,16 @@ const USES: Record<string, () => Promise<void>> = {
     const { stdout } = await runBinary(["events", "list", "--utc"], { dir, env: server.env });
     // Each of these letters takes two columns.
     assert.match(stdout, / 注文 {2}evt_2\n.* a {5}evt_1\n/);
+  },
+
+  async "alerts/notifiers/nodemailer.ts"(t) {
+    const dir = workingDir();
+    const server = await startSmtpServer(t);
+    const mail = `{ host: 127.0.0.1, port: ${server.port}, from: a@a.test, to: b@b.test }`;
+    writeFileSync(join(dir, "authserve.yaml"), `alerts: { notify: [{ email: ${mail} }] }`);
+    const { stdout } = await runBinary(["alerts", "test"], { dir });
+    assert.match(stdout, /email-127\.0\.0\.1 +sent/);
+    assert.equal(server.mails.length, 1);
   },
 
   // These two are imported by all files of their folder, which are loaded together.

@@ -2,12 +2,14 @@ import { basename } from "node:path";
 import * as v from "valibot";
 import type { Notifier } from "../../alerts/notifiers.ts";
 import { NAME } from "../../lib/name.ts";
-import { COMMAND, IN_FOLDER, key, NAME_EXPECTATION, textLike } from "./fields.ts";
+import { EmailSchema } from "./email.ts";
+import { COMMAND, IN_FOLDER, key, NAME_EXPECTATION, numberOrText, textLike } from "./fields.ts";
 import type { Reading } from "./reading.ts";
 import { readSecretRef, SECRET, signingKeyIn } from "./secrets.ts";
 import { becomes, list, map } from "./shape.ts";
 
-const KINDS = ["webhook", "slack", "ntfy", "exec"] as const;
+/** The keys of a notifier of which it has exactly one. */
+export const KINDS = ["webhook", "slack", "discord", "telegram", "email", "ntfy", "gotify", "exec"] as const;
 
 const URL_EXPECTATION = "expected an http or https URL, or env:NAME or file:PATH that has one";
 
@@ -27,11 +29,25 @@ function readUrl(given: string, reading: Reading): URL | null {
     : reading.fault("found text that is no URL, expected an http or https URL");
 }
 
-/** Which notifier the other keys belong to. */
+/** Which notifiers the other keys belong to. */
 const OWNERS = [
-  ["secret", "webhook"],
-  ["token", "ntfy"],
+  ["secret", ["webhook"]],
+  ["token", ["ntfy", "gotify", "telegram"]],
+  ["botApi", ["telegram"]],
 ] as const;
+
+/** What has a token in any case. */
+const NEEDS_TOKEN = ["gotify", "telegram"] as const;
+
+// https://core.telegram.org/bots/api#authorizing-your-bot
+const BOT_TOKEN = /^[0-9]+:[A-Za-z0-9_-]+$/;
+const BOT_API = "https://api.telegram.org";
+
+const CHAT_EXPECTATION = "expected the id of a chat or @ and the name of a channel, e.g. -1001234567890";
+const CHAT = textLike(/^(?:-?[1-9][0-9]{0,15}|@[A-Za-z0-9_]{4,32})$/, CHAT_EXPECTATION);
+
+/** The Bot API takes the id of a chat as a number. */
+const chatOf = (chat: string) => (chat.startsWith("@") ? chat : Number(chat));
 
 const NotifierSchema = map(
   {
@@ -41,27 +57,55 @@ const NotifierSchema = map(
       v.pipe(SECRET, becomes(signingKeyIn)),
       "Signs a `webhook` as Standard Webhooks: `env:NAME` or `file:PATH`.",
     ),
-    slack: target(
-      "Posts to an incoming webhook of Slack, Mattermost, Discord (`/slack`) or another chat that takes its form.",
+    slack: target("Posts to an incoming webhook of Slack, Mattermost or another chat that takes its form."),
+    discord: target("Posts to a webhook of Discord."),
+    telegram: key(
+      v.pipe(numberOrText(CHAT, CHAT_EXPECTATION), v.transform(chatOf)),
+      "Writes to a chat of Telegram: its id, or `@` and the name of a channel.",
     ),
+    botApi: target(`The server of the Bot API of \`telegram\`. Default: \`${BOT_API}\`.`),
+    email: key(EmailSchema, "Sends a mail by SMTP."),
     ntfy: target("Publishes to a topic of ntfy."),
-    token: key(SECRET, "The access token of `ntfy`: `env:NAME` or `file:PATH`."),
+    gotify: target("Sends to an application of Gotify. The URL is that of the server."),
+    token: key(
+      SECRET,
+      "The token of the bot of `telegram`, of the application of `gotify`, or for `ntfy`: `env:NAME` or `file:PATH`.",
+    ),
     exec: key(v.pipe(COMMAND, IN_FOLDER), "Runs a program, which gets the form of `webhook` on standard input."),
   },
   `expected a map with one of ${KINDS.join(", ")}`,
   {
     check(entry, reading) {
       const [kind, ...others] = KINDS.filter((name) => name in entry);
-      if (kind === undefined) reading.fault(`found no notifier, expected one of ${KINDS.join(", ")}`);
+      if (kind === undefined) return void reading.fault(`found no notifier, expected one of ${KINDS.join(", ")}`);
       for (const other of others) reading.at(other).fault(`found beside ${kind}, expected one notifier`, "key");
-      for (const [name, owner] of kind === undefined ? [] : OWNERS)
-        if (name in entry && kind !== owner) reading.at(name).fault(`found beside ${kind}, expected ${owner}`, "key");
+      for (const [name, owners] of OWNERS)
+        if (name in entry && !owners.some((owner) => owner === kind))
+          reading.at(name).fault(`found beside ${kind}, expected ${owners.join(" or ")}`, "key");
+      if (NEEDS_TOKEN.some((name) => name === kind) && !("token" in entry))
+        reading.at("token").fault("missing, expected env:NAME or file:PATH");
+      if (kind === "telegram" && entry.token && !BOT_TOKEN.test(entry.token.value))
+        reading
+          .at("token")
+          .fault(
+            `found ${entry.token.name}, whose value does not have the form, expected the token of a bot, e.g. 123456:ABC-DEF`,
+          );
     },
-    read({ name, webhook, secret, slack, ntfy, token, exec }, { context: { folder } }): Notifier | null {
-      const common = (kind: string, url: URL) => ({ name: name ?? `${kind}-${url.hostname}`, url: url.href });
-      if (webhook) return { kind: "webhook", ...common("webhook", webhook), key: secret ?? null };
-      if (slack) return { kind: "slack", ...common("slack", slack) };
-      if (ntfy) return { kind: "ntfy", ...common("ntfy", ntfy), token: token?.value ?? null };
+    read(entry, { context: { folder } }): Notifier | null {
+      const { name, webhook, secret, slack, discord, telegram, botApi, email, ntfy, gotify, exec } = entry;
+      const common = <Kind extends string>(kind: Kind, { hostname, href: url }: URL) => ({
+        kind,
+        name: name ?? `${kind}-${hostname}`,
+        url,
+      });
+      const token = entry.token?.value ?? null;
+      if (webhook) return { ...common("webhook", webhook), key: secret ?? null };
+      if (slack) return common("slack", slack);
+      if (discord) return common("discord", discord);
+      if (ntfy) return { ...common("ntfy", ntfy), token };
+      if (gotify) return { ...common("gotify", gotify), token: token ?? "" };
+      if (telegram) return { ...common("telegram", botApi ?? new URL(BOT_API)), token: token ?? "", chat: telegram };
+      if (email) return { kind: "email", name: name ?? `email-${email.host}`, ...email };
       return exec ? { kind: "exec", name: name ?? `exec-${basename(exec[0])}`, command: exec, folder } : null;
     },
   },

@@ -188,24 +188,27 @@ export function keyText(path: Path): string {
 }
 
 /** The length of the path of the secret that a path is at or below; null if there is none. */
-function lengthOfSecretPath([top, , key, below]: Path): number | null {
+function lengthOfSecretPath([top, , key, below, inner]: Path): number | null {
   if (top === "sources" && key === "secrets") return typeof below === "number" ? 4 : 3;
   if (top === "sources" && key === "handshake") return below === undefined ? 3 : 4;
   if (top === "sources" && (key === "catchUp" || key === "renew") && below === "token") return 4;
   if (top === "alerts" && (below === "secret" || below === "token")) return 4;
+  if (top === "alerts" && below === "email" && inner === "password") return 5;
   if (top === "routes" && key === "http" && below === "headers") return 5;
   return top === "routes" && key === "http" && below === "secret" ? 4 : null;
 }
 
 const SHOWN_OF_TARGETS = ["timeout", "method", "body", "signWith"];
+const SHOWN_OF_MAIL = /^(?:port|from|to)$/;
 
 /**
  * Whether a path is that of a URL, a command or a key, or of text in its place. These may have passwords, or be
  * private.
  */
 function isPrivate(path: Path): boolean {
-  const [top, , key, below] = path;
-  if (top === "alerts") return path[1] === "notify" && below !== "name";
+  const [top, , key, below, inner] = path;
+  const isShownOfMail = below === "email" && SHOWN_OF_MAIL.test(String(inner));
+  if (top === "alerts") return path[1] === "notify" && below !== "name" && !isShownOfMail;
   if (top === "sources")
     return (
       key === "keys" ||

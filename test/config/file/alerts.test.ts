@@ -9,6 +9,7 @@ import { dir, faults, read, sourceIn } from "../../helpers/config-file.ts";
 
 const DAY = 86_400_000;
 const NTFY_TOKEN = "tk_of_the_tests";
+const BOT_TOKEN = "123456:of_the_tests";
 const CHAT_URL = "https://hooks.slack.test/services/hunter2";
 
 const rulesIn = (yaml: string) => read(`alerts: ${yaml}\n`)?.alerts.rules;
@@ -137,9 +138,20 @@ suite("notifiers", () => {
           '{ name: pager, webhook: "https://hooks.test:8443/alert", secret: env:SECRET }',
           '{ name: chat, slack: "https://hooks.slack.test/services/x" }',
           '{ name: phone, ntfy: "http://ntfy.test/topic", token: env:NTFY_TOKEN }',
+          '{ name: push, gotify: "https://gotify.test/sub", token: env:GOTIFY_TOKEN }',
+          "{ name: group, telegram: -1001234567890, token: env:BOT_TOKEN }",
+          '{ name: channel, telegram: "@alerts", token: env:BOT_TOKEN, botApi: "http://127.0.0.1:8081" }',
+          "{ name: server, discord: env:DISCORD_URL }",
+          "{ name: mail, email: { host: smtp.test, port: 465, user: me, password: env:SMTP_PASSWORD, from: me@a.test, to: [you@a.test, she@a.test] } }",
           "{ name: page, exec: [./bin/page, --now] }",
         ],
-        { NTFY_TOKEN },
+        {
+          NTFY_TOKEN,
+          BOT_TOKEN,
+          GOTIFY_TOKEN: "A.token",
+          DISCORD_URL: "https://discord.test/api/webhooks/1/x",
+          SMTP_PASSWORD: "hunter2",
+        },
       ),
       [
         {
@@ -150,6 +162,27 @@ suite("notifiers", () => {
         },
         { kind: "slack", name: "chat", url: "https://hooks.slack.test/services/x" },
         { kind: "ntfy", name: "phone", url: "http://ntfy.test/topic", token: NTFY_TOKEN },
+        { kind: "gotify", name: "push", url: "https://gotify.test/sub", token: "A.token" },
+        {
+          kind: "telegram",
+          name: "group",
+          url: "https://api.telegram.org/",
+          token: BOT_TOKEN,
+          chat: -1_001_234_567_890,
+        },
+        { kind: "telegram", name: "channel", url: "http://127.0.0.1:8081/", token: BOT_TOKEN, chat: "@alerts" },
+        { kind: "discord", name: "server", url: "https://discord.test/api/webhooks/1/x" },
+        {
+          kind: "email",
+          name: "mail",
+          host: "smtp.test",
+          port: 465,
+          isTlsFirst: true,
+          isLocal: false,
+          login: { user: "me", pass: "hunter2" },
+          from: "me@a.test",
+          to: ["you@a.test", "she@a.test"],
+        },
         { kind: "exec", name: "page", command: [join(dir, "bin/page"), "--now"], folder: dir },
       ].map((notifier) => ("key" in notifier ? { ...notifier, key: Buffer.from(notifier.key ?? []) } : notifier)),
     );
@@ -161,6 +194,21 @@ suite("notifiers", () => {
     assert.equal(ntfy?.kind === "ntfy" && ntfy.token, null);
   });
 
+  for (const [host, isLocal] of [
+    ["localhost", true],
+    ["127.0.0.1", true],
+    ["'::1'", true],
+    ["localhost.test", false],
+    ["192.0.2.1", false],
+    ["'2001:db8::1'", false],
+  ] as const) {
+    test(`that mail by ${host} have STARTTLS by default, ${isLocal ? "if it is offered" : "always"}`, () => {
+      const [mail] = notifiersIn([`email: { host: ${host}, from: me@a.test, to: you@a.test }`]);
+      assert.ok(mail?.kind === "email");
+      assert.deepEqual([mail.port, mail.isTlsFirst, mail.isLocal, mail.login], [587, false, isLocal, null]);
+    });
+  }
+
   test("are named after their kind and host or program", () => {
     const names = notifiersIn(
       [
@@ -169,8 +217,12 @@ suite("notifiers", () => {
         "ntfy: https://ntfy.test/topic",
         "exec: [/usr/local/bin/page, --now]",
         "exec: [mail]",
+        "discord: https://discord.test/api/webhooks/1/x",
+        "{ gotify: http://gotify.test/, token: env:BOT_TOKEN }",
+        "{ telegram: 5, token: env:BOT_TOKEN }",
+        "email: { host: smtp.test, from: me@a.test, to: you@a.test }",
       ],
-      { CHAT_URL },
+      { CHAT_URL, BOT_TOKEN },
     ).map(({ name }) => name);
     assert.deepEqual(names, [
       "webhook-hooks.test",
@@ -178,6 +230,10 @@ suite("notifiers", () => {
       "ntfy-ntfy.test",
       "exec-page",
       "exec-mail",
+      "discord-discord.test",
+      "gotify-gotify.test",
+      "telegram-api.telegram.org",
+      "email-smtp.test",
     ]);
   });
 
@@ -244,19 +300,26 @@ suite("notifiers", () => {
   });
 });
 
-const KINDS = "expected one of webhook, slack, ntfy, exec";
+const KINDS = "expected one of webhook, slack, discord, telegram, email, ntfy, gotify, exec";
+const MAIL = "host: a.test, from: me@a.test, to: you@a.test";
 const URL_FORM = "expected an http or https URL, or env:NAME or file:PATH that has one";
+const HOST_FORM = "expected the name or address of a mail server, e.g. smtp.example.com";
+const ADDRESS_FORM = "expected an e-mail address, e.g. me@example.com";
+const CHAT_FORM = "expected the id of a chat or @ and the name of a channel, e.g. -1001234567890";
 const COMMAND = "expected a program and its arguments";
 
 suite("a notifier is refused", () => {
   for (const [entry, ...expected] of [
-    ["http://a.test/", "7 : found text, expected a map with one of webhook, slack, ntfy, exec"],
+    [
+      "http://a.test/",
+      "7 : found text, expected a map with one of webhook, slack, discord, telegram, email, ntfy, gotify, exec",
+    ],
     ["{}", `7 : found no notifier, ${KINDS}`],
     ["{ name: a }", `7 : found no notifier, ${KINDS}`],
     [
       "{ webhok: http://a.test/ }",
       `7 : found no notifier, ${KINDS}`,
-      "9 webhok: unknown key, expected one of name, webhook, secret, slack, ntfy, token, exec (did you mean webhook?)",
+      "9 webhok: unknown key, expected one of name, webhook, secret, slack, discord, telegram, botApi, email, ntfy, gotify, token, exec (did you mean webhook?)",
     ],
     [
       "{ slack: http://a.test/, exec: [page], ntfy: http://b.test/ }",
@@ -264,8 +327,11 @@ suite("a notifier is refused", () => {
       "46 ntfy: found beside slack, expected one notifier",
     ],
     ["{ slack: http://a.test/, secret: env:SECRET }", "32 secret: found beside slack, expected webhook"],
-    ["{ exec: [page], token: env:SECRET }", "23 token: found beside exec, expected ntfy"],
-    ["{ webhook: http://a.test/, token: env:SECRET }", "34 token: found beside webhook, expected ntfy"],
+    ["{ exec: [page], token: env:SECRET }", "23 token: found beside exec, expected ntfy or gotify or telegram"],
+    [
+      "{ webhook: http://a.test/, token: env:SECRET }",
+      "34 token: found beside webhook, expected ntfy or gotify or telegram",
+    ],
     [
       "{ name: A b, exec: [page] }",
       '15 name: found "A b", expected a name of 1 to 64 small letters, digits and -, e.g. shop',
@@ -287,13 +353,67 @@ suite("a notifier is refused", () => {
       "{ webhook: http://a.test/, secret: env:WHSEC }",
       "42 secret: found env:WHSEC, whose value does not have the form, expected text, or whsec_ and base64",
     ],
+    ["{ gotify: http://a.test/ }", "7 token: missing, expected env:NAME or file:PATH"],
+    ["{ gotify: http://a.test/, token: env:NONE }", "40 token: found env:NONE, which is not set, expected a secret"],
+    ["{ discord: a.test/hook }", `18 discord: found text, ${URL_FORM}`],
+    ["{ discord: http://a.test/, botApi: http://b.test/ }", "34 botApi: found beside discord, expected telegram"],
+    ["{ telegram: 5 }", "7 token: missing, expected env:NAME or file:PATH"],
+    ["{ telegram: alerts, token: env:BOT_TOKEN }", `19 telegram: found text, ${CHAT_FORM}`],
+    ["{ telegram: 0, token: env:BOT_TOKEN }", `19 telegram: found text, ${CHAT_FORM}`],
+    ["{ telegram: 1.5, token: env:BOT_TOKEN }", `19 telegram: found text, ${CHAT_FORM}`],
+    ["{ telegram: [5], token: env:BOT_TOKEN }", `19 telegram: found a list, ${CHAT_FORM}`],
+    [
+      "{ telegram: 5, token: env:NO_URL }",
+      "29 token: found env:NO_URL, whose value does not have the form, expected the token of a bot, e.g. 123456:ABC-DEF",
+    ],
+    ["{ telegram: 5, token: env:BOT_TOKEN, botApi: 'https://' }", `52 botApi: found text, ${URL_FORM}`],
+    [
+      "{ email: me@a.test }",
+      "16 email: found text, expected a map such as { host: smtp.example.com, from: authserve@example.com, to: me@example.com }",
+    ],
+    [
+      "{ email: {} }",
+      `16 email.host: missing, expected the name or address of a mail server, e.g. smtp.example.com`,
+      `16 email.from: missing, expected an e-mail address, e.g. me@example.com`,
+      `16 email.to: missing, expected an e-mail address or a list of them`,
+    ],
+    [
+      "{ email: { host: 'smtp://a.test', from: me@a.test, to: you@a.test } }",
+      `24 email.host: found text, ${HOST_FORM}`,
+    ],
+    ["{ email: { host: 'a.test:25', from: me@a.test, to: you@a.test } }", `24 email.host: found text, ${HOST_FORM}`],
+    [`{ email: { ${MAIL}, port: 0 } }`, `71 email.port: found "0", expected a whole number from 1 to 65535`],
+    [`{ email: { ${MAIL}, user: me } }`, `65 email.user: found without password, expected both`],
+    [`{ email: { ${MAIL}, password: env:BOT_TOKEN } }`, `65 email.password: found without user, expected both`],
+    [
+      `{ email: { ${MAIL}, user: me, password: hunter2 } }`,
+      `85 email.password: found a literal value, expected env:NAME or file:PATH`,
+    ],
+    [
+      "{ email: { host: a.test, from: 'Me <me@a.test>', to: 'you@a.test, she@a.test' } }",
+      `38 email.from: found "Me <me@a.test>", ${ADDRESS_FORM}`,
+      `60 email.to: found "you@a.test, she@a.test", ${ADDRESS_FORM}`,
+    ],
+    [
+      '{ email: { host: a.test, from: "me@a.test\\nBcc: you@a.test", to: [] } }',
+      `38 email.from: found "me@a.test\\u{a}Bcc: you@a.test", ${ADDRESS_FORM}`,
+      `72 email.to: found an empty list, expected at least one address`,
+    ],
+    [
+      "{ email: { host: a.test, from: me@a.test, to: [you@a.test, she] } }",
+      `66 email.to.1: found "she", ${ADDRESS_FORM}`,
+    ],
+    [
+      `{ email: { ${MAIL}, tls: off } }`,
+      `65 email.tls: unknown key, expected one of host, port, user, password, from, to`,
+    ],
     ["{ exec: page --now }", "15 exec: found text, expected a program and its arguments"],
     ["{ exec: [] }", `15 exec: found an empty list, ${COMMAND}`],
     ["{ exec: [''] }", `15 exec: found a list, ${COMMAND}`],
     ['{ exec: [page, "a\\0b"] }', "22 exec.1: found text, expected text without U+0000"],
   ] as const) {
     test(entry, () => {
-      const environment = { NO_URL: "hunter2", WHSEC: "whsec_hunter2!" };
+      const environment = { NO_URL: "hunter2", WHSEC: "whsec_hunter2!", BOT_TOKEN };
       assert.deepEqual(notifierFaults(entry, environment), expected);
     });
   }
@@ -326,6 +446,16 @@ test("no fault shows a literal secret, a URL or a command", () => {
     "{ slack: http://a.test/, secret: hunter2 }",
     "{ ntfy: http://a.test/, token: hunter2 }",
     "{ ntfy: http://a.test/, token: { hunter2: 1 } }",
+    `{ discord: [${url}] }`,
+    "{ telegram: 5, token: 123456:hunter2 }",
+    "{ telegram: 123456:hunter2 }",
+    `{ telegram: 5, token: env:X, botApi: [${url}] }`,
+    "{ gotify: http://a.test/, token: hunter2 }",
+    "{ email: smtp://me:hunter2@a.test }",
+    `{ email: { ${MAIL}, user: me, password: hunter2 } }`,
+    `{ email: { ${MAIL}, user: me, password: { hunter2: 1 } } }`,
+    `{ email: { ${MAIL}, user: [hunter2], password: env:hunter2 } }`,
+    "{ email: { host: 'me:hunter2@a.test', from: https://hunter2, to: https://hunter2 } }",
     "{ exec: curl -u user:hunter2 }",
     '{ exec: [curl, "hunter2\\0"] }',
   ]) {

@@ -8,7 +8,10 @@ import { openDatabase } from "../../../src/sqlite/database.ts";
 import { localStores } from "../../../src/sqlite/stores.ts";
 import { alertChanges, alertRecord } from "../../contract/alert-store.ts";
 import { authserve } from "../../helpers/command.ts";
+import { startDiscord, startGotify, startTelegram } from "../../helpers/stand-ins/chat-apis.ts";
+import { startSmtpServer } from "../../helpers/stand-ins/smtp-server.ts";
 import { type ForwardTarget, startTarget } from "../../helpers/target.ts";
+import { pairNamed } from "../../helpers/tls.ts";
 import { workingDir } from "../../helpers/working-dir.ts";
 
 const HOUR = 3_600_000;
@@ -229,6 +232,37 @@ suite("alerts test", { concurrency: 2 }, () => {
     const form = target.received.map(({ body }) => JSON.parse(String(body))).find(({ version }) => version === "4");
     assert.deepEqual([form.status, form.externalURL], ["firing", "https://auth.example"]);
     assert.equal(form.alerts[0].annotations.summary, "this is a test of the notifiers, nothing is wrong");
+  });
+
+  test("reaches Telegram, Gotify, Discord and a mail server", async (t) => {
+    const [telegram, gotify, discord, mail] = await Promise.all([
+      startTelegram(t, "123:abc", [-1001]),
+      startGotify(t, "A.token"),
+      startDiscord(t, "/api/webhooks/1/token"),
+      startSmtpServer(t, { pair: pairNamed("first"), login: { user: "me", pass: "a password" } }),
+    ]);
+    const { code, stdout, stderr } = await run(
+      [
+        `{ name: telegram, telegram: -1001, token: env:BOT_TOKEN, botApi: ${telegram.origin} }`,
+        `{ name: gotify, gotify: ${gotify.origin}, token: env:GOTIFY_TOKEN }`,
+        "{ name: discord, discord: env:DISCORD_URL }",
+        `{ name: mail, email: { host: localhost, port: ${mail.port}, user: me, password: env:SMTP_PASSWORD, from: a@a.test, to: b@b.test } }`,
+      ],
+      {
+        BOT_TOKEN: "123:abc",
+        GOTIFY_TOKEN: "A.token",
+        DISCORD_URL: `${discord.origin}/api/webhooks/1/token`,
+        SMTP_PASSWORD: "a password",
+      },
+    );
+    assert.deepEqual([code, stderr], [0, ""]);
+    assert.match(stdout, /^NOTIFIER +RESULT\ntelegram +sent\ngotify +sent\ndiscord +sent\nmail +sent\n$/);
+    for (const { taken } of [telegram, gotify, discord])
+      assert.match(JSON.stringify(taken), /this is a test of the notifiers, nothing is wrong/);
+    assert.deepEqual(
+      mail.mails.map(({ isTls, user }) => ({ isTls, user })),
+      [{ isTls: true, user: "me" }],
+    );
   });
 
   test("says which notifier did not take the message, and exits with 1, without the secret URL", async (t) => {
