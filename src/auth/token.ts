@@ -103,8 +103,8 @@ function isWholeNumber(value: unknown): value is number {
   return Number.isSafeInteger(value);
 }
 
-/** How a user logs in: with the API, or with the form of the login page. */
-export type LoginWay = "api" | "form";
+/** How a user logs in: with the API, or with the form of the login page, which may keep the login. */
+export type LoginWay = "api" | "form" | "kept";
 
 const FORM_PREFIX = "form-";
 
@@ -113,7 +113,7 @@ const FORM_PREFIX = "form-";
  * token.
  */
 export function createSessionId(way: LoginWay): string {
-  return way === "form" ? FORM_PREFIX + randomUUID() : randomUUID();
+  return way === "api" ? randomUUID() : FORM_PREFIX + randomUUID();
 }
 
 /** Whether a form opened the session. */

@@ -89,6 +89,14 @@ export function duration(minMs: number, example: string, max = MAX_DURATION) {
   }, `expected a duration of at least ${minMs}ms and ${max.text}, e.g. ${example}`);
 }
 
+/** A duration, or `off`, which is 0 ms. */
+export function durationOrOff(minMs: number, example: string, max = MAX_DURATION) {
+  return parsed((value) => {
+    const ms = value === "off" ? 0 : parseDurationMs(value);
+    return ms === 0 || (ms !== null && ms >= minMs && ms <= max.ms) ? ms : null;
+  }, `expected off, or a duration of at least ${minMs}ms and ${max.text}, e.g. ${example}`);
+}
+
 function sizeBetween(minBytes: number, maxBytes: number, expectation: string) {
   return parsed((value) => {
     const bytes = parseSizeBytes(value);

@@ -19,7 +19,7 @@ import { faultText } from "../errors.ts";
 import { publicUrlOf } from "../http/listen.ts";
 import type { Log } from "../log.ts";
 import { readPasskeyScript } from "../platform/checkout.ts";
-import { type Logins, pageTtlSeconds } from "./login.ts";
+import { keptSeconds, type Logins, pageTtlSeconds } from "./login.ts";
 
 interface BrowserNeeds
   extends Pick<BrowserParts, "authenticate" | "sessions" | "isToKnownHost" | "log" | "audit" | "now">,
@@ -72,6 +72,7 @@ export function openBrowser(
     markCookie: createMarkCookie(origin),
     rules: { origin, base, allowedOrigins, cookieDomain },
     lifetimes: { ttlSeconds: pageTtlSeconds(settings), sessionMaxAgeSeconds: settings.SESSION_MAX_AGE / 1000 },
+    keptSeconds: keptSeconds(settings),
     publicUrl,
     hasAdmin: settings.ADMIN === "on",
     trustedProxies: settings.TRUSTED_PROXIES,

@@ -21,6 +21,9 @@ export function pageTtlSeconds({ JWT_TTL, SESSION_MAX_AGE }: Settings): number {
   return Math.min(JWT_TTL.seconds, Math.floor(SESSION_MAX_AGE / 1000));
 }
 
+/** How long a login that is kept lasts; 0 if none is. */
+export const keptSeconds = ({ KEEP_LOGGED_IN }: Settings): number => Math.floor(KEEP_LOGGED_IN / 1000);
+
 // A client would not wait for more password checks than these.
 const LOGIN_QUEUE_LIMIT = 256;
 // A share for each network, so that one network cannot fill the queue.
@@ -50,7 +53,7 @@ export async function openLogin({ settings, stores, metrics, log }: Wiring): Pro
     throttle,
     sessions: stores.sessions,
     secret: settings.JWT_SECRET,
-    ttlSeconds: { api: settings.JWT_TTL.seconds, form: pageTtlSeconds(settings) },
+    ttlSeconds: { api: settings.JWT_TTL.seconds, form: pageTtlSeconds(settings), kept: keptSeconds(settings) },
     log,
     now: stores.now,
   });

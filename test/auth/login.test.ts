@@ -35,7 +35,7 @@ test("a known address gets the same rank and the same store calls for every e-ma
       throttle,
       sessions,
       secret: "a secret of the test, 32 bytes or more",
-      ttlSeconds: { api: 60, form: 60 },
+      ttlSeconds: { api: 60, form: 60, kept: 86_400 },
       log,
       now: () => NOW,
     }),

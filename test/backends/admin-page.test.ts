@@ -394,6 +394,32 @@ suite("the admin page in Chromium", needsChromium(), () => {
     await row.waitFor({ state: "detached" });
   });
 
+  test("the end of a session is told a minute before, and a session is renewed while the page is used", async () => {
+    await using profile = await openProfile(browser);
+    const page = await openPage(profile, server.url);
+    let leftMs = 50_000;
+    const renewals: string[] = [];
+    await page.route("**/admin/api/session", async (route) => {
+      const response = await route.fetch();
+      const expiresAt = new Date(Date.now() + leftMs).toISOString();
+      await route.fulfill({ response, json: { ...(await response.json()), expiresAt } });
+    });
+    page.on("request", (request) => {
+      if (new URL(request.url()).pathname === "/login/renew") renewals.push(request.url());
+    });
+    // Who has just logged in uses the page: it asks by itself.
+    await page.reload();
+    await until(() => renewals.length > 0);
+    const stay = page.getByRole("button", { name: "Stay logged in" });
+    await stay.waitFor();
+    await stay.click();
+    await page.getByText("The session has its full age").waitFor();
+    leftMs = 900_000;
+    await page.reload();
+    await page.locator("h1").waitFor();
+    assert.equal(await stay.count(), 0);
+  });
+
   test("a session that ended elsewhere is said, with the way to log in", async () => {
     await using profile = await openProfile(browser);
     const page = await openPage(profile, server.url);

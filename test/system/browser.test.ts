@@ -147,6 +147,24 @@ suite("the login page", () => {
     assert.equal(ofApi.exp - ofApi.iat, 7200);
   });
 
+  test("keeps a login that asks for it for KEEP_LOGGED_IN, whether it is used or not", async () => {
+    await using other = await startServer({ env: { JWT_TTL: "15m", KEEP_LOGGED_IN: "2d" } });
+    const lengthOf = async (at: Server, more: Record<string, string>) => {
+      const { setCookie } = await send(at, "/login", { ...CREDENTIALS, ...more });
+      const { iat, exp } = claimsOf(/=([^;]*)/.exec(String(setCookie))?.[1] ?? "");
+      return [/; Max-Age=(\d+);/.exec(String(setCookie))?.[1], exp - iat];
+    };
+    assert.deepEqual(await lengthOf(other, { keep: "1" }), ["172800", 172_800]);
+    assert.deepEqual(await lengthOf(other, {}), ["900", 900]);
+    assert.deepEqual(await lengthOf(server, { keep: "1" }), ["2592000", 2_592_000]);
+    await using never = await startServer({ env: { JWT_TTL: "15m", KEEP_LOGGED_IN: "off" } });
+    assert.deepEqual(await lengthOf(never, { keep: "1" }), ["900", 900]);
+    assert.match((await open(other, "/login")).text, /<input name="keep" type="checkbox"/);
+    assert.doesNotMatch((await open(never, "/login")).text, /keep/);
+    const again = await send(other, "/login", { email: EMAIL, password: "wrong password", keep: "1" });
+    assert.match(again.text, /<input name="keep" type="checkbox" value="1" checked>/);
+  });
+
   test("shares the throttle with the API", async () => {
     await using server = await startServer();
     const statuses: number[] = [];

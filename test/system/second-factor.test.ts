@@ -138,6 +138,18 @@ suite("the login page with a second factor", () => {
     assert.deepEqual([...browser.cookies.keys()].sort(), ["authserve", "authserve-browser"]);
   });
 
+  test("a login is kept if its first page asked for it", async (t) => {
+    const server = await start(t, { KEEP_LOGGED_IN: "2d" });
+    const { codes } = await addTotp(server);
+    const browser = new PageClient(server);
+    const first = await browser.send("/login", { ...CREDENTIALS, keep: "1" });
+    assert.match(String(first.location), /^\/login\/code\?.*&keep=1$/);
+    const { text } = await browser.open(String(first.location));
+    assert.match(text, /<input type="hidden" name="keep" value="1">/);
+    const last = await browser.send("/login/code", { code: codes[0] ?? "", rd: "/", keep: "1" });
+    assert.ok(last.headers["set-cookie"]?.some((cookie) => cookie.includes("; Max-Age=172800;")));
+  });
+
   test("the step belongs to one browser, and works once", async (t) => {
     const server = await start(t);
     const { codes } = await addTotp(server);

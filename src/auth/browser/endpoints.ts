@@ -29,6 +29,7 @@ import { type Texts, textsFor } from "./texts.ts";
 import {
   type BrowserParts,
   FORM_LIMIT,
+  keepIn,
   loggedIn,
   type PasskeyParts,
   prefixOf,
@@ -46,10 +47,13 @@ const RedirectQuery = v.object({
 });
 
 /** The fields of the login form. Others are ignored. */
-const LoginFields = v.object({ ...LoginBody.entries, ...RedirectQuery.entries });
+const KeepField = {
+  keep: v.optional(v.pipe(v.string(), v.description("`1` keeps the login for `KEEP_LOGGED_IN`."))),
+};
+const LoginFields = v.object({ ...LoginBody.entries, ...RedirectQuery.entries, ...KeepField });
 
 /** The fields of the second step. */
-const CodeFields = v.object({ code: v.string(), ...RedirectQuery.entries });
+const CodeFields = v.object({ code: v.string(), ...RedirectQuery.entries, ...KeepField });
 
 /** The media types of pages and of their forms. */
 export const HTML = "text/html";
@@ -192,6 +196,7 @@ const PasskeyOptions = v.object({
 const PasskeyFields = v.object({
   answer: v.pipe(v.string(), v.description("What the browser has signed, as JSON.")),
   ...RedirectQuery.entries,
+  ...KeepField,
 });
 
 function passkeyEndpoints(parts: BrowserParts, passkeys: PasskeyParts): Endpoint[] {
@@ -244,7 +249,8 @@ function loginPageHandler(parts: BrowserParts): RequestHandler {
     if (isFramed(request)) return framedPage(texts, ownLoginUrl(rules, rd, false), texts.login, framersOf(rules));
     const notes = notesOf(texts, { ended, target, isAgain, isRefused });
     const passkeyScript = await readPasskeyScript(parts);
-    return loginPage(200, { texts, target: target.url, origin: rules.origin, notes, passkeyScript });
+    const keep = keepIn(query, parts);
+    return loginPage(200, { texts, target: target.url, origin: rules.origin, notes, passkeyScript, keep });
   };
 }
 
@@ -323,7 +329,7 @@ function loginFormHandler(parts: BrowserParts): RequestHandler {
     const { url: target } = targetOf(fields.get("rd") ?? null, context, parts);
     const email = fields.get("email") ?? "";
     const passkeyScript = await readPasskeyScript(parts);
-    const page = { texts, target, origin: rules.origin, email, passkeyScript };
+    const page = { texts, target, origin: rules.origin, email, passkeyScript, keep: keepIn(fields, parts) };
     if (isElsewhere) {
       const message = `a login under ${from} was refused, because a browser keeps no cookie there: open ${rules.origin}${rules.base}/login`;
       parts.log.warn({ event: "login_elsewhere", requestId, address, origin: from }, message);
@@ -336,12 +342,12 @@ function loginFormHandler(parts: BrowserParts): RequestHandler {
     const { success, output } = v.safeParse(LoginBody, { email, password: fields.get("password") });
     if (!success) return loginPage(400, { ...page, error: texts.errors.validation_failed });
     try {
-      const requester = await requesterOf(context, parts);
+      const requester = await requesterOf(context, parts, fields);
       const { accessToken } = await login(output, requester);
       return loggedIn(accessToken, target, requester, parts);
     } catch (error) {
       if (!(error instanceof AppError)) throw error;
-      if (error.code === "second_factor_required") return beginCodeStep(request, parts, target);
+      if (error.code === "second_factor_required") return beginCodeStep(request, parts, target, fields);
       const { status, text, headers } = refusalOf(error, texts);
       return loginPage(status, { ...page, error: text }, headers);
     }

@@ -41,6 +41,8 @@ a{color:var(--accent)}
 form{margin:1.5rem 0 0}
 label{display:block;margin:0 0 .35rem;font-weight:600}
 input{display:block;width:100%;min-height:3rem;margin:0 0 1.1rem;padding:.6rem .8rem;font:inherit;color:inherit;background:var(--card);border:1px solid var(--edge);border-radius:.5rem}
+.check{display:flex;align-items:center;gap:.6rem;min-height:2.75rem;margin:0;font-weight:400}
+.check input{flex:none;width:1.15rem;min-height:1.15rem;margin:0}
 input[aria-invalid]{border-color:var(--bad)}
 button,.button{display:block;width:100%;min-height:3rem;margin:1.5rem 0 0;padding:.6rem 1rem;font:inherit;font-weight:600;color:var(--on);background:var(--accent);border:1px solid transparent;border-radius:.5rem;cursor:pointer}
 .button{text-align:center;text-decoration:none}

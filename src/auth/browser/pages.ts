@@ -21,6 +21,8 @@ interface LoginPage {
   notes?: readonly string[];
   /** The script of passkeys, if a passkey may be used. */
   passkeyScript?: string | null;
+  /** Whether the login is to be kept. Null where that is not offered. */
+  keep: boolean | null;
 }
 
 // The server does not see the part of a URL after `#`. A browser keeps it on the way to this page, and drops it when
@@ -43,6 +45,7 @@ export function loginPage(
     areFieldsWrong = status === 400 || status === 401,
     notes = [],
     passkeyScript = null,
+    keep,
   }: LoginPage,
   headers: Reply["headers"] = {},
 ): Reply {
@@ -58,9 +61,14 @@ ${isElsewhere ? html`<p>${texts.continueTo} <strong>${targetUrl.host}</strong></
 <input id="email" name="email" type="email" value="${email}" autocomplete="username" autocapitalize="none" spellcheck="false" inputmode="email" maxlength="254" required${focusEmail}${describedBy}${invalid}>
 <label for="password">${texts.password}</label>
 <input id="password" name="password" type="password" autocomplete="current-password" maxlength="1024" required${focusPassword}${describedBy}${invalid}>
-<button type="submit">${texts.logIn}</button>
+${
+  keep === null
+    ? null
+    : html`<label class="check"><input name="keep" type="checkbox" value="1"${keep ? html` checked` : null}> ${texts.keep}</label>
+`
+}<button type="submit">${texts.logIn}</button>
 </form>
-${passkeyScript === null ? null : passkeyLoginForm(texts, "login/passkey", target, origin)}<p class="hint">${texts.oneSession}</p>`;
+${passkeyScript === null ? null : passkeyLoginForm(texts, "login/passkey", { target, origin, keep })}<p class="hint">${texts.oneSession}</p>`;
   const formTarget = isElsewhere ? targetUrl.origin : null;
   const script = passkeyScript === null ? KEEP_FRAGMENT : `${KEEP_FRAGMENT}\n${passkeyScript}`;
   const page = { lang: texts.lang, title: texts.login, body, formTarget, script, connects: passkeyScript !== null };
@@ -68,23 +76,31 @@ ${passkeyScript === null ? null : passkeyLoginForm(texts, "login/passkey", targe
 }
 
 /** The form that logs in with a passkey. Its script shows it in browsers that have passkeys, at the right address. */
-function passkeyLoginForm({ passkey }: Texts, path: string, target: string, origin: string): Html {
+function passkeyLoginForm(
+  { passkey }: Texts,
+  path: string,
+  { target, origin, keep }: Pick<LoginPage, "target" | "origin" | "keep">,
+): Html {
   return html`<form method="post" action="${path}" data-kind="login" data-origin="${origin}" data-options="${path}" data-cancelled="${passkey.cancelled}" data-failed="${passkey.failed}" hidden>
 <input type="hidden" name="rd" value="${target}">
 <input type="hidden" name="answer">
-<button type="submit" class="quiet">${passkey.logIn}</button>
+${keepField(keep)}<button type="submit" class="quiet">${passkey.logIn}</button>
 <p class="note error" role="alert" hidden></p>
 </form>
 `;
 }
 
+/** The choice to stay logged in, in a form that does not ask for it. */
+const keepField = (keep: boolean | null): Html | null =>
+  keep === null ? null : html`<input type="hidden" name="keep" value="${keep ? "1" : ""}">\n`;
+
 /** What the page for the code of a second factor shows. */
-interface CodePage extends Pick<LoginPage, "texts" | "target" | "origin" | "error" | "passkeyScript"> {}
+interface CodePage extends Pick<LoginPage, "texts" | "target" | "origin" | "error" | "passkeyScript" | "keep"> {}
 
 /** The page for the code. It works without script. */
 export function codePage(
   status: number,
-  { texts, target, origin, error, passkeyScript = null }: CodePage,
+  { texts, target, origin, error, passkeyScript = null, keep }: CodePage,
   headers: Reply["headers"] = {},
 ): Reply {
   const { title, label, hint, startAgain } = texts.code;
@@ -94,12 +110,12 @@ export function codePage(
   const body = html`<h1>${title}</h1>
 ${error === undefined ? null : html`<div class="note error" role="alert" id="error">${error}</div>\n`}<form method="post" action="code">
 <input type="hidden" name="rd" value="${target}">
-<label for="code">${label}</label>
+${keepField(keep)}<label for="code">${label}</label>
 <input id="code" name="code" type="text" autocomplete="one-time-code" autocapitalize="none" spellcheck="false" maxlength="64" required autofocus aria-describedby="${describedBy}"${invalid}>
 <p class="hint" id="hint">${hint}</p>
 <button type="submit">${texts.logIn}</button>
 </form>
-${passkeyScript === null ? null : passkeyLoginForm(texts, "passkey", target, origin)}<p class="hint"><a href="../login?rd=${encodeURIComponent(target)}">${startAgain}</a></p>`;
+${passkeyScript === null ? null : passkeyLoginForm(texts, "passkey", { target, origin, keep })}<p class="hint"><a href="../login?rd=${encodeURIComponent(target)}">${startAgain}</a></p>`;
   const formTarget = targetOrigin === origin ? null : targetOrigin;
   const script = passkeyScript === null ? {} : { script: passkeyScript, connects: true };
   return pageReply(status, { lang: texts.lang, title, body, formTarget, ...script }, headers);

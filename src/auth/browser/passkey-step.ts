@@ -53,7 +53,7 @@ export function passkeyFormHandler(parts: BrowserParts, passkeys: PasskeyParts):
     const forget = challengeCookie.clear();
     try {
       const challenge = parts.steps.read("passkey", challengeCookie.read(request));
-      const requester = await requesterOf(context, parts);
+      const requester = await requesterOf(context, parts, fields);
       const { accessToken } = await login(fields.get("answer") ?? "", challenge, requester);
       return loggedIn(accessToken, target, requester, parts, [forget]);
     } catch (error) {

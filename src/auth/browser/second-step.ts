@@ -10,6 +10,8 @@ import { withRd } from "./redirect-target.ts";
 import { textsFor } from "./texts.ts";
 import {
   type BrowserParts,
+  KEEP,
+  keepIn,
   loggedIn,
   prefixOf,
   queryOf,
@@ -21,10 +23,16 @@ import {
 } from "./visit.ts";
 
 /** Begins the second step of a login whose password was right, and leads to its page. */
-export function beginCodeStep(request: IncomingMessage, parts: BrowserParts, target: string): Reply {
+export function beginCodeStep(
+  request: IncomingMessage,
+  parts: BrowserParts,
+  target: string,
+  fields: Map<string, string>,
+): Reply {
   const { value } = parts.steps.begin("code");
   const headers = { "Set-Cookie": parts.stepCookie.set(value, STEP_MS / 1000) };
-  return redirect(withRd(`${prefixOf(request, parts)}/login/code`, target), headers);
+  const kept = keepIn(fields, parts) ? `&${KEEP}=1` : "";
+  return redirect(`${withRd(`${prefixOf(request, parts)}/login/code`, target)}${kept}`, headers);
 }
 
 /** The step that a browser has begun. Null without one, or once all factors are removed. */
@@ -46,14 +54,16 @@ async function begunStep(
 export function codePageHandler(parts: BrowserParts): RequestHandler {
   return async (context) => {
     const { request } = context;
-    const rd = queryOf(request).get("rd");
+    const query = queryOf(request);
+    const rd = query.get("rd");
     const step = await begunStep(parts, request);
     // With a live session too: a change of the account asks for another login.
     if (step === null) return toLogin(request, parts, rd);
     const texts = textsFor(request.headers["accept-language"]);
     const passkeyScript = await readPasskeyScript(parts);
     const { url: target } = targetOf(rd, context, parts);
-    return codePage(200, { texts, target, origin: parts.rules.origin, passkeyScript });
+    const keep = keepIn(query, parts);
+    return codePage(200, { texts, target, origin: parts.rules.origin, passkeyScript, keep });
   };
 }
 
@@ -69,14 +79,15 @@ export function codeFormHandler(parts: BrowserParts): RequestHandler {
     const texts = textsFor(request.headers["accept-language"]);
     const { url: target } = targetOf(rd, context, parts);
     try {
-      const requester = await requesterOf(context, parts);
+      const requester = await requesterOf(context, parts, fields);
       const { accessToken } = await codeLogin(fields.get("code") ?? "", requester, () => steps.finish(step));
       return loggedIn(accessToken, target, requester, parts, [stepCookie.clear()]);
     } catch (error) {
       if (!(error instanceof AppError)) throw error;
       const { status, text, headers } = refusalOf(error, texts);
       const passkeyScript = await readPasskeyScript(parts);
-      return codePage(status, { texts, target, origin: rules.origin, error: text, passkeyScript }, headers);
+      const keep = keepIn(fields, parts);
+      return codePage(status, { texts, target, origin: rules.origin, error: text, passkeyScript, keep }, headers);
     }
   };
 }

@@ -44,6 +44,8 @@ export interface BrowserParts {
   passkeys: PasskeyParts | null;
   rules: RedirectRules;
   lifetimes: Lifetimes;
+  /** How long a login that is kept lasts; 0 if the login page does not offer that. */
+  keptSeconds: number;
   /** Signs renewed tokens. */
   secret: string;
   trustedProxies: BlockList | undefined;
@@ -115,22 +117,34 @@ export async function sessionOf(
 /** Who logs in with a form. */
 export async function requesterOf(
   { request, requestId, address }: RequestContext,
-  { marks, markCookie }: BrowserParts,
+  parts: BrowserParts,
+  fields: Map<string, string>,
 ): Promise<Requester> {
+  const { marks, markCookie } = parts;
+  const way = keepIn(fields, parts) ? "kept" : "form";
   const browser = await marks.read(markCookie.read(request));
-  return { address, requestId, userAgent: request.headers["user-agent"], way: "form", browser };
+  return { address, requestId, userAgent: request.headers["user-agent"], way, browser };
 }
+
+/** The field of a form that asks to stay logged in. */
+export const KEEP = "keep";
+
+/** Whether a form, or the address of the second step, asks to stay logged in. Null where the page does not offer it. */
+export const keepIn = (fields: Pick<Map<string, string>, "get"> | URLSearchParams, { keptSeconds }: BrowserParts) =>
+  keptSeconds === 0 ? null : fields.get(KEEP) === "1";
 
 /** Gives a browser its session and `more` cookies, and leads it to the target. */
 export function loggedIn(
   accessToken: string,
   target: string,
-  { browser }: Pick<Requester, "browser">,
-  { cookie, marks, markCookie, lifetimes }: BrowserParts,
+  { browser, way }: Pick<Requester, "browser" | "way">,
+  { cookie, marks, markCookie, lifetimes, keptSeconds }: BrowserParts,
   more: readonly string[] = [],
 ): Reply {
   const mark = markCookie.set(marks.issue(browser ?? undefined), KNOWN_BROWSER_MS / 1000);
-  return redirect(target, { "Set-Cookie": [cookie.set(accessToken, lifetimes.ttlSeconds), mark, ...more] });
+  return redirect(target, {
+    "Set-Cookie": [cookie.set(accessToken, way === "kept" ? keptSeconds : lifetimes.ttlSeconds), mark, ...more],
+  });
 }
 
 const BEARER = { "WWW-Authenticate": "Bearer" };

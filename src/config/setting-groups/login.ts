@@ -2,6 +2,7 @@ import * as v from "valibot";
 import {
   domain,
   duration,
+  durationOrOff,
   email,
   MAX_AGE,
   oneOf,
@@ -88,6 +89,12 @@ export const BROWSERS = {
     meaning:
       "How long a session lasts since the login if it is renewed while a browser uses it. After `JWT_TTL` without use it ends. A login on the page never lasts longer, also with a longer `JWT_TTL`.",
     example: "12h",
+  },
+  KEEP_LOGGED_IN: {
+    schema: v.optional(durationOrOff(1000, "30d", MAX_AGE), "30d"),
+    meaning:
+      "How long a login with *Keep me logged in* lasts, also without use. Another login, a logout and a changed password end it before. `off`: the login page does not offer it.",
+    example: "90d",
   },
   CORS_ALLOWED_ORIGINS: {
     schema: v.optional(origins, ""),

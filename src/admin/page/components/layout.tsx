@@ -4,8 +4,10 @@ import { useEffect } from "preact/hooks";
 import { deadLetters, firing, keepLive, now, status } from "../live.ts";
 import { hashOf } from "../place.ts";
 import { place } from "../router.ts";
+import { keepSession } from "../session-keeper.ts";
 import { formats, t } from "../texts/texts.ts";
 import { Announcer } from "./announcer.tsx";
+import { SessionNotice } from "./session-notice.tsx";
 import { StaleNotice } from "./stale-notice.tsx";
 
 const LINKS = [
@@ -107,6 +109,7 @@ function Navigation(): VNode {
 
 function Layout({ children }: { children: ComponentChildren }): VNode {
   useEffect(keepLive, []);
+  useEffect(keepSession, []);
   const version = status.data.value?.version;
   return (
     <>
@@ -125,6 +128,7 @@ function Layout({ children }: { children: ComponentChildren }): VNode {
         <p>{t.zone(formats.zone(now.value))}</p>
         {version !== undefined && <p>authserve {version}</p>}
       </footer>
+      <SessionNotice />
       <StaleNotice />
       <Announcer />
     </>

@@ -29,6 +29,11 @@ function setUp(form: HTMLFormElement): void {
     // The part of the target after `#` is known in the other form only.
     const [rd, own] = [document.forms[0] && fieldOf(document.forms[0], "rd"), fieldOf(form, "rd")];
     if (rd && own) own.value = rd.value;
+    const [asked, kept] = [
+      document.querySelector<HTMLInputElement>("input[name=keep][type=checkbox]"),
+      fieldOf(form, "keep"),
+    ];
+    if (asked && kept) kept.value = asked.checked ? "1" : "";
     form.submit();
   }
 
