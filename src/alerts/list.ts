@@ -19,6 +19,7 @@ export function listAlerts(
     labels: { ...alert.labels },
     summary: alert.summary,
     remedy: alert.remedy,
+    view: ALERTS[alert.name].view,
     since: isoTime(alert.since),
     startsAt: isoTime(alert.firedAt),
     endsAt: isoTime(alert.resolvedAt),

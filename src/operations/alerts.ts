@@ -16,6 +16,7 @@ const AlertItem = v.object({
   labels: v.record(v.string(), v.string()),
   summary: v.string(),
   remedy: v.string(),
+  view: v.pipe(v.string(), v.description("The place on the admin page that shows more.")),
   since: timestamp,
   startsAt: v.nullable(timestamp),
   endsAt: v.nullable(timestamp),

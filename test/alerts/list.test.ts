@@ -37,6 +37,7 @@ suite("the list of alerts", () => {
         labels: { source: "stripe" },
         summary: "the source stripe has received nothing for 2 h",
         remedy: "check the webhook at the sender",
+        view: "#/sources",
         since: "2027-01-15T08:00:00.000Z",
         startsAt: "2027-01-15T08:00:00.001Z",
         endsAt: "2027-01-15T08:00:00.002Z",

@@ -378,10 +378,12 @@ suite("the admin page in Chromium", needsChromium(), () => {
     await page.getByRole("button", { name: "Create a token" }).click();
     const dialog = page.getByRole("dialog");
     await dialog.getByLabel("Name").fill("robot");
-    await dialog.getByLabel("Scopes").fill("verify root");
+    await dialog.getByRole("checkbox", { name: /^verify/ }).check();
+    await dialog.getByRole("checkbox", { name: /^events:read/ }).check();
+    await dialog.getByLabel("Only at this host").fill("no host");
     await dialog.getByRole("button", { name: "Create a token" }).click();
     await dialog.getByRole("alert").filter({ hasText: /./ }).waitFor();
-    await dialog.getByLabel("Scopes").fill("verify:app.example.com events:read");
+    await dialog.getByLabel("Only at this host").fill("app.example.com");
     await dialog.getByRole("button", { name: "Create a token" }).click();
     const value = await page.getByRole("status").locator("code").textContent();
     assert.match(String(value), /^ask_[0-9A-Za-z]{36}$/);

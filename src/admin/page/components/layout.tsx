@@ -6,7 +6,9 @@ import { hashOf } from "../place.ts";
 import { place } from "../router.ts";
 import { keepSession } from "../session-keeper.ts";
 import { formats, t } from "../texts/texts.ts";
+import { isUtc, switchZone } from "../utc.ts";
 import { Announcer } from "./announcer.tsx";
+import { Button } from "./button.tsx";
 import { SessionNotice } from "./session-notice.tsx";
 import { StaleNotice } from "./stale-notice.tsx";
 
@@ -17,8 +19,11 @@ const LINKS = [
   { path: ["refused"], name: "refused" },
   { path: ["routes"], name: "routes" },
   { path: ["sources"], name: "sources" },
+  { path: ["outages"], name: "outages" },
   { path: ["alerts"], name: "alerts" },
   { path: ["tokens"], name: "tokens" },
+  { path: ["denied"], name: "denied" },
+  { path: ["audit"], name: "audit" },
   { path: ["session"], name: "session" },
 ] as const;
 
@@ -26,9 +31,6 @@ const LINKS = [
 const PARENTS: Record<string, string> = {
   "add-source": "sources",
   explain: "refused",
-  denied: "tokens",
-  audit: "session",
-  outages: "sources",
 };
 
 type Name = (typeof LINKS)[number]["name"];
@@ -125,7 +127,10 @@ function Layout({ children }: { children: ComponentChildren }): VNode {
         {children}
       </main>
       <footer class="soft small">
-        <p>{t.zone(formats.zone(now.value))}</p>
+        <p>
+          {t.zone(formats.zone(now.value))}{" "}
+          <Button class="quiet small" label={isUtc ? t.showLocal : t.showUtc} onClick={switchZone} />
+        </p>
         {version !== undefined && <p>authserve {version}</p>}
       </footer>
       <SessionNotice />

@@ -7,6 +7,7 @@ import { readSources } from "../requests.ts";
 import { useResource } from "../resource.ts";
 import { changeQuery, place } from "../router.ts";
 import { t } from "../texts/texts.ts";
+import { isUtc } from "../utc.ts";
 import { FILTER_NAMES } from "./filter.ts";
 
 const STATUSES = ["", "queued", "processed", "failed", "discarded", "unrouted"] as const;
@@ -111,14 +112,15 @@ const select = (name: string, label: string, options: (readonly [string, string]
 
 const MINUTE_MS = 60_000;
 
-/** A time as a field of local time wants it, e.g. `2026-01-31T12:00`. */
+/** A time as its field wants it, in the zone of the page, e.g. `2026-01-31T12:00`. */
 function localTime(iso: string | undefined): string {
   const at = Date.parse(iso ?? "");
   if (Number.isNaN(at)) return "";
-  return new Date(at - new Date(at).getTimezoneOffset() * MINUTE_MS).toISOString().slice(0, 16);
+  const offset = isUtc ? 0 : new Date(at).getTimezoneOffset();
+  return new Date(at - offset * MINUTE_MS).toISOString().slice(0, 16);
 }
 
-const isoOf = (local: string) => (local === "" ? undefined : new Date(local).toISOString());
+const isoOf = (shown: string) => (shown === "" ? undefined : new Date(isUtc ? `${shown}Z` : shown).toISOString());
 
 /** What the server has, and the chosen one if it is gone. */
 function named(name: "source" | "route", all: readonly { name: string }[] = []): [string, string][] {

@@ -1,5 +1,6 @@
 import { readTexts, type Translation } from "../../../lib/texts.ts";
 import { createFormats } from "../format.ts";
+import { isUtc } from "../utc.ts";
 import en from "./en.json" with { type: "json" };
 import es from "./es.json" with { type: "json" };
 import { serverTexts } from "./server-texts.ts";
@@ -10,7 +11,7 @@ declare const PAGE_LANGUAGE: string;
 const file: Translation<typeof en> = PAGE_LANGUAGE === "es" ? es : en;
 
 /** Numbers and times in this language. */
-export const formats = createFormats(file.locale);
+export const formats = createFormats(file.locale, isUtc ? "UTC" : undefined);
 
 /** The words of the page in its language. */
 export const t = readTexts<typeof en>(file, { locale: file.locale, numberText: formats.count });

@@ -12,6 +12,7 @@ import { emptyState, failureText, shown, skeleton } from "../components/states.t
 import { terms } from "../components/table.tsx";
 import { exactly } from "../components/time.tsx";
 import { alerts } from "../live.ts";
+import { hashOf } from "../place.ts";
 import { testAlerts, unsilence } from "../requests.ts";
 import { alertText, alertTitle, serverText, t } from "../texts/texts.ts";
 import { silenceDialog } from "./silence-dialog.tsx";
@@ -100,12 +101,12 @@ function group(state: (typeof STATES)[number], items: readonly Alert[], actions:
 }
 
 function card(alert: Alert, actions: Actions): VNode {
-  const { id, name, title, severity, labels, summary, remedy, silencedUntil } = alert;
+  const { id, name, title, severity, labels, summary, remedy, view, silencedUntil } = alert;
   const [tone, sign] = alert.state === "resolved" ? (["calm", "check"] as const) : SEVERITIES[severity];
   return (
     <li class="card" key={id}>
       <div class="bar">
-        <h3>{alertTitle(name, title)}</h3>
+        <h3>{view === OWN_VIEW ? alertTitle(name, title) : <a href={placeOf(alert)}>{alertTitle(name, title)}</a>}</h3>
         {badge(tone, sign, t.alerts.severity[severity])}
       </div>
       <p>{alertText(name, summary)}</p>
@@ -126,6 +127,15 @@ function card(alert: Alert, actions: Actions): VNode {
       )}
     </li>
   );
+}
+
+const OWN_VIEW = "#/alerts";
+
+/** Where the page shows more of an alert: the page of its route or source, if it is about one. */
+function placeOf({ view, labels: { route, source } }: Alert): string {
+  if (view === "#/routes" && route !== undefined) return hashOf(["routes", route]);
+  if (view === "#/sources" && source !== undefined) return hashOf(["sources", source]);
+  return view;
 }
 
 function timesOf({ since, startsAt, endsAt }: Alert): (readonly [string, VNode])[] {

@@ -10,6 +10,8 @@ interface CreateProps {
   onClose: () => void;
 }
 
+const scopeAt = (scope: string, host: string) => (scope === "verify" && host !== "" ? `verify:${host}` : scope);
+
 /** Asks for what a new token is to have. The server names the scopes if one is wrong. */
 export function createTokenDialog({ onCreated, onClose }: CreateProps): VNode {
   return (
@@ -18,20 +20,30 @@ export function createTokenDialog({ onCreated, onClose }: CreateProps): VNode {
       action={t.tokens.create}
       onClose={onClose}
       onConfirm={async (fields) => {
-        const [name = "", scopes = "", days = ""] = ["name", "scopes", "days"].map((field) =>
-          String(fields.get(field)),
-        );
+        const [name = "", host = "", days = ""] = ["name", "host", "days"].map((field) => String(fields.get(field)));
         const expiresInMs = days === "" ? null : Number(days) * DAY_MS;
-        await onCreated(await createToken({ name, scopes: scopes.trim().split(/\s+/), expiresInMs }));
+        const scopes = fields.getAll("scope").map((scope) => scopeAt(String(scope), host.trim()));
+        await onCreated(await createToken({ name, scopes, expiresInMs }));
       }}
     >
       <label>
         {t.tokens.name}
         <input name="name" required autocomplete="off" />
       </label>
+      <fieldset class="choices">
+        <legend>{t.tokens.scopes}</legend>
+        {Object.entries(t.tokens.scope).map(([scope, meaning]) => (
+          <label key={scope} class="toggle">
+            <input type="checkbox" name="scope" value={scope} />
+            <span>
+              <code>{scope}</code> <span class="soft">{meaning}</span>
+            </span>
+          </label>
+        ))}
+      </fieldset>
       <label>
-        {t.tokens.scopes}
-        <input name="scopes" required value="verify" autocomplete="off" />
+        {t.tokens.host}
+        <input name="host" autocomplete="off" placeholder="dav.example.com" />
       </label>
       <label>
         {t.tokens.days}

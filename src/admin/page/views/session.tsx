@@ -8,7 +8,6 @@ import { Heading } from "../components/heading.tsx";
 import { shown } from "../components/states.tsx";
 import { terms } from "../components/table.tsx";
 import { exactly } from "../components/time.tsx";
-import { hashOf } from "../place.ts";
 import { readSession, revokeSession } from "../requests.ts";
 import { useResource } from "../resource.ts";
 import { t } from "../texts/texts.ts";
@@ -22,8 +21,8 @@ export function Session(): VNode {
       <Heading title={t.views.session} />
       <p class="soft">{t.session.one}</p>
       <div class="actions">
-        <a class="button" href={hashOf(["audit"])}>
-          {t.views.audit}
+        <a class="button" href={new URL("../account", document.baseURI).href}>
+          {t.session.account}
         </a>
       </div>
       {shown(session, (data) => (

@@ -13,7 +13,7 @@ import { providerFacts } from "../setup/provider-facts.tsx";
 import { SendSample } from "../setup/send-sample.tsx";
 import { SecretButton, sourceUrl } from "../setup/source-address.tsx";
 import { serverText, t } from "../texts/texts.ts";
-import { secrets, sourceTerms } from "./sources.tsx";
+import { oldSecret, secrets, sourceTerms } from "./sources.tsx";
 
 /** A source: its address, what it has received, its secrets, and what is known of its provider. */
 export function Source({ name }: { name: string }): VNode {
@@ -47,6 +47,11 @@ const body = (source: SourceItem) => (
     </Section>
     <section>{activity({ source: source.name })}</section>
     <Section title={t.sources.secrets}>
+      {oldSecret(source) && (
+        <p class="note warn">
+          {icon("warning")} {t.sources.oldInUse}
+        </p>
+      )}
       {source.findings.map(({ found, remedy }) => (
         <p class="note warn" key={found}>
           {icon("warning")} {serverText(found)}: {serverText(remedy)}

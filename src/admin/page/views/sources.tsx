@@ -1,11 +1,10 @@
 import type { VNode } from "preact";
 import type { RecentRefusal, Source } from "../answers.ts";
 import { badge } from "../components/badge.tsx";
-import { icon } from "../components/icon.tsx";
-import { ListView } from "../components/list-view.tsx";
+import { TableView } from "../components/list-view.tsx";
 import { Section } from "../components/section.tsx";
 import { emptyState, shown } from "../components/states.tsx";
-import { table, terms } from "../components/table.tsx";
+import { type Column, table, terms } from "../components/table.tsx";
 import { ago } from "../components/time.tsx";
 import { hashOf } from "../place.ts";
 import { readRefusals, readSources } from "../requests.ts";
@@ -22,25 +21,50 @@ export const Sources = (): VNode => (
 );
 
 const list = (): VNode => (
-  <ListView
+  <TableView
     title={t.views.sources}
+    intro={t.sources.intro}
     beside={
-      <span class="actions">
-        <a class="button quiet" href={hashOf(["outages"])}>
-          {t.views.outages}
-        </a>
-        <a class="button" href={hashOf(["add-source"])}>
-          {t.setup.addSource}
-        </a>
-      </span>
+      <a class="button" href={hashOf(["add-source"])}>
+        {t.setup.addSource}
+      </a>
     }
     list={useResource("sources", readSources, 5000)}
     rowsOf={({ items }) => items}
     empty={emptyState(t.sources.empty)}
-  >
-    {(sources) => <ul class="cards">{sources.map(card)}</ul>}
-  </ListView>
+    keyOf={({ name }) => name}
+    columns={COLUMNS}
+  />
 );
+
+const COLUMNS: readonly Column<Source>[] = [
+  {
+    label: t.outages.source,
+    kind: "grow",
+    isHeader: true,
+    cell: (source) => (
+      <>
+        <a href={hashOf(["sources", source.name])}>{source.name}</a>{" "}
+        {source.silent && badge("warn", "warning", t.sources.silent)}{" "}
+        {oldSecret(source) && badge("warn", "warning", t.sources.oldSecret)}
+      </>
+    ),
+  },
+  { label: t.sources.path, cell: ({ path }) => <code>{path}</code> },
+  { label: t.sources.preset, cell: ({ preset }) => preset ?? t.sources.noPreset },
+  {
+    label: t.sources.received,
+    kind: "number",
+    cell: ({ name, received }) => <a href={hashOf(["events"], { source: name })}>{formats.count(received)}</a>,
+  },
+  {
+    label: t.sources.refused,
+    kind: "number",
+    cell: ({ name, refused }) => <a href={hashOf(["refused"], { source: name })}>{formats.count(refused)}</a>,
+  },
+  { label: t.sources.last, kind: "time", cell: ({ lastReceivedAt }) => ago(lastReceivedAt) },
+  { label: t.sources.expected, cell: ({ expectEvery }) => expectedText(expectEvery) },
+];
 
 function Strays(): VNode {
   const refusals = useResource("refusals", readRefusals, 10_000);
@@ -63,28 +87,6 @@ const strays = (rows: readonly RecentRefusal[]): VNode | null =>
       })}
     </Section>
   );
-
-const card = (source: Source) => (
-  <li class="card" key={source.name}>
-    <div class="bar">
-      <h2>
-        <a href={hashOf(["sources", source.name])}>{source.name}</a>{" "}
-        {source.silent && badge("warn", "warning", t.sources.silent)}
-      </h2>
-      <a class="button" href={hashOf(["events"], { source: source.name })}>
-        {t.sources.events}
-        <span class="offscreen">: {source.name}</span>
-      </a>
-    </div>
-    {sourceTerms(source)}
-    {oldSecret(source) && (
-      <p class="note warn">
-        {icon("warning")} {t.sources.oldInUse}
-      </p>
-    )}
-    {secrets(source)}
-  </li>
-);
 
 /** What a source is and has received. */
 export const sourceTerms = (source: Source) =>
@@ -111,7 +113,7 @@ const refusals = (source: Source) => (
 );
 
 /** Whether the last delivery was signed with another secret than the newest. */
-const oldSecret = ({ secrets: [newest], lastSecret }: Source) => lastSecret !== null && lastSecret !== newest;
+export const oldSecret = ({ secrets: [newest], lastSecret }: Source) => lastSecret !== null && lastSecret !== newest;
 
 /** The secrets of a source, and when each matched. */
 export function secrets({ secrets: names, secretUses, lastSecret, name }: Source): VNode {

@@ -5,10 +5,9 @@ import { type Choice, useChoice } from "../choice.ts";
 import { Button } from "../components/button.tsx";
 import { Confirm } from "../components/confirm.tsx";
 import { Heading } from "../components/heading.tsx";
-import { shown } from "../components/states.tsx";
+import { emptyState, shown } from "../components/states.tsx";
 import { table } from "../components/table.tsx";
 import { ago, until } from "../components/time.tsx";
-import { hashOf } from "../place.ts";
 import { readTokens, revokeToken } from "../requests.ts";
 import { useResource } from "../resource.ts";
 import { t } from "../texts/texts.ts";
@@ -23,15 +22,13 @@ export function Tokens(): VNode {
   return (
     <>
       <Heading title={t.views.tokens}>
-        <span class="actions">
-          <a class="button" href={hashOf(["denied"])}>
-            {t.views.denied}
-          </a>
-          <Button label={t.tokens.create} onClick={creating.choose(true)} />
-        </span>
+        <Button label={t.tokens.create} onClick={creating.choose(true)} />
       </Heading>
       {created.value !== null && createdValue(created.value)}
-      {shown(tokens, ({ items }) => listOf(items, revoking.choose))}
+      <p class="soft">{t.tokens.intro}</p>
+      {shown(tokens, ({ items }) =>
+        items.length === 0 ? emptyState(t.tokens.none, t.tokens.noneHint) : listOf(items, revoking.choose),
+      )}
       {creating.value &&
         createTokenDialog({
           async onCreated(token) {
