@@ -1,6 +1,7 @@
 import { existsSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { type Component, productionComponents } from "../../src/platform/licences.ts";
+import { readPages } from "../../src/platform/manual.ts";
 import { bundlePage, bundlePasskeyScript } from "../../src/platform/page-bundle.ts";
 import { ROOT } from "./bundle.ts";
 import { buildExecutable } from "./executable.ts";
@@ -21,6 +22,7 @@ export async function buildProgram(
     "page.en.js": scripts.en.toString(),
     "page.es.js": scripts.es.toString(),
     "page.css": style.toString(),
+    "manual.json": JSON.stringify(readPages(join(ROOT, "docs"))),
     "passkeys.js": (await bundlePasskeyScript()).toString(),
   };
   await buildExecutable(target, { texts, ...options });

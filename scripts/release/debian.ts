@@ -106,13 +106,14 @@ fi
 `,
   prerm: `#!/bin/sh
 set -e
-if [ "$1" = remove ] && [ -d /run/systemd/system ]; then systemctl stop authserve.service; fi
+if [ "$1" = remove ] && [ -d /run/systemd/system ]; then systemctl stop authserve-backup.timer authserve.service; fi
 `,
   postrm: `#!/bin/sh
 set -e
 if [ "$1" = purge ]; then
   rm -rf /etc/authserve /var/lib/authserve /var/cache/authserve
   rm -f /etc/systemd/system/multi-user.target.wants/authserve.service
+  rm -f /etc/systemd/system/timers.target.wants/authserve-backup.timer
   if getent passwd authserve >/dev/null && command -v deluser >/dev/null; then deluser --quiet --system authserve; fi
 fi
 if [ -d /run/systemd/system ]; then systemctl daemon-reload; fi

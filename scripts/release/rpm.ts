@@ -75,7 +75,7 @@ if [ -d /run/systemd/system ]; then systemctl daemon-reload; fi
 if [ ! -e /etc/authserve/jwt_secret ]; then echo "Set up the service with: authserve init --system"; fi
 
 %preun
-if [ $1 -eq 0 ] && [ -d /run/systemd/system ]; then systemctl stop authserve.service; fi
+if [ $1 -eq 0 ] && [ -d /run/systemd/system ]; then systemctl stop authserve-backup.timer authserve.service; fi
 
 %postun
 if [ -d /run/systemd/system ]; then

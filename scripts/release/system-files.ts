@@ -22,12 +22,14 @@ export interface SystemFile {
 /** Files that belong to the operator once they are installed. */
 export const CONFFILES = ["etc/authserve/authserve.conf", "etc/authserve/authserve.yaml"];
 
+const UNITS = ["authserve.service", "authserve-backup.service", "authserve-backup.timer"];
+
 /** The files of a package for Linux, besides the executable. They differ by distribution only in where zsh looks. */
 export function systemFiles(target: Target, zshFolder: string): SystemFile[] {
   const program = createProgram();
   return [
     { path: "usr/bin/service-authserve", content: inUsr(deployed("service-authserve")), mode: 0o755 },
-    { path: "usr/lib/systemd/system/authserve.service", content: inUsr(deployed("authserve.service")) },
+    ...UNITS.map((name) => ({ path: `usr/lib/systemd/system/${name}`, content: inUsr(deployed(name)) })),
     { path: "usr/share/man/man1/authserve.1.gz", content: gzip(manual()) },
     { path: "usr/share/bash-completion/completions/authserve", content: completionScript("bash", program) },
     { path: `${zshFolder}/_authserve`, content: completionScript("zsh", program) },
@@ -67,9 +69,10 @@ function deployed(name: string): string {
 
 /** Packages install into /usr, and what is in /usr/local is the operator's. */
 function inUsr(text: string): string {
-  return text
-    .replaceAll("/usr/local/bin/", "/usr/bin/")
-    .replace(/^# \/etc\/systemd\/system\/.*\n/, "# Change it with: systemctl edit authserve\n");
+  return text.replaceAll("/usr/local/bin/", "/usr/bin/").replace(/^# \/etc\/systemd\/system\/.*\n/, (line) => {
+    const [, unit = ""] = /system\/([\w-]+\.\w+)/.exec(line) ?? [];
+    return `# Change it with: systemctl edit ${unit}\n`;
+  });
 }
 
 /** The licence of authserve, and which packages are in the executable, which has their full licences too. */

@@ -1,5 +1,6 @@
+import { readdirSync, rmSync, statSync } from "node:fs";
 import { setPriority } from "node:os";
-import { basename, resolve } from "node:path";
+import { basename, join, resolve } from "node:path";
 import { readEnvironment } from "../config/env-file.ts";
 import { readSettings, usesRedis } from "../config/settings.ts";
 import { OperatorError } from "../errors.ts";
@@ -9,6 +10,7 @@ import { openForCommands } from "../sqlite/database.ts";
 import { backUp } from "../sqlite/maintenance/backup.ts";
 import { requireBackup, restore } from "../sqlite/maintenance/restore.ts";
 import { entryOf } from "./make-change.ts";
+import { wholeNumber } from "./option-values.ts";
 import { counted, printJson, say } from "./output.ts";
 import { createProgressBar, megabytesPerSecond } from "./progress.ts";
 import { refuseIfServed } from "./served-dir.ts";
@@ -16,11 +18,21 @@ import { requireDatabase, requireServedLog } from "./stores.ts";
 
 interface BackupOptions {
   force?: boolean;
+  keep?: string;
   json?: boolean;
 }
 
-/** Writes a backup of the database, with or without a running server. */
-export async function runBackup(file: string, { force = false, json }: BackupOptions): Promise<void> {
+/** The backups of a folder have their time in their names, so that their order is that of time. */
+const DATED = /^authserve-\d{8}T\d{6}Z\.db$/;
+
+const datedName = (at: number) => `authserve-${new Date(at).toISOString().replaceAll(/[-:]|\.\d+/g, "")}.db`;
+
+const MOST_KEPT = 10_000;
+
+/** Writes a backup of the database, with or without a running server. With `keep` older ones of the folder go. */
+export async function runBackup(place: string, { force = false, keep, json }: BackupOptions): Promise<void> {
+  const kept = keep === undefined ? null : wholeNumber("--keep", keep, MOST_KEPT);
+  const file = kept === null ? place : join(folderAt(place), datedName(Date.now()));
   const { DATA_DIR, DATABASE_URL } = readSettings(readEnvironment(), ["DATA_DIR", "DATABASE_URL"]);
   if (DATABASE_URL !== undefined) throw usePgDump(`pg_dump --format=custom --schema=authserve --file=FILE ${URL_WORD}`);
   requireDatabase(DATA_DIR);
@@ -37,9 +49,26 @@ export async function runBackup(file: string, { force = false, json }: BackupOpt
     if (json) printJson({ file: resolve(file), bytes, damaged });
     else say(`Wrote and verified ${file} (${(bytes / 1e6).toFixed(1)} MB).`);
     if (damaged.length > 0) throw damagedEvents(file, damaged);
+    if (kept !== null) removeOlder(place, kept);
   } finally {
     database.close();
   }
+}
+
+/** Throws {@link OperatorError} if there is no such folder: a missing one may be a disk that is not mounted. */
+function folderAt(place: string): string {
+  if (statSync(place, { throwIfNoEntry: false })?.isDirectory()) return place;
+  throw new OperatorError({ found: `${place} is not a folder, which --keep needs`, remedy: "create it" });
+}
+
+/** Removes all but the newest dated backups of a folder. Other files stay. */
+function removeOlder(folder: string, kept: number): void {
+  const older = readdirSync(folder)
+    .filter((name) => DATED.test(name))
+    .sort()
+    .slice(0, -kept);
+  for (const name of older) rmSync(join(folder, name), { force: true });
+  if (older.length > 0) say(`Removed ${counted(older.length, "older backup")}.`);
 }
 
 /** The backup has all the rest, so it stays. */

@@ -217,6 +217,10 @@ export const EXAMPLES: Record<string, readonly (readonly [commandLine: string, w
   ],
   licenses: [["authserve licenses --full", "Print the full licence texts"]],
   completion: [["source <(authserve completion bash)", "Enable completion in this shell"]],
+  docs: [
+    ["authserve docs", "List the pages"],
+    ["authserve docs rotate secret", "Find the sections about the rotation of a secret"],
+  ],
   man: [["authserve man | man -l -", "Read the manual page"]],
 };
 

@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { Worker, type WorkerOptions } from "node:worker_threads";
 import { readAsset } from "./assets.ts";
 import type { Component } from "./licences.ts";
+import type { ManualPage } from "./manual.ts";
 import { EVALUATE, OWN_PROCESS } from "./own-process.ts";
 import type { PageFiles } from "./page-bundle.ts";
 
@@ -24,6 +25,10 @@ export async function readPage(): Promise<PageFiles> {
 
 export async function readPasskeyScript(): Promise<Buffer> {
   return readAsset("passkeys.js");
+}
+
+export function readManual(): ManualPage[] {
+  return JSON.parse(readAsset("manual.json").toString("utf8")) as ManualPage[];
 }
 
 export function readComponents(): Component[] {

@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { Worker, type WorkerOptions } from "node:worker_threads";
 import type { Fault } from "../errors.ts";
 import { type Component, productionComponents } from "./licences.ts";
+import { type ManualPage, readPages } from "./manual.ts";
 import { EVALUATE, OWN_PROCESS } from "./own-process.ts";
 import { bundlePage, bundlePasskeyScript, type PageFiles } from "./page-bundle.ts";
 
@@ -50,6 +51,11 @@ export function readPage(): Promise<PageFiles> {
 /** Bundles the script of the pages that offer passkeys. */
 export function readPasskeyScript(): Promise<Buffer> {
   return bundlePasskeyScript();
+}
+
+/** Reads the documentation of this version. */
+export function readManual(): ManualPage[] {
+  return readPages(join(SRC, "../docs"));
 }
 
 /** The packages in the program, with licences. */

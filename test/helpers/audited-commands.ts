@@ -89,5 +89,6 @@ export const UNAUDITED_COMMANDS: Record<string, string> = {
   version: READS,
   licenses: PRINTS,
   completion: PRINTS,
+  docs: PRINTS,
   man: PRINTS,
 };

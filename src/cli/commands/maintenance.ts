@@ -38,6 +38,7 @@ export function addMaintenanceCommands(program: Command): void {
     .command("backup <file>")
     .description("Write a verified copy of the database, also while the server runs")
     .option("--force", "Replace an existing backup")
+    .option("--keep <count>", "<file> is a folder: name the backup by its time, and keep only the newest so many there")
     .option("--json", "Print a JSON object")
     .action(async (file, options) => (await import("../backup.ts")).runBackup(file, options));
   program

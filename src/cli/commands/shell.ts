@@ -21,6 +21,11 @@ export function addShellCommands(program: Command): void {
     .addArgument(new Argument("<shell>", "Shell").choices(["bash", "zsh", "fish"]))
     .action(async (shell) => (await import("../completion.ts")).runCompletion(shell, program));
   program
+    .command("docs [words...]")
+    .description("Print a page of the documentation, or the sections that have all words")
+    .option("--json", "Print JSON")
+    .action(async (words, options) => (await import("../docs.ts")).runDocs(words, options));
+  program
     .command("man")
     .description("Print the manual page, for man -l -")
     .action(async () => (await import("../man.ts")).runMan(program));

@@ -108,6 +108,7 @@ suite("alerts list", { concurrency: 2 }, () => {
       labels,
       summary,
       remedy,
+      view: "#/sources",
       since: new Date(since).toISOString(),
       startsAt: new Date(since).toISOString(),
       endsAt: null,

@@ -3,6 +3,7 @@ import {
   closeSync,
   copyFileSync,
   lstatSync,
+  mkdirSync,
   openSync,
   readdirSync,
   readFileSync,
@@ -93,6 +94,22 @@ suite("authserve backup", async () => {
       assert.equal((await command.exited).code, 0);
       assert.match(command.stdout(), new RegExp(`\\[#{${bar}}\\] 100 %`));
     }
+  });
+
+  test("with --keep removes all but the newest dated backups of a folder, and nothing else", async () => {
+    const folder = join(server.dir, "kept");
+    const keep = (count: string) => server.run(["backup", folder, "--keep", count]);
+    assert.match((await keep("2")).stderr, /is not a folder, which --keep needs/);
+    mkdirSync(folder);
+    const older = ["authserve-20200101T000000Z.db", "authserve-20210101T000000Z.db", "authserve-20220101T000000Z.db"];
+    for (const name of [...older, "notes.db"]) writeFileSync(join(folder, name), "");
+    const { code, stderr } = await keep("2");
+    assert.equal(code, 0, stderr);
+    assert.match(stderr, /Removed 2 older backups\.$/m);
+    const names = readdirSync(folder).sort();
+    assert.deepEqual(names.toSpliced(1, 1), ["authserve-20220101T000000Z.db", "notes.db"]);
+    assert.equal(eventCount(join(folder, names[1] ?? "")), storedCount());
+    assert.equal((await keep("0")).code, 2);
   });
 
   test("replaces an earlier backup with --force only, and nothing else", async () => {

@@ -93,7 +93,7 @@ suite("authserve completion", () => {
     ],
     [
       ["backup", "-"],
-      ["--force", "--json", "--help"],
+      ["--force", "--keep", "--json", "--help"],
     ],
     [["backup", ""], ["files"]],
     [["restore", "--json", ""], ["files"]],
@@ -155,6 +155,19 @@ suite("authserve completion", () => {
     const { code, stderr } = await authserve(["completion", "csh"], { dir: workingDir() });
     assert.equal(code, 2);
     assert.match(stderr, /bash, zsh, fish/);
+  });
+});
+
+suite("authserve docs", () => {
+  test("lists the pages, prints one, and finds sections by their words", async () => {
+    const docs = (...words: string[]) => authserve(["docs", ...words], { dir: workingDir() });
+    assert.match((await docs()).stdout, /^events +Events$/m);
+    assert.match((await docs("events")).stdout, /^# Events\n/);
+    assert.match((await docs("rotate", "SECRETS")).stdout, /^operate\n\n## Rotate secrets\n/);
+    assert.match((await docs("restore", "backup")).stdout, /^operate\n\n## Back up and restore\n/);
+    const none = await docs("xyzzy", "plugh");
+    assert.equal(none.code, 1);
+    assert.match(none.stderr, /No section has all these words/);
   });
 });
 
