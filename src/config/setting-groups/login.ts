@@ -87,7 +87,7 @@ export const BROWSERS = {
   SESSION_MAX_AGE: {
     schema: v.optional(duration(1000, "7d", MAX_AGE), "7d"),
     meaning:
-      "How long a session lasts since the login if it is renewed while a browser uses it. After `JWT_TTL` without use it ends. A login on the page never lasts longer, also with a longer `JWT_TTL`.",
+      "How long a session lasts since the login if it is renewed while a browser uses it. After `JWT_TTL` without use it ends. A login on the page never lasts longer, also with a longer `JWT_TTL`, unless it is kept: see `KEEP_LOGGED_IN`.",
     example: "12h",
   },
   KEEP_LOGGED_IN: {
