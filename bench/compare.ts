@@ -5,7 +5,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { boundOf, COMPARED } from "./goals.ts";
 import { playCorpus, playRun, prepareRun, type Run, type Spread, spreadOf, WARM_UP_SECONDS } from "./load.ts";
 import { hundredths, printHead, printRow, whole } from "./table.ts";
-import { metricOf, rssMb, startCheckout, type Target } from "./targets.ts";
+import { metricOf, NODE, rssMb, startCheckout, type Target } from "./targets.ts";
 
 const ROOT = join(import.meta.dirname, "..");
 const CONNECTIONS = 64;
@@ -122,8 +122,7 @@ async function settledQueue(server: Target): Promise<void> {
 }
 
 function command(checkout: string, { env }: Target, verb: "pause" | "resume"): void {
-  const node = join(ROOT, "node_modules/.bin/node");
   const args = [join(checkout, "src/cli/main.ts"), "routes", verb, ROUTE];
-  const { status, stderr } = spawnSync(node, args, { env: { ...process.env, ...env }, encoding: "utf8" });
+  const { status, stderr } = spawnSync(NODE, args, { env: { ...process.env, ...env }, encoding: "utf8" });
   if (status !== 0) throw new Error(`routes ${verb} failed: ${stderr}`);
 }

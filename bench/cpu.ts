@@ -1,5 +1,6 @@
 /** Reads how much processor time processes and the machine have used, from Linux's /proc. */
 import { readFileSync } from "node:fs";
+import { join } from "node:path";
 
 /** Clock ticks of /proc in a second. */
 const TICKS = 100;
@@ -37,9 +38,14 @@ export const secondsOfMainThread = (pid: number): number => timesOf(`${pid}/task
 export const secondsOfEnded = (pid: number): number => timesOf(pid).endedChildren;
 
 /** Processor seconds of a process and its children. */
-export function secondsOfFamily(pid: number): number {
+function secondsOfFamily(pid: number): number {
   const { own, endedChildren } = timesOf(pid);
   return childrenOf(pid).reduce((sum, child) => sum + secondsOfFamily(child), own + endedChildren);
+}
+
+/** Processor seconds of a PostgreSQL server, by the folder that it is in. */
+export function secondsOfPostgres({ dir }: { dir: string }): number {
+  return secondsOfFamily(Number(readFileSync(join(dir, "data/postmaster.pid"), "utf8").split("\n", 1)[0]));
 }
 
 function childrenOf(pid: number): number[] {

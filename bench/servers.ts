@@ -2,14 +2,14 @@
  * Measures 1, 2 and 3 servers on one PostgreSQL: deliveries, then how fast the backlog is processed. It also tells who
  * uses the processors meanwhile, and what PostgreSQL writes.
  */
-import { readFileSync, rmSync } from "node:fs";
+import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { Client } from "pg";
 import { DEFAULT_ROUTE } from "../src/events/job.ts";
 import { type PostgresServer, startPostgres } from "../test/helpers/postgres.ts";
 import { writeCorpus } from "./corpus.ts";
-import { secondsOf, secondsOfEnded, secondsOfFamily, secondsOfMachine, secondsOfMainThread } from "./cpu.ts";
+import { secondsOf, secondsOfEnded, secondsOfMachine, secondsOfMainThread, secondsOfPostgres } from "./cpu.ts";
 import { type Load, type LoadResult, playCorpus, spreadOf, WARM_UP_SECONDS } from "./load.ts";
 import { printHead, printRow, tenths, whole } from "./table.ts";
 import { metricOf, startProduct, type Target, WEBHOOK_SECRET } from "./targets.ts";
@@ -218,11 +218,10 @@ async function watch<Result>(
 }
 
 function cpuOf(server: PostgresServer, targets: readonly Target[]): Cpu {
-  const pid = Number(readFileSync(join(server.dir, "data/postmaster.pid"), "utf8").split("\n", 1)[0]);
   return {
     servers: sum(targets.map((target) => secondsOf(target.pid))),
     mainThread: sum(targets.map((target) => secondsOfMainThread(target.pid))) / targets.length,
-    postgres: secondsOfFamily(pid),
+    postgres: secondsOfPostgres(server),
     load: secondsOfEnded(process.pid),
     ...secondsOfMachine(),
   };

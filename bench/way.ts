@@ -4,12 +4,12 @@
  */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { readFileSync, writeFileSync } from "node:fs";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { type PostgresServer, startPostgres } from "../test/helpers/postgres.ts";
 import { type Bar, drawBars } from "./chart.ts";
-import { secondsOf, secondsOfFamily } from "./cpu.ts";
+import { secondsOf, secondsOfPostgres } from "./cpu.ts";
 import { fillSqlite } from "./drain.ts";
 import { figureLine, GOALS } from "./goals.ts";
 import { type Spread, spreadOf } from "./load.ts";
@@ -100,8 +100,7 @@ function enginesAt(places: Places): Record<string, Engine> {
 
 /** Reads the counters of a database while an action runs. */
 async function counting<Result>({ postgres, redis }: Places, database: string | null, act: () => Promise<Result>) {
-  const pid = Number(readFileSync(join(postgres.dir, "data/postmaster.pid"), "utf8").split("\n", 1)[0]);
-  const cpu = () => (database === null ? secondsOf(redis.pid) : secondsOfFamily(pid));
+  const cpu = () => (database === null ? secondsOf(redis.pid) : secondsOfPostgres(postgres));
   const commits = async () => {
     if (database === null) return 0;
     // Sessions tell their commits at their ends, or a second later.

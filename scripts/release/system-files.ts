@@ -69,10 +69,9 @@ function deployed(name: string): string {
 
 /** Packages install into /usr, and what is in /usr/local is the operator's. */
 function inUsr(text: string): string {
-  return text.replaceAll("/usr/local/bin/", "/usr/bin/").replace(/^# \/etc\/systemd\/system\/.*\n/, (line) => {
-    const [, unit = ""] = /system\/([\w-]+\.\w+)/.exec(line) ?? [];
-    return `# Change it with: systemctl edit ${unit}\n`;
-  });
+  return text
+    .replaceAll("/usr/local/bin/", "/usr/bin/")
+    .replace(/^# \/etc\/systemd\/system\/([\w-]+\.\w+).*\n/, "# Change it with: systemctl edit $1\n");
 }
 
 /** The licence of authserve, and which packages are in the executable, which has their full licences too. */

@@ -43,9 +43,10 @@ export function chooseJobs<Row extends { event: number; route: string; lastError
   // The last event may have more jobs than were read. The next page begins with it.
   let end = rows.length === MAX_COMPARED_JOBS ? (rows.at(-1)?.event ?? 0) - 1 : last;
   const events = new Map<number, string[]>();
+  const matches = matcherOf(originOf, filter);
   for (const row of rows) {
     if (row.event > end) break;
-    if (!matches(row, originOf, filter)) continue;
+    if (!matches(row)) continue;
     const routes = events.get(row.event);
     if (routes) routes.push(row.route);
     else if (events.size < limit) events.set(row.event, [row.route]);
@@ -58,20 +59,22 @@ export function chooseJobs<Row extends { event: number; route: string; lastError
 export const comparesOrigins = ({ source, type, since, until }: JobFilter) =>
   [source, type, since, until].some((member) => member !== undefined);
 
-function matches<Row extends { route: string; lastError: string | null }>(
-  row: Row,
+/** Creates a function that tells whether a job matches a filter. */
+function matcherOf<Row extends { route: string; lastError: string | null }>(
   originOf: (row: Row) => JobOrigin | undefined,
   filter: JobFilter,
-): boolean {
+): (row: Row) => boolean {
   const { route, error, source, type, since, until } = filter;
-  if (route !== undefined && route !== row.route) return false;
-  if (error !== undefined && !matchesError(row.lastError, error)) return false;
-  if (!comparesOrigins(filter)) return true;
-  const origin = originOf(row);
-  if (!origin) return false;
-  if ((source ?? origin.source) !== origin.source || (type !== undefined && !typeFilter(type)(origin.type)))
-    return false;
-  return origin.receivedAt >= (since ?? origin.receivedAt) && (until === undefined || origin.receivedAt < until);
+  const takes = type === undefined ? () => true : typeFilter(type);
+  return (row) => {
+    if (route !== undefined && route !== row.route) return false;
+    if (error !== undefined && !matchesError(row.lastError, error)) return false;
+    if (!comparesOrigins(filter)) return true;
+    const origin = originOf(row);
+    if (!origin) return false;
+    if ((source ?? origin.source) !== origin.source || !takes(origin.type)) return false;
+    return origin.receivedAt >= (since ?? origin.receivedAt) && (until === undefined || origin.receivedAt < until);
+  };
 }
 
 /** A job that a replay or a discard may change. */

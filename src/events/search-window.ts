@@ -4,7 +4,7 @@ import { isTypeList } from "./type-list.ts";
 /** Events whose contents are searched at once. On SQLite a longer read would let the write-ahead log grow. */
 export const WINDOW = 1000;
 
-/** Events whose jobs are searched at once for those of a route, or with an error: no index leads to these. */
+/** Events that are searched at once for jobs of a route or with an error, or for a list of types: by no index. */
 export const JOBS_WINDOW = 20_000;
 
 /** Whether a list is searched window by window, because no index leads to what it lists. */

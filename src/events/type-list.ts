@@ -13,6 +13,10 @@ export function typeList(list: string): (type: string) => boolean {
     (wanted.length === 0 || wanted.some((matches) => matches(type))) && !unwanted.some((matches) => matches(type));
 }
 
+/** The one type that a filter names; undefined if it has none or a list. */
+export const oneTypeOf = ({ type }: { type?: string }): string | undefined =>
+  type === undefined || isTypeList(type) ? undefined : type;
+
 /** Whether the type of a filter takes a type. */
 export const typeFilter = (type: string): ((type: string) => boolean) =>
   isTypeList(type) ? typeList(type) : (one) => one === type;

@@ -1,5 +1,5 @@
 import type { EventFilter } from "../events/store.ts";
-import { isTypeList } from "../events/type-list.ts";
+import { oneTypeOf } from "../events/type-list.ts";
 import { SEALED } from "../storage/payload-codec.ts";
 
 /** The columns of an event in a list. */
@@ -33,12 +33,12 @@ const BY_COLUMN: Index = { tables: "authserve.events", event: "events.id" };
 
 /**
  * Lists events, newest first. Each statement reads the index of the rarest filter in order and applies the others to
- * its rows. The queued events are in two places. Errors are left to the caller. `after` must be at least what {@link
- * LISTED} finds: a time alone does not limit what is read.
+ * its rows. The queued events are in two places. Errors, lists of types and what is encrypted are left to the caller.
+ * `after` must be at least what {@link LISTED} finds: a time alone does not limit what is read.
  */
 export function listStatements(filter: EventFilter): Statement[] {
   const { status, source, eventId, route, until, error } = filter;
-  const type = typeOf(filter);
+  const type = oneTypeOf(filter);
   if (status === "failed" || status === "discarded") return [listStatement(filter, OPEN_JOBS)];
   if (status === "queued") {
     // An event before fan-out has no error, and is of no route.
@@ -68,7 +68,7 @@ const HAS_JOB = (event: string, condition: string) =>
 
 function conditionsOf(filter: EventFilter, index: Index, value: (given: unknown) => string): string[] {
   const { source, eventId, route, since, until, error, search, before, after } = filter;
-  const type = typeOf(filter);
+  const type = oneTypeOf(filter);
   const { event } = index;
   const conditions = statusConditions(filter, index, value);
   if (type !== undefined) conditions.push(`events.type = ${value(type)}`);
@@ -109,9 +109,6 @@ function statusConditions({ status, route }: EventFilter, index: Index, value: (
     conditions.push(HAS_UNROUTED, `${IN("unrouted", event)} = 0`, `NOT ${HAS_JOB(event, "true")}`);
   return conditions;
 }
-
-/** Lists of types are compared by the caller, and so are encrypted contents and answers. */
-const typeOf = ({ type }: EventFilter) => (type === undefined || isTypeList(type) ? undefined : type);
 
 /**
  * Whether an event has a text, or may have it because a part of it is encrypted. Those with exactly this id are listed

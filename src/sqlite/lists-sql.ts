@@ -1,5 +1,5 @@
 import type { EventFilter } from "../events/store.ts";
-import { isTypeList } from "../events/type-list.ts";
+import { isTypeList, oneTypeOf } from "../events/type-list.ts";
 import { SEALED } from "../storage/payload-codec.ts";
 import { EVENT } from "./events-sql.ts";
 
@@ -26,7 +26,7 @@ const isOpen = ({ status }: EventFilter) => status === "queued" || status === "f
 /** The index of the rarest filter. */
 function placeOf(filter: EventFilter): Place {
   const { status, source, route, eventId } = filter;
-  const type = filter.type !== undefined && isTypeList(filter.type) ? undefined : filter.type;
+  const type = oneTypeOf(filter);
   const ofTable = (table: string, chosen: string): Place => ({
     from: `${table} CROSS JOIN events ON events.id = ${table}.event`,
     event: `${table}.event`,
@@ -57,7 +57,7 @@ export function listRoutedStatement(filter: EventFilter): string {
   conditions.push(...(route === undefined ? statusConditions(filter) : [ofRoute(filter)]));
   if (eventId !== undefined && isOpen(filter)) conditions.push(HAS("job.status = @status"));
   if (error !== undefined && route === undefined) conditions.push(HAS("matches_error(job.last_error, @error)"));
-  const group = from.startsWith("jobs") && isOpen(filter) ? "GROUP BY jobs.event " : "";
+  const group = eventId === undefined && isOpen(filter) ? "GROUP BY jobs.event " : "";
   return `SELECT ${EVENT} FROM ${from} WHERE ${conditions.join(" AND ")} ${group}ORDER BY ${event} DESC LIMIT @limit`;
 }
 

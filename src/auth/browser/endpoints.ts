@@ -46,10 +46,11 @@ const RedirectQuery = v.object({
   rd: v.optional(v.pipe(v.string(), v.description("Where the browser goes next."))),
 });
 
-/** The fields of the login form. Others are ignored. */
 const KeepField = {
   keep: v.optional(v.pipe(v.string(), v.description("`1` keeps the login for `KEEP_LOGGED_IN`."))),
 };
+
+/** The fields of the login form. Others are ignored. */
 const LoginFields = v.object({ ...LoginBody.entries, ...RedirectQuery.entries, ...KeepField });
 
 /** The fields of the second step. */
