@@ -1,5 +1,6 @@
 import packageJson from "../package.json" with { type: "json" };
 import { adminPageEndpoints, type PageParts } from "./admin/host/endpoints.ts";
+import { type ManualParts, manualEndpoints } from "./admin/host/manual.ts";
 import type { JudgeAccess } from "./auth/access/rules.ts";
 import { type AccountParts, accountEndpoints } from "./auth/browser/account.ts";
 import type { EndSessionParts } from "./auth/browser/end-session.ts";
@@ -30,6 +31,8 @@ export interface AppParts extends AuthParts, HealthParts, MetricsParts {
   admin: AdminParts | null;
   /** Null without the API, and without pages for browsers. */
   page: PageParts | null;
+  /** Null if `DOCS` is off, and without pages for browsers unless it is public. */
+  manual: ManualParts | null;
   /** Origins whose pages may call `/auth/*`. */
   corsOrigins: readonly string[];
   sources: readonly Source[];
@@ -40,7 +43,7 @@ export interface AppParts extends AuthParts, HealthParts, MetricsParts {
 
 /** All endpoints, also the one that describes them. */
 export function listEndpoints(parts: AppParts): Endpoint[] {
-  const { browser, admin, page, sources, deliveries, checkHost } = parts;
+  const { browser, admin, page, manual, sources, deliveries, checkHost } = parts;
 
   function withHostCheck(endpoint: Endpoint): Endpoint {
     const { audience = "anybody", handler, problems = [] } = endpoint;
@@ -55,6 +58,7 @@ export function listEndpoints(parts: AppParts): Endpoint[] {
     ...(browser ? verifyEndpoints({ ...browser, access: parts.access, onAccess: parts.onAccess }) : []),
     ...(admin ? adminEndpoints(admin) : []),
     ...(page ? adminPageEndpoints(page) : []),
+    ...(manual ? manualEndpoints(manual) : []),
     metricsEndpoint(parts),
     ...sources.flatMap((source) => sourceEndpoints(source, deliveries)),
     ...healthEndpoints(parts),

@@ -1,5 +1,5 @@
 import { chmodSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import packer from "@yao-pkg/pkg/lib-es5/sea.js";
 import { THREADS } from "../../src/platform/checkout.ts";
@@ -10,15 +10,15 @@ import { lockedVersion, packageFolder } from "./packages.ts";
 import { stripElf } from "./strip.ts";
 import { ownTarget, type Target } from "./targets.ts";
 
-/** Texts that the program reads at runtime, by file name. */
-type Texts = Record<string, string>;
+/** What the program reads at runtime, by name. */
+type Files = Record<string, string | Buffer>;
 
 // Node records this path in the executable. A fixed path makes builds of a commit identical on all machines.
 const STAGE = "/tmp/authserve-build";
 const STAGE_TIMEOUT_MS = 180_000;
 
 interface BuildOptions {
-  texts: Texts;
+  files: Files;
   output: string;
   /** The folder for downloaded packages of other platforms. */
   scratch: string;
@@ -28,20 +28,22 @@ interface BuildOptions {
 
 /** Builds the executable of one target. */
 export async function buildExecutable(target: Target, options: BuildOptions): Promise<void> {
-  const { texts, output, scratch, nodeArchive } = options;
+  const { files, output, scratch, nodeArchive } = options;
   const addons = addonsOf(target, scratch);
   await acquireStage();
   try {
     const stage = (name: string, content: string | Buffer) => {
-      writeFileSync(join(STAGE, name), content);
-      return join(STAGE, name);
+      const file = join(STAGE, name);
+      mkdirSync(dirname(file), { recursive: true });
+      writeFileSync(file, content);
+      return file;
     };
     const entry = stage("authserve.cjs", `${LOADER}loadChunk("./main.js").run();`);
     const code = await bundle({ main: "cli/main.ts", ...THREADS }, addons);
-    const threads: Texts = {};
+    const threads: Files = {};
     for (const name of Object.keys(THREADS)) threads[`${name}-thread.cjs`] = `${LOADER}loadChunk("./${name}.js");`;
-    const assets: Texts = { ...code, ...threads, ...texts };
-    const staged = Object.entries(assets).map(([name, text]) => [name, stage(name, text)]);
+    const assets: Files = { ...code, ...threads, ...files };
+    const staged = Object.entries(assets).map(([name, content]) => [name, stage(name, content)]);
     const version = lockedVersion(target.nodePackage);
     // The Node of the executable, and one of the same version for this machine, which prepares the content.
     for (const platform of new Set([target, ownTarget()])) {

@@ -1,8 +1,8 @@
 import { existsSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { type Component, productionComponents } from "../../src/platform/licences.ts";
-import { readPages } from "../../src/platform/manual.ts";
 import { bundlePage, bundlePasskeyScript } from "../../src/platform/page-bundle.ts";
+import { renderSite } from "../../src/platform/site/render.ts";
 import { ROOT } from "./bundle.ts";
 import { buildExecutable } from "./executable.ts";
 import { ownTarget, type Target } from "./targets.ts";
@@ -17,15 +17,17 @@ export async function buildProgram(
 ): Promise<void> {
   rmSync(options.output, { force: true });
   const { scripts, style } = await bundlePage();
-  const texts = {
+  const site = await renderSite(ROOT);
+  const files = {
     "licenses.json": JSON.stringify(componentsOf(target)),
     "page.en.js": scripts.en.toString(),
     "page.es.js": scripts.es.toString(),
     "page.css": style.toString(),
-    "manual.json": JSON.stringify(readPages(join(ROOT, "docs"))),
+    "site.json": JSON.stringify(Object.keys(site)),
+    ...Object.fromEntries(Object.entries(site).map(([name, content]) => [`site/${name}`, content])),
     "passkeys.js": (await bundlePasskeyScript()).toString(),
   };
-  await buildExecutable(target, { texts, ...options });
+  await buildExecutable(target, { files, ...options });
 }
 
 /** The name of the executable of a target. */

@@ -1,6 +1,8 @@
 import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
+import { renderSite } from "../../src/platform/site/render.ts";
+import { ROOT } from "../build/bundle.ts";
 import { buildProgram, executableName } from "../build/program.ts";
 import { ownTarget, type Target } from "../build/targets.ts";
 import { writeArchives } from "./archives.ts";
@@ -54,12 +56,16 @@ export async function makeRelease({ targets, executable, out, sign, hasImage }: 
       ...(hasImage ? [writeImages] : []),
       writeNpmPackages,
       writeInstaller,
+      writeSite,
       writeProvenance,
       writeSums,
     ];
     for (const step of steps) await step(release);
     if (sign) signSums(release, sign);
-    for (const { name, bytes } of release.files()) say(`${String(Math.ceil(bytes / 1e6)).padStart(5)} MB  ${name}`);
+    for (const { name, bytes } of release.files()) {
+      if (!name.includes("/")) say(`${String(Math.ceil(bytes / 1e6)).padStart(5)} MB  ${name}`);
+    }
+    say(`          docs/  (the documentation as a site)`);
   } finally {
     rmSync(scratch, { recursive: true, force: true });
   }
@@ -75,6 +81,11 @@ function writeNpmPackages(release: Release): void {
   // The launcher of the package is a shell script.
   const targets = release.targets.filter(({ os }) => os !== "win32");
   for (const name of buildNpmPackage(sourcesOf(targets, release), release.dist, release.scratch)) release.add(name);
+}
+
+/** Writes the folder `docs`: the documentation as a site, see `platform/site/render.ts`. */
+async function writeSite(release: Release): Promise<void> {
+  for (const [name, content] of Object.entries(await renderSite(ROOT))) release.write(`docs/${name}`, content);
 }
 
 function sourcesOf(targets: readonly Target[], release: Release) {

@@ -1,7 +1,7 @@
 import { execFileSync } from "node:child_process";
 import { createHash } from "node:crypto";
-import { readFileSync, statSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
 import packageJson from "../../package.json" with { type: "json" };
 import { ROOT } from "../build/bundle.ts";
 import type { Target } from "../build/targets.ts";
@@ -56,7 +56,9 @@ export class Release {
 
   /** Writes a file of the release. */
   write(name: string, content: string | Buffer): void {
-    writeFileSync(join(this.dist, name), content);
+    const file = join(this.dist, name);
+    mkdirSync(dirname(file), { recursive: true });
+    writeFileSync(file, content);
     this.add(name);
   }
 

@@ -17,14 +17,15 @@ export async function runCommandLine(argv: readonly string[]): Promise<number> {
 
 /** The lines for a failed command: the error, with a hint if it has one. A defect is shown with its stack. */
 function errorText(error: unknown): string {
-  if (error instanceof ConfigFileError) return error.lines.map((line) => `${line}\n`).join("");
-  if (error instanceof SettingsError) return error.faults.map(faultLines).join("");
+  if (error instanceof ConfigFileError) return `${error.lines.join("\n")}\n${readMore("reference/configuration-file")}`;
+  if (error instanceof SettingsError) return error.faults.map(faultLines).join("") + readMore("reference/settings");
   if (error instanceof OperatorError) return error.fault ? faultLines(error.fault) : `error: ${error.message}\n`;
   if (error instanceof AppError) {
     const found = `${PROBLEMS[error.code].detail} (${describeError(error.cause)})`;
-    return faultLines({ found, remedy: "run authserve doctor to find the cause" });
+    return faultLines({ found, remedy: "run authserve doctor to find the cause" }) + readMore("faults");
   }
   return `error: ${error instanceof Error ? error.stack : error}\n`;
 }
 
+const readMore = (page: string) => `  more: authserve docs ${page}\n`;
 const faultLines = ({ found, remedy }: Fault) => `error: ${found}\n  hint: ${remedy}\n`;

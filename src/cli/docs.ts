@@ -1,28 +1,23 @@
 import { OperatorError } from "../errors.ts";
 import { readManual } from "../platform/checkout.ts";
 import type { ManualPage } from "../platform/manual.ts";
+import { type Section, searchSections, sectionsOf } from "../platform/manual-search.ts";
 import { printData, printJson } from "./output.ts";
 import { printTable } from "./table.ts";
 
-/** A part of a page, from one heading to the next. */
-interface Section {
-  page: string;
-  heading: string;
-  text: string;
-}
-
 const SHOWN = 5;
-/** How much more a word counts in a heading than in the text. */
-const IN_HEADING = 10;
-
 /** Prints the list of pages, the page that is named, or the sections that have all words, the best one in full. */
 export function runDocs(words: readonly string[], { json }: { json?: boolean }): void {
   const pages = readManual();
   const named = words.length === 1 ? pages.find(({ name }) => name === words[0]) : undefined;
   if (words.length === 0) printList(pages, json);
-  else if (json) printJson(named ?? search(pages, words));
+  else if (json) printJson(named ?? search());
   else if (named) printData(named.text.trimEnd());
-  else printFound(search(pages, words));
+  else printFound(search());
+
+  function search(): Section[] {
+    return searchSections(sectionsOf(pages), words, SHOWN);
+  }
 }
 
 function printList(pages: readonly ManualPage[], json: boolean | undefined): void {
@@ -44,40 +39,4 @@ function printFound([best, ...others]: readonly Section[]): void {
   printData(`${best.page}\n\n${best.text.trim()}`);
   if (others.length > 0) printData("\nSee also:");
   for (const { page, heading } of others) printData(`  authserve docs ${page}   (${heading})`);
-}
-
-/** The sections with all words, those first that have them in their headings and most often. */
-function search(pages: readonly ManualPage[], words: readonly string[]): Section[] {
-  const wanted = words.flatMap((word) => word.toLowerCase().split(/\s+/)).filter((word) => word !== "");
-  return pages
-    .flatMap(sectionsOf)
-    .map((section) => ({ section, score: scoreOf(section, wanted) }))
-    .filter(({ score }) => score > 0)
-    .sort((one, other) => other.score - one.score)
-    .slice(0, SHOWN)
-    .map(({ section }) => section);
-}
-
-function sectionsOf({ name: page, text }: ManualPage): Section[] {
-  const sections: Section[] = [];
-  let isCode = false;
-  for (const line of text.split("\n")) {
-    if (line.startsWith("```")) isCode = !isCode;
-    const heading = isCode ? undefined : /^#+ (.*)$/.exec(line)?.[1];
-    const last = sections.at(-1);
-    if (heading !== undefined || last === undefined) sections.push({ page, heading: heading ?? page, text: line });
-    else last.text += `\n${line}`;
-  }
-  return sections;
-}
-
-/** 0 unless the section has every word. A long section has words by chance, and the reference has them all. */
-function scoreOf({ page, heading, text }: Section, words: readonly string[]): number {
-  const [inHeading, inText] = [`${page} ${heading}`.toLowerCase(), text.toLowerCase()];
-  const counts = words.map(
-    (word) => IN_HEADING * Number(inHeading.includes(word)) + Math.min(IN_HEADING, inText.split(word).length - 1),
-  );
-  if (counts.some((count) => count === 0)) return 0;
-  const weight = page.startsWith("reference/") ? 0.5 : 1;
-  return (weight * counts.reduce((sum, count) => sum + count)) / Math.log(100 + text.length);
 }

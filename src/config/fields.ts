@@ -157,6 +157,7 @@ export const email = v.pipe(
 export const OWN_PATHS = [
   "/admin",
   "/auth",
+  "/docs",
   "/login",
   "/logout",
   "/healthz",

@@ -59,6 +59,8 @@ export interface ServerContext extends OperationContext {
   /** Tells which checks a captured request passes. Nothing is stored. */
   explain(source: Source, raw: RawRequest, arrival: CapturedArrival): Promise<v.InferInput<typeof ExplanationAnswer>>;
   email: string;
+  /** Whether it has the documentation at `/docs/`. */
+  hasManual: boolean;
   /** When it started, in ISO 8601. */
   startedAt: string;
   /** Why the newest configuration file is not in use; null if it is. */

@@ -12,6 +12,7 @@ import { RouteItem, readRoutes } from "./routes.ts";
 
 const StatusAnswer = v.object({
   version: v.string(),
+  manual: v.pipe(v.boolean(), v.description("Whether this server has the documentation at `/docs/`.")),
   startedAt: timestamp,
   store: v.picklist(["sqlite", "postgres"]),
   nodes: v.pipe(count, v.description("The live servers on this database.")),
@@ -93,7 +94,7 @@ export const status = reading({
   input: v.object({}),
   output: StatusAnswer,
   async run(context: ServerContext) {
-    const { stores, admission, configFault, startedAt } = context;
+    const { stores, admission, configFault, startedAt, hasManual } = context;
     const [backlog, routes, nodes] = await Promise.all([
       stores.events.backlog(),
       readRoutes(context),
@@ -101,6 +102,7 @@ export const status = reading({
     ]);
     return {
       version: packageJson.version,
+      manual: hasManual,
       startedAt,
       store: stores.shared === null ? ("sqlite" as const) : ("postgres" as const),
       nodes,

@@ -27,8 +27,16 @@ export async function readPasskeyScript(): Promise<Buffer> {
   return readAsset("passkeys.js");
 }
 
+const siteNames = () => JSON.parse(readAsset("site.json").toString("utf8")) as string[];
+
 export function readManual(): ManualPage[] {
-  return JSON.parse(readAsset("manual.json").toString("utf8")) as ManualPage[];
+  return siteNames()
+    .filter((name) => name.endsWith(".md"))
+    .map((name) => ({ name: name.slice(0, -".md".length), text: readAsset(`site/${name}`).toString("utf8") }));
+}
+
+export async function readSiteFile(name: string): Promise<Buffer | null> {
+  return siteNames().includes(name) ? readAsset(`site/${name}`) : null;
 }
 
 export function readComponents(): Component[] {

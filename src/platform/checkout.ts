@@ -6,8 +6,10 @@ import { type Component, productionComponents } from "./licences.ts";
 import { type ManualPage, readPages } from "./manual.ts";
 import { EVALUATE, OWN_PROCESS } from "./own-process.ts";
 import { bundlePage, bundlePasskeyScript, type PageFiles } from "./page-bundle.ts";
+import { renderSite, type SiteFiles } from "./site/render.ts";
 
 const SRC = join(import.meta.dirname, "..");
+const ROOT = join(SRC, "..");
 
 /** The entry file of each thread, below `src`. */
 export const THREADS = {
@@ -55,10 +57,19 @@ export function readPasskeyScript(): Promise<Buffer> {
 
 /** Reads the documentation of this version. */
 export function readManual(): ManualPage[] {
-  return readPages(join(SRC, "../docs"));
+  return readPages(ROOT);
+}
+
+let site: Promise<SiteFiles> | undefined;
+
+/** Reads a file of the site of that documentation; null if there is none. It is rendered at the first call. */
+export async function readSiteFile(name: string): Promise<Buffer | null> {
+  site ??= renderSite(ROOT);
+  const files = await site;
+  return Object.hasOwn(files, name) ? (files[name] ?? null) : null;
 }
 
 /** The packages in the program, with licences. */
 export function readComponents(): Component[] {
-  return productionComponents(join(SRC, ".."));
+  return productionComponents(ROOT);
 }

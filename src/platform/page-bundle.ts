@@ -37,8 +37,19 @@ const PASSKEYS = join(import.meta.dirname, "../auth/browser/script/passkeys.ts")
 
 /** Bundles the script of the pages that offer passkeys. */
 export async function bundlePasskeyScript(): Promise<Buffer> {
-  const [script] = await bundleFiles({ entryPoints: [PASSKEYS], format: "iife" });
-  if (!script) throw new Error("the bundle of the script of passkeys is empty");
+  return bundleScript(PASSKEYS);
+}
+
+const SEARCH = join(import.meta.dirname, "site/browser/search.ts");
+
+/** Bundles the script that searches the manual. */
+export async function bundleSearchScript(): Promise<Buffer> {
+  return bundleScript(SEARCH);
+}
+
+async function bundleScript(entry: string): Promise<Buffer> {
+  const [script] = await bundleFiles({ entryPoints: [entry], format: "iife" });
+  if (!script) throw new Error(`the bundle of ${entry} is empty`);
   return Buffer.from(script.contents);
 }
 

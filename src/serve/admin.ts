@@ -1,15 +1,17 @@
 import { setTimeout as delay } from "node:timers/promises";
 import type { PageParts } from "../admin/host/endpoints.ts";
+import type { ManualParts } from "../admin/host/manual.ts";
 import { testNotifiers } from "../alerts/test-notifiers.ts";
 import { textsFor } from "../auth/browser/texts.ts";
 import { routesOf, shadowsOf } from "../config/routes.ts";
+import type { Settings } from "../config/settings.ts";
 import { sourcesOf } from "../config/sources.ts";
 import { DEFAULT_RETENTION } from "../events/retention.ts";
 import { pageUrlOf } from "../http/listen.ts";
 import { isoTime } from "../lib/iso-time.ts";
 import type { AdminParts } from "../operations/endpoints.ts";
 import type { ServerContext } from "../operations/operation.ts";
-import { readPage } from "../platform/checkout.ts";
+import { readPage, readSiteFile } from "../platform/checkout.ts";
 import type { DeliveryParts } from "../webhook/endpoints.ts";
 import { openNotify } from "./alerts.ts";
 import { createAudit } from "./audit.ts";
@@ -79,6 +81,7 @@ export function openAdmin(
       },
       userId: () => settings.DEMO_USER_ID,
       email: settings.DEMO_EMAIL,
+      hasManual: settings.DOCS !== "off",
       startedAt: isoTime(now()),
       configFault: () => config.fault,
       admission,
@@ -101,9 +104,17 @@ export function openPage(
   authenticate: PageParts["authenticate"] | null,
 ): PageParts | null {
   if (admin === null || authenticate === null) return null;
-  const { access } = admin;
   const languageFor: PageParts["languageFor"] = (acceptLanguage) => textsFor(acceptLanguage).lang;
-  const base =
-    settings.PUBLIC_URL === undefined ? "" : settings.PUBLIC_URL.slice(new URL(settings.PUBLIC_URL).origin.length);
-  return { authenticate, access, base, readFiles: readPage, languageFor, trustedProxies: settings.TRUSTED_PROXIES };
+  return { ...placeOf(settings), authenticate, access: admin.access, readFiles: readPage, languageFor };
+}
+
+/** The parts of the manual. Null if it is off, or behind a login that has no pages. */
+export function openManual({ settings }: Wiring, authenticate: PageParts["authenticate"] | null): ManualParts | null {
+  const { DOCS: readers } = settings;
+  if (readers === "off" || (readers === "login" && authenticate === null)) return null;
+  return { ...placeOf(settings), authenticate: readers === "public" ? null : authenticate, readFile: readSiteFile };
+}
+
+function placeOf({ PUBLIC_URL: url, TRUSTED_PROXIES: trustedProxies }: Settings) {
+  return { base: url === undefined ? "" : url.slice(new URL(url).origin.length), trustedProxies };
 }

@@ -13,7 +13,7 @@ import { hostOf, publicUrlOf } from "../http/listen.ts";
 import { countAccess } from "../instrument.ts";
 import type { Admission } from "../webhook/intake/admission.ts";
 import { openAccessLog } from "./access-log.ts";
-import { openAdmin, openPage } from "./admin.ts";
+import { openAdmin, openManual, openPage } from "./admin.ts";
 import { createAudit } from "./audit.ts";
 import { openBrowser } from "./browser.ts";
 import type { CatchUps } from "./catch-up.ts";
@@ -87,6 +87,7 @@ export function openEndpoints(wiring: Wiring, needs: EndpointNeeds): Part {
     catchUps,
   });
   const page = openPage(wiring, admin, browser === null ? null : guard);
+  const manual = openManual(wiring, browser === null ? null : guard);
   const hasScope: MetricsParts["hasScope"] = async (context, scope) => {
     const token = await machineTokenOf(context, machineTokens);
     if (token !== null && !token.scopes.includes(scope)) throw insufficientScope(scope);
@@ -116,6 +117,7 @@ export function openEndpoints(wiring: Wiring, needs: EndpointNeeds): Part {
       onAccess,
       admin,
       page,
+      manual,
       corsOrigins,
       sources,
       deliveries: deliveries.endpointParts,

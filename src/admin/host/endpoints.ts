@@ -1,40 +1,30 @@
 import { hash } from "node:crypto";
-import type { IncomingMessage } from "node:http";
-import type { BlockList } from "node:net";
-import { gzipSync } from "node:zlib";
 import * as v from "valibot";
 import { AppError, type ErrorCode } from "../../errors.ts";
 import type { Endpoint, RequestContext } from "../../http/endpoint.ts";
 import { ICON } from "../../http/icon.ts";
 import type { Reply } from "../../http/problem.ts";
-import { type ClientAccess, removedPrefix, requireAllowedClient } from "../../http/proxies.ts";
+import { type ClientAccess, requireAllowedClient } from "../../http/proxies.ts";
+import { type Asset, assetOf, assetReply } from "./assets.ts";
+import { type RequireSession, redirect, redirectToLogin, type ServedAt, securityHeaders } from "./browser.ts";
 
 /** What serves the page to browsers. */
-export interface PageParts {
-  /** Throws unless the request has the live session. */
-  authenticate: (request: IncomingMessage) => Promise<unknown>;
+export interface PageParts extends ServedAt {
+  authenticate: RequireSession;
   /** The script of each language, and the style. They are read at the first request. */
   readFiles: () => Promise<{ scripts: Record<string, Buffer>; style: Buffer }>;
   /** The language for an `Accept-Language`. */
   languageFor: (acceptLanguage: string | undefined) => string;
   /** Null: from any address. */
   access: ClientAccess | null;
-  trustedProxies: BlockList | undefined;
-  /** The path before those of this service: empty, or e.g. `/sso`. */
-  base: string;
 }
 
-interface Asset {
-  name: string;
-  type: string;
-  bytes: Buffer;
-  gzipped: Buffer;
-}
+type NamedAsset = Asset & { name: string };
 
 interface Assets {
   /** By language. */
-  scripts: Map<string, Asset>;
-  style: Asset;
+  scripts: Map<string, NamedAsset>;
+  style: NamedAsset;
 }
 
 const POLICY = [
@@ -80,7 +70,9 @@ export function adminPageEndpoints(parts: PageParts): Endpoint[] {
         try {
           await parts.authenticate(request);
         } catch (error) {
-          if (error instanceof AppError && error.code !== "store_unavailable") return toLogin(request, parts);
+          if (error instanceof AppError && error.code !== "store_unavailable") {
+            return redirectToLogin(request, parts, "/admin/");
+          }
           throw error;
         }
         return pageReply(await readAssets(), parts.languageFor(request.headers["accept-language"]));
@@ -96,7 +88,7 @@ export function adminPageEndpoints(parts: PageParts): Endpoint[] {
       quiet: true,
       handler(context) {
         requireClient(context);
-        return redirect(`${prefixOf(context.request, parts)}/admin/`);
+        return redirect(context.request, parts, "/admin/");
       },
     },
     {
@@ -122,23 +114,16 @@ async function loadAssets({ readFiles }: PageParts): Promise<Assets> {
   const { scripts, style } = await readFiles();
   return {
     scripts: new Map(
-      Object.entries(scripts).map(([language, script]) => [language, assetOf("js", "text/javascript", script)]),
+      Object.entries(scripts).map(([language, script]) => [language, namedAsset("js", "text/javascript", script)]),
     ),
-    style: assetOf("css", "text/css", style),
+    style: namedAsset("css", "text/css", style),
   };
 }
 
-function assetOf(extension: string, type: string, bytes: Buffer): Asset {
-  const name = `app-${hash("sha256", bytes).slice(0, 12)}.${extension}`;
-  return { name, type: `${type}; charset=utf-8`, bytes, gzipped: gzipSync(bytes, { level: 9 }) };
-}
-
-function assetReply({ type, bytes, gzipped }: Asset, { headers }: IncomingMessage): Reply {
-  const takesGzip = /(?:^|,)[ \t]*gzip[ \t]*(?:,|$)/.test(String(headers["accept-encoding"] ?? ""));
+function namedAsset(extension: string, type: string, bytes: Buffer): NamedAsset {
   return {
-    status: 200,
-    body: takesGzip ? gzipped : bytes,
-    headers: { "Content-Type": type, Vary: "Accept-Encoding", ...(takesGzip && { "Content-Encoding": "gzip" }) },
+    name: `app-${hash("sha256", bytes).slice(0, 12)}.${extension}`,
+    ...assetOf(`${type}; charset=utf-8`, bytes),
   };
 }
 
@@ -168,24 +153,8 @@ function pageReply({ scripts, style }: Assets, lang: string): Reply {
     body,
     headers: {
       "Content-Type": "text/html; charset=utf-8",
-      "Content-Security-Policy": POLICY,
-      "Referrer-Policy": "same-origin",
-      "X-Frame-Options": "DENY",
+      ...securityHeaders(POLICY),
       Vary: "Accept-Language, Cookie",
     },
   };
 }
-
-const prefixOf = (request: IncomingMessage, { base, trustedProxies }: PageParts) =>
-  base || removedPrefix(request, trustedProxies);
-
-function toLogin(request: IncomingMessage, parts: PageParts): Reply {
-  const prefix = prefixOf(request, parts);
-  return redirect(`${prefix}/login?rd=${prefix}/admin/`);
-}
-
-const redirect = (location: string): Reply => ({
-  status: 302,
-  body: "",
-  headers: { "Content-Type": "text/plain", Location: location },
-});

@@ -37,6 +37,32 @@ export function trialFindings(faults: readonly StoreFault[]): Finding[] {
   return [...byText].map(([found, remedy]) => wrong("writes", found, remedy));
 }
 
+/** The pages of the manual about checks; `troubleshooting` is about the others. */
+export const PAGES: Record<string, string> = {
+  settings: "reference/settings",
+  proxy: "protect-an-app",
+  port: "operate",
+  schema: "operate",
+  secrets: "operate",
+  "file modes": "operate",
+  sources: "receive-webhooks",
+  addresses: "receive-webhooks",
+  subscriptions: "recipes",
+  outages: "catch-up",
+  passkeys: "second-factor",
+  "recovery codes": "second-factor",
+  tokens: "tokens-and-access",
+  keys: "private-payloads",
+  pooler: "postgresql",
+  connections: "postgresql",
+  durability: "postgresql",
+  standbys: "cluster",
+  clocks: "cluster",
+  clock: "faults",
+  "free disk": "faults",
+  writes: "faults",
+};
+
 const VERDICT_STYLE = { ok: "green", warning: "yellow", wrong: "red" } as const;
 
 /** Prints findings for a person, each in a line, and how many are wrong. */
@@ -47,4 +73,8 @@ export function printFindings(findings: readonly Finding[]): void {
   }
   const count = findings.filter(({ verdict }) => verdict === "wrong").length;
   if (count > 0) say(`${counted(count, "problem")} found.`);
+  const pages = findings
+    .filter(({ verdict }) => verdict !== "ok")
+    .map(({ check }) => `authserve docs ${PAGES[check] ?? "troubleshooting"}`);
+  if (pages.length > 0) say(`Read more: ${[...new Set(pages)].join(", ")}`);
 }

@@ -54,6 +54,12 @@ export const OPERATION = {
       "Addresses that may use `/admin`, besides the login. Others get 404. Requests with a forwarding header are judged as for `METRICS_ALLOWED_ADDRESSES`.",
     example: "10.0.0.0/8",
   },
+  DOCS: {
+    schema: v.optional(oneOf("login", "public", "off"), "login"),
+    meaning:
+      "Who may read this documentation at `/docs/`: the logged-in user, or everybody (`public`). `off` removes it.",
+    example: "public",
+  },
   CONFIG_WRITE: {
     schema: v.optional(oneOf("on", "off"), "off"),
     meaning:

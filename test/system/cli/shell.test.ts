@@ -165,6 +165,7 @@ suite("authserve docs", () => {
     assert.match((await docs("events")).stdout, /^# Events\n/);
     assert.match((await docs("rotate", "SECRETS")).stdout, /^operate\n\n## Rotate secrets\n/);
     assert.match((await docs("restore", "backup")).stdout, /^operate\n\n## Back up and restore\n/);
+    assert.match((await docs("changelog")).stdout, /^# Changelog\n/);
     const none = await docs("xyzzy", "plugh");
     assert.equal(none.code, 1);
     assert.match(none.stderr, /No section has all these words/);

@@ -2,6 +2,7 @@ import { useSignal } from "@preact/signals";
 import type { ComponentChildren, VNode } from "preact";
 import { useEffect } from "preact/hooks";
 import { deadLetters, firing, keepLive, now, status } from "../live.ts";
+import { manualPageOf } from "../manual.ts";
 import { hashOf } from "../place.ts";
 import { place } from "../router.ts";
 import { keepSession } from "../session-keeper.ts";
@@ -112,7 +113,8 @@ function Navigation(): VNode {
 function Layout({ children }: { children: ComponentChildren }): VNode {
   useEffect(keepLive, []);
   useEffect(keepSession, []);
-  const version = status.data.value?.version;
+  const { version, manual } = status.data.value ?? {};
+  const [view = ""] = place.value.path;
   return (
     <>
       {/* biome-ignore lint/a11y/useValidAnchor: it goes to a part of the page, whose address stays */}
@@ -131,6 +133,13 @@ function Layout({ children }: { children: ComponentChildren }): VNode {
           {t.zone(formats.zone(now.value))}{" "}
           <Button class="quiet small" label={isUtc ? t.showLocal : t.showUtc} onClick={switchZone} />
         </p>
+        {manual === true && (
+          <p>
+            <a href={`../docs/${manualPageOf(view)}.html`} target="_blank" rel="noreferrer">
+              {t.manual}
+            </a>
+          </p>
+        )}
         {version !== undefined && <p>authserve {version}</p>}
       </footer>
       <SessionNotice />
