@@ -123,7 +123,7 @@ const ELSEWHERE: readonly (readonly [page: string, beginning: RegExp, why: strin
   ["docs/recipes.md", /^(rest_command|receivers)/, "settings of a sender"],
   ["docs/recipes.md", /^curl/, "asks another service"],
   ["docs/routes.md", /^\/\/ handlers/, "loaded by the configuration of docs/reference/configuration-file.md"],
-  ["docs/second-factor.md", /^curl/, "needs the code of an authenticator app"],
+  ["docs/second-factor.md", /^read/, "needs the code of an authenticator app"],
   [
     "docs/tokens-and-access.md",
     /^scrape_configs/,
