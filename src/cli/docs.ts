@@ -12,8 +12,12 @@ interface Section {
 }
 
 const SHOWN = 5;
-/** How much more a word counts in a heading than in the text. */
-const IN_HEADING = 10;
+/** What a word counts as the whole heading; in the text it counts 1 each time, up to {@link IN_TEXT}. */
+const IN_HEADING = 30;
+const IN_PAGE = 5;
+const IN_TEXT = 10;
+/** The reference has all words. */
+const OF_REFERENCE = 0.15;
 
 /** Prints the list of pages, the page that is named, or the sections that have all words, the best one in full. */
 export function runDocs(words: readonly string[], { json }: { json?: boolean }): void {
@@ -49,9 +53,10 @@ function printFound([best, ...others]: readonly Section[]): void {
 /** The sections with all words, those first that have them in their headings and most often. */
 function search(pages: readonly ManualPage[], words: readonly string[]): Section[] {
   const wanted = words.flatMap((word) => word.toLowerCase().split(/\s+/)).filter((word) => word !== "");
+  const patterns = wanted.map(patternOf);
   return pages
     .flatMap(sectionsOf)
-    .map((section) => ({ section, score: scoreOf(section, wanted) }))
+    .map((section) => ({ section, score: scoreOf(section, patterns) }))
     .filter(({ score }) => score > 0)
     .sort((one, other) => other.score - one.score)
     .slice(0, SHOWN)
@@ -71,13 +76,21 @@ function sectionsOf({ name: page, text }: ManualPage): Section[] {
   return sections;
 }
 
-/** 0 unless the section has every word. A long section has words by chance, and the reference has them all. */
-function scoreOf({ page, heading, text }: Section, words: readonly string[]): number {
-  const [inHeading, inText] = [`${page} ${heading}`.toLowerCase(), text.toLowerCase()];
-  const counts = words.map(
-    (word) => IN_HEADING * Number(inHeading.includes(word)) + Math.min(IN_HEADING, inText.split(word).length - 1),
-  );
+/** Finds words that begin with a word or its singular, also in two parts: "backups" finds "Back up". */
+function patternOf(word: string): RegExp {
+  const stem = word.length > 4 ? word.replace(/(?:ies|(?<![ps])s)$/, "") : word;
+  const letters = Array.from(stem, (letter) => letter.replace(/[^\p{L}\p{N}]/u, "\\$&"));
+  return new RegExp(`(?<![a-z0-9])${letters.join("[ -]?")}`, "gi");
+}
+
+/** 0 unless the section has every word. A long section has words by chance. */
+function scoreOf({ page, heading, text }: Section, patterns: readonly RegExp[]): number {
+  const counts = patterns.map((pattern) => {
+    const found = (part: string): readonly string[] => part.match(pattern) ?? [];
+    const share = found(heading).join("").length / heading.length;
+    return IN_HEADING * share + IN_PAGE * Math.min(1, found(page).length) + Math.min(IN_TEXT, found(text).length);
+  });
   if (counts.some((count) => count === 0)) return 0;
-  const weight = page.startsWith("reference/") ? 0.5 : 1;
+  const weight = page.startsWith("reference/") ? OF_REFERENCE : 1;
   return (weight * counts.reduce((sum, count) => sum + count)) / Math.log(100 + text.length);
 }
