@@ -81,7 +81,7 @@ export function configurationFilePage(): string {
     membersOf(timestamp),
     "## catchUp",
     membersOf(catchUp),
-    "See [what each provider needs](../catch-up.md#get-what-was-missed).",
+    "See [what each provider needs](../catch-up.md#get-what-was-missed-in-a-downtime).",
     "## renew",
     membersOf(renew),
     "See [subscriptions](../catch-up.md#keep-subscriptions-alive).",

@@ -6,6 +6,7 @@ import { printData, printJson } from "./output.ts";
 import { printTable } from "./table.ts";
 
 const SHOWN = 5;
+
 /** Prints the list of pages, the page that is named, or the sections that have all words, the best one in full. */
 export function runDocs(words: readonly string[], { json }: { json?: boolean }): void {
   const pages = readManual();

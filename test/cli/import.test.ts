@@ -7,6 +7,7 @@ import { pathsOf } from "../../src/cli/import/paths.ts";
 import { parseYaml } from "../../src/config/file/yaml-document.ts";
 import { authserve } from "../helpers/command.ts";
 import { PASSWORD_HASH } from "../helpers/credentials.ts";
+import { blocksOf } from "../helpers/documented-blocks.ts";
 import { workingDir } from "../helpers/working-dir.ts";
 
 const FIXTURES = join(import.meta.dirname, "../fixtures/imports");
@@ -337,4 +338,23 @@ test("a regular expression becomes paths that match no more than it does", () =>
   };
   for (const [pattern, paths] of Object.entries(cases)) assert.deepEqual(pathsOf(pattern), paths, pattern);
   assert.equal(pathsOf(`^/${"(a|b)".repeat(10)}$`), null);
+});
+
+suite("docs/coming-from.md shows what the command writes", () => {
+  const blocks = blocksOf("docs/coming-from.md");
+  const blockWith = (beginning: string) => blocks.find(({ text }) => text.startsWith(beginning))?.text ?? "";
+
+  test("of hooks", async () => {
+    const before = blockWith("[{").replace('"…"', '"a secret that GitHub knows"');
+    const { sources, routes } = await imported("adnanh-webhook", before);
+    assert.deepEqual({ sources, routes }, plain(parseYaml(blockWith("sources:")).value));
+  });
+
+  test("of Tinyauth", async () => {
+    const before = blockWith("services:").replace("$$2a$$10$$…", () => BCRYPT.split("$").join("$$"));
+    const { access, env } = await imported("tinyauth", before);
+    assert.deepEqual({ access }, plain(parseYaml(blockWith("access:")).value));
+    const written = blockWith("PUBLIC_URL=").split("\n").slice(0, 3);
+    assert.deepEqual(env.replaceAll("'", "").split("\n").slice(0, 3), written);
+  });
 });

@@ -67,6 +67,7 @@ const ELSEWHERE: readonly (readonly [page: string, beginning: RegExp, why: strin
   ["docs/apps.md", /^\/\*\* Ends a websocket/, "run by test/backends/apps"],
   ["docs/apps.md", /^\[/, "settings of Grafana and Gitea, which are not here"],
   ["docs/catch-up.md", /^2026/, "output"],
+  ["docs/coming-from.md", /^(\[\{|services:)/, "settings of other products, which test/cli/import reads"],
   ["docs/cluster.md", /^(cp -r|docker)/, "needs Docker: test/backends/deploy/cluster runs the same files without it"],
   [
     "docs/containers.md",
@@ -122,7 +123,7 @@ const ELSEWHERE: readonly (readonly [page: string, beginning: RegExp, why: strin
   ["docs/recipes.md", /^(rest_command|receivers)/, "settings of a sender"],
   ["docs/recipes.md", /^curl/, "asks another service"],
   ["docs/routes.md", /^\/\/ handlers/, "loaded by the configuration of docs/reference/configuration-file.md"],
-  ["docs/second-factor.md", /^curl/, "needs the code of an authenticator app"],
+  ["docs/second-factor.md", /^read/, "needs the code of an authenticator app"],
   [
     "docs/tokens-and-access.md",
     /^scrape_configs/,

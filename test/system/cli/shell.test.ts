@@ -166,6 +166,12 @@ suite("authserve docs", () => {
     assert.match((await docs("rotate", "SECRETS")).stdout, /^operate\n\n## Rotate secrets\n/);
     assert.match((await docs("restore", "backup")).stdout, /^operate\n\n## Back up and restore\n/);
     assert.match((await docs("changelog")).stdout, /^# Changelog\n/);
+    const found = async (...words: string[]) => (await docs(...words)).stdout.split("\n", 3).join("");
+    assert.equal(await found("nginx"), "protect-an-app## nginx");
+    assert.equal(await found("postgres"), "postgresql# PostgreSQL");
+    assert.equal(await found("backups"), "operate## Back up and restore");
+    assert.equal(await found("signature", "invalid"), "troubleshooting## Every delivery is 403: invalid signature");
+    assert.equal(await found("timeouts"), "routes## Choose the handler");
     const none = await docs("xyzzy", "plugh");
     assert.equal(none.code, 1);
     assert.match(none.stderr, /No section has all these words/);
