@@ -133,6 +133,12 @@ export const LOG_EVENTS = {
     meaning: "The alerts could not be checked, because the store does not answer. Logged once for each error.",
     fields: ["error"],
   },
+  refusals_error: {
+    level: "warn",
+    meaning:
+      "The newest refused deliveries could not be stored, or read at the start. Tried again after 5 seconds. Logged once for each error.",
+    fields: ["error"],
+  },
   held_trim_error: {
     level: "warn",
     meaning: "Refused deliveries that `keepRejected` no longer keeps were not removed. Tried again after a minute.",

@@ -58,7 +58,7 @@ export const refusals = reading({
   path: "refusals",
   scope: "events:read",
   summary:
-    "Lists the newest 100 deliveries that this server has refused since its start, the newest first. Some are requests to paths near those of sources.",
+    "Lists the newest 100 refused deliveries of the last 30 days, the newest first: those of this server, and of any server before its start. Some are requests to paths near those of sources, since its start.",
   input: v.object({}),
   output: v.object({ items: v.array(RefusalItem), cursor }),
   async run({ recentRefusals }: ServerContext) {

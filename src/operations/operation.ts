@@ -54,7 +54,7 @@ export interface OperationContext extends OperationConfiguration {
 /** What operations use that only a running server can do. */
 export interface ServerContext extends OperationContext {
   arrivals: ArrivalWatch;
-  /** The newest deliveries that were refused since the start, the newest first. */
+  /** The newest refused deliveries, the newest first. */
   recentRefusals(): readonly RecentRefusal[];
   /** Tells which checks a captured request passes. Nothing is stored. */
   explain(source: Source, raw: RawRequest, arrival: CapturedArrival): Promise<v.InferInput<typeof ExplanationAnswer>>;

@@ -19,7 +19,7 @@ const resendsForSeconds = v.pipe(
 const OutageItem = v.object({
   from: timestamp,
   to: timestamp,
-  kind: v.picklist(["stopped", "store", "disk", "queue"]),
+  kind: v.picklist(["stopped", "restart", "store", "disk", "queue"]),
   sources: v.array(
     v.object({
       name: v.string(),

@@ -7,6 +7,7 @@ import type { DeliveryParts } from "../webhook/endpoints.ts";
 import { createHolding } from "../webhook/held/holding.ts";
 import { type Admission, createAdmission } from "../webhook/intake/admission.ts";
 import { createIntake, INTAKE_TIMEOUT_MS, type Intake } from "../webhook/intake/intake.ts";
+import { createRefusalKeeper } from "../webhook/intake/refusal-keeper.ts";
 import { createOwnRefusals, createRecentRefusals, type RecentRefusals } from "../webhook/intake/refusals.ts";
 import { countedReason, createSourceCounter } from "../webhook/intake/source-counter.ts";
 import type { OutageWatch } from "../webhook/outages/watch.ts";
@@ -23,7 +24,7 @@ interface DeliveryNeeds {
   outages: Pick<OutageWatch, "refused">;
 }
 
-/** The receipt of deliveries. Its stop stores what was counted and held. */
+/** The receipt of deliveries. Its stop stores what was counted, held and refused. */
 export interface Deliveries extends Part {
   intake: Intake;
   /** What the routes of the sources use. */
@@ -32,7 +33,7 @@ export interface Deliveries extends Part {
   appendError(): string | null;
   /** The deliveries of the last minute that the server refused for reasons of its own, by code. */
   ownRefusals(): Record<string, number>;
-  /** The newest deliveries that this server has refused. */
+  /** The newest refused deliveries, also from before the start. */
   recentRefusals: RecentRefusals;
 }
 
@@ -58,6 +59,7 @@ export function openDeliveries(
   const countRefusal = countRefused(metrics);
   const ownRefusals = createOwnRefusals();
   const recentRefusals = createRecentRefusals(now);
+  const keeper = createRefusalKeeper({ refusals: recentRefusals, store: stores.refusals, log, now });
   const holding = createHolding({ store: stores.held, write: intake.write, sources, log, now });
   const retirement = createRetirement({ store: stores.sources, sources, log, now });
   return {
@@ -88,11 +90,12 @@ export function openDeliveries(
       },
     },
     start() {
+      keeper.start();
       holding.start();
       retirement.start();
     },
     async stop() {
-      await Promise.all([holding.stop(), retirement.stop(), counter.flush()]);
+      await Promise.all([keeper.stop(), holding.stop(), retirement.stop(), counter.flush()]);
     },
   };
 }

@@ -294,6 +294,12 @@ const STEPS: readonly string[] = [
   -- The ends of the chain: "newest", and "removed", the newest of the rows that were removed for their age.
   CREATE TABLE audit_ends (name TEXT PRIMARY KEY, number INTEGER NOT NULL, hash TEXT NOT NULL) STRICT, WITHOUT ROWID;
   `,
+  `
+  -- The newest refused deliveries.
+  CREATE TABLE recent_refusals (
+    id INTEGER PRIMARY KEY, received_at INTEGER NOT NULL, source TEXT NOT NULL, reason TEXT NOT NULL, address TEXT NOT NULL
+  ) STRICT;
+  `,
 ];
 
 /** The oldest supported schema. Schemas 1 to 14 are from before the first release. */

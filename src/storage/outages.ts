@@ -5,11 +5,13 @@ import { changed, type QueryPort, row, rows } from "./query.ts";
 const LAST = "SELECT at FROM authserve.heartbeats WHERE name = 'intake'";
 
 /** The heartbeat before, whose row is locked. Of two servers, the second one gets that of the first. */
-const LOCK_LAST = `${LAST} FOR UPDATE`;
+const LOCK_LAST = `
+SELECT at, (SELECT at FROM authserve.heartbeats WHERE name = 'stop') AS "stoppedAt"
+FROM authserve.heartbeats WHERE name = 'intake' FOR UPDATE`;
 
-/** Sets the heartbeat: time. */
+/** Sets the heartbeat, or the one with which a server stopped: name, time. */
 const BEAT = `
-INSERT INTO authserve.heartbeats (name, at) VALUES ('intake', $1) ON CONFLICT (name) DO UPDATE SET at = excluded.at`;
+INSERT INTO authserve.heartbeats (name, at) VALUES ($1, $2) ON CONFLICT (name) DO UPDATE SET at = excluded.at`;
 
 /** Keeps an outage, or prolongs it: kind, from, to. */
 const RECORD = `
@@ -21,10 +23,11 @@ SELECT kind, from_at AS "startedAt", to_at AS "endedAt" FROM authserve.outages W
 
 /** Keeps outages, and the heartbeat by which they are found. */
 export const outageStore: QueryPort<OutageStore> = {
-  *beat(at) {
-    const last = yield* row<{ at: number }>(LOCK_LAST);
-    yield* changed(BEAT, Math.round(at));
-    return last?.at ?? null;
+  *beat(at, isLast = false) {
+    const last = yield* row<{ at: number; stoppedAt: number | null }>(LOCK_LAST);
+    yield* changed(BEAT, "intake", Math.round(at));
+    if (isLast) yield* changed(BEAT, "stop", Math.round(at));
+    return last ? { at: last.at, isLast: last.at === last.stoppedAt } : null;
   },
   lastBeat: () => row<{ at: number }>(LAST).as((last) => last?.at ?? null),
   *record({ kind, from, to }, forgetBefore) {

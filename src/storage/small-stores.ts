@@ -7,6 +7,7 @@ import { tokenStore } from "./machine-tokens.ts";
 import { outageStore } from "./outages.ts";
 import type { PayloadCodec } from "./payload-codec.ts";
 import type { QueryPort } from "./query.ts";
+import { refusalStore } from "./refusals.ts";
 import { type AddStats, sourceStore } from "./source-counts.ts";
 import { subscriptionStore } from "./subscriptions.ts";
 
@@ -24,6 +25,7 @@ const smallStores = ({ codec, addStats }: DriverParts) => ({
   factors: factorStore,
   held: heldStore(codec),
   outages: outageStore,
+  refusals: refusalStore,
   sources: sourceStore(addStats),
   subscriptions: subscriptionStore,
   tokens: tokenStore,

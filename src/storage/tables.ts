@@ -136,6 +136,7 @@ export const TABLES: readonly StoredTable[] = [
   events("latency_hours", ...LATENCY, LARGE),
   sources("source_counts", "source", { text: "source", integer: "received refused last_received_at" }),
   sources("source_refusals", "source reason", { text: "source reason", integer: "count" }),
+  sources("recent_refusals", "id", { integer: "id received_at", text: "source reason address" }, LEFT),
   sources("source_secrets", "source name", { text: "source name mark", integer: "first_used_at last_used_at" }),
   sources("heartbeats", "name", { text: "name", integer: "at" }, LEFT),
   sources("outages", "kind from_at", { text: "kind", integer: "from_at to_at" }, LEFT),

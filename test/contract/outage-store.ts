@@ -8,14 +8,17 @@ const NOW = 1_800_000_000_000;
 /** The contract of every store of outages. `open` returns an empty one, which is closed after the test. */
 export function outageStoreContract(adapter: string, open: (context: Cleanup) => Promise<OutageStore>): void {
   suite(`outage store: ${adapter}`, () => {
-    test("a heartbeat returns the one before, whichever way the clock went", async (t) => {
+    test("a heartbeat returns the one before, whichever way the clock went, and whether a server stopped with it", async (t) => {
       const store = await open(t);
       assert.equal(await store.lastBeat(), null);
       assert.equal(await store.beat(NOW), null);
-      assert.equal(await store.beat(NOW + 5), NOW);
-      assert.equal(await store.beat(NOW - 5), NOW + 5);
-      assert.equal(await store.beat(NOW), NOW - 5);
+      assert.deepEqual(await store.beat(NOW + 5, true), { at: NOW, isLast: false });
+      assert.deepEqual(await store.beat(NOW - 5), { at: NOW + 5, isLast: true });
+      assert.deepEqual(await store.beat(NOW, true), { at: NOW - 5, isLast: false });
       assert.equal(await store.lastBeat(), NOW);
+      // Another server goes on.
+      await store.beat(NOW + 1);
+      assert.deepEqual(await store.beat(NOW + 2), { at: NOW + 1, isLast: false });
     });
 
     test("an outage is kept, prolonged but never shortened, and listed while it ended after a time", async (t) => {

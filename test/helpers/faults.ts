@@ -153,7 +153,7 @@ async function outagesOf(server: Server): Promise<{ kind: OutageKind }[]> {
 /** The kinds of outages. A restart, and a machine that stands still, are outages too. */
 function kindsSeen(outages: readonly { kind: OutageKind }[], { outage }: Fault): OutageKind[] {
   const kinds = new Set(outages.map(({ kind }) => kind));
-  return [...kinds].filter((kind) => kind !== "stopped" || outage === "stopped");
+  return [...kinds].filter((kind) => (kind !== "stopped" && kind !== "restart") || outage === kind);
 }
 
 async function startAgain(t: TestContext, { dir, env }: Server): Promise<Server> {

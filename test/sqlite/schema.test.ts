@@ -10,6 +10,7 @@ import { auditStore } from "../../src/storage/audit.ts";
 import { factorStore } from "../../src/storage/factors.ts";
 import { tokenStore } from "../../src/storage/machine-tokens.ts";
 import { outageStore } from "../../src/storage/outages.ts";
+import { refusalStore } from "../../src/storage/refusals.ts";
 import { statementWith, tempDatabase } from "../helpers/database.ts";
 import { newEvent } from "../helpers/events.ts";
 import { tempDir } from "../helpers/temp-dir.ts";
@@ -95,6 +96,7 @@ test("a file of schema 15 keeps its events, repeats are kept beside them, and di
     ["e-0"],
   );
   assert.deepEqual(onSqlite(database, auditStore).after(0, 1), []);
+  assert.deepEqual(onSqlite(database, refusalStore).list(0), []);
   const { processed, discarded } = events.backlog();
   assert.deepEqual([processed, discarded], [0, 1]);
 });

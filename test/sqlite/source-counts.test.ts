@@ -3,11 +3,13 @@ import { test } from "node:test";
 import { openDatabase } from "../../src/sqlite/database.ts";
 import { localStores } from "../../src/sqlite/stores.ts";
 import type { SourceCounts } from "../../src/webhook/intake/source-store.ts";
+import { refusalStoreContract } from "../contract/refusal-store.ts";
 import { sourceStoreContract } from "../contract/source-store.ts";
 import { tempDatabase } from "../helpers/database.ts";
 import { failsWith } from "../helpers/fails-with.ts";
 
 sourceStoreContract("SQLite", async (t) => localStores(tempDatabase(t).database).sources);
+refusalStoreContract("SQLite", async (t) => localStores(tempDatabase(t).database).refusals);
 
 const NOW = 1_800_000_000_000;
 

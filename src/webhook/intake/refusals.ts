@@ -1,4 +1,6 @@
 import type { ErrorCode } from "../../errors.ts";
+import { DAY_MS } from "../../lib/durations.ts";
+import type { KeptRefusal } from "./refusal-store.ts";
 
 /** A delivery that was refused. The time is Unix milliseconds. */
 export interface RecentRefusal {
@@ -13,13 +15,17 @@ export interface RecentRefusal {
   address: string;
 }
 
-const KEPT = 100;
+/** So many of the newest are kept, for so long. */
+export const KEPT_REFUSALS = 100;
+export const KEPT_REFUSALS_MS = 30 * DAY_MS;
 /** So many paths that no source has are kept, each once, so that they do not push the others out. */
 const KEPT_PATHS = 20;
 
-/** Keeps the newest refusals of this server in memory. */
+/** Keeps the newest refusals in memory: of this server, and those that were stored before its start. */
 export function createRecentRefusals(now: () => number) {
   let refusals: RecentRefusal[] = [];
+  /** How many of the newest to paths of sources are not stored yet. */
+  let unsaved = 0;
 
   /** Makes room for a path. */
   function forgetPath(path: string): void {
@@ -33,14 +39,36 @@ export function createRecentRefusals(now: () => number) {
       const { path = null, near = null } = refusal;
       if (path !== null) forgetPath(path);
       refusals.unshift({ receivedAt: now(), ...refusal, path, near });
-      refusals.length = Math.min(refusals.length, KEPT);
+      refusals.length = Math.min(refusals.length, KEPT_REFUSALS);
+      if (refusal.source !== null) unsaved++;
+    },
+    /** Adds those that were stored, the newest first, behind what came since the start. */
+    restore(stored: readonly KeptRefusal[]): void {
+      const earlier = stored.map((refusal) => ({ ...refusal, path: null, near: null }));
+      refusals = [...refusals, ...earlier].slice(0, KEPT_REFUSALS);
+    },
+    /** Those to be stored, the oldest first. A mistyped path is a text of the sender, and is not. */
+    take(): KeptRefusal[] {
+      const ofSources = refusals.flatMap(({ receivedAt, source, reason, address }) =>
+        source === null ? [] : [{ receivedAt, source, reason, address }],
+      );
+      const taken = ofSources.slice(0, unsaved).reverse();
+      unsaved = 0;
+      return taken;
+    },
+    /** So many that were taken could not be stored. */
+    giveBack(count: number): void {
+      unsaved += count;
     },
     /** Forgets those to paths that no source had. */
     forgetPaths(): void {
       refusals = refusals.filter(({ path }) => path === null);
     },
     /** The newest first. */
-    list: (): readonly RecentRefusal[] => refusals,
+    list(): readonly RecentRefusal[] {
+      const since = now() - KEPT_REFUSALS_MS;
+      return refusals.filter(({ receivedAt }) => receivedAt >= since);
+    },
   };
 }
 

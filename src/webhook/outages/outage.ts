@@ -1,9 +1,10 @@
 import { MINUTE_MS } from "../../lib/durations.ts";
 /**
- * Why deliveries could not be taken. `stopped`: no server ran, or it was suspended. `store`: the store did not answer
- * or refused writes. `disk`: too little space was free. `queue`: too many deliveries waited, or old events did.
+ * Why deliveries could not be taken. `stopped`: no server ran, or it was suspended. `restart`: a server was stopped in
+ * order, and one ran again within `MAX_RESTART_MS`. `store`: the store did not answer or refused writes. `disk`: too
+ * little space was free. `queue`: too many deliveries waited, or old events did.
  */
-export type OutageKind = "stopped" | "store" | "disk" | "queue";
+export type OutageKind = "stopped" | "restart" | "store" | "disk" | "queue";
 
 /** A time in which deliveries could not be taken, in Unix milliseconds. */
 export interface Outage {
@@ -17,6 +18,12 @@ export const BEAT_EVERY_MS = 5000;
 
 /** Heartbeats that are no further apart are no outage: one may take 8 seconds, and several servers take turns. */
 export const MIN_GAP_MS = 3 * BEAT_EVERY_MS;
+
+/**
+ * The longest planned restart. Of the providers that publish a schedule, most repeat no sooner for the first time, and
+ * all but one still repeat after a minute.
+ */
+export const MAX_RESTART_MS = 15_000;
 
 /** Refusals of the same kind that are no further apart are one outage. */
 const JOINED_WITHIN_MS = MINUTE_MS;
@@ -35,7 +42,8 @@ export function merged(outages: readonly Outage[]): Outage[] {
     const index = result.findLastIndex((known) => joined(known, outage) !== null);
     const known = result[index];
     // A restart soon after another is an outage of its own.
-    if (known === undefined || (outage.kind === "stopped" && outage.from > known.to)) result.push(outage);
+    const isOfServer = outage.kind === "stopped" || outage.kind === "restart";
+    if (known === undefined || (isOfServer && outage.from > known.to)) result.push(outage);
     else result[index] = joined(known, outage) ?? outage;
   }
   return result;

@@ -58,7 +58,9 @@ export function effectOn(outage: Outage, source: AffectedSource, now: number): S
   const until = untilMs === null ? null : outage.from + untilMs;
   const isCaughtUp = coveredUntil !== null && coveredUntil >= outage.to;
   const outlasted = resendsForSeconds !== null && outage.to - outage.from > resendsForSeconds * 1000;
-  const isAtRisk = !isCaughtUp && (resends !== "automatic" || outlasted);
+  // Nearly all providers repeat, so one that says nothing is taken to do so after some seconds.
+  const mayNotRepeat = resends === "manual" || (resends === "unknown" && outage.kind !== "restart");
+  const isAtRisk = !isCaughtUp && (mayNotRepeat || outlasted);
   return {
     name,
     resends,
@@ -106,6 +108,7 @@ export function outageText({ kind, from, to }: Outage): string {
 
 const WORDS: Record<Outage["kind"], string> = {
   stopped: "the server did not run",
+  restart: "a planned restart stopped the server",
   store: "the store did not answer or refused writes",
   disk: "too little disk space was free",
   queue: "the queue was full or too old",

@@ -4,8 +4,8 @@ import { type Repetition, repeat } from "../../lib/repeat.ts";
 import { timeout } from "../../lib/timeout.ts";
 import type { Log } from "../../log.ts";
 import type { PauseReason } from "../intake/admission.ts";
-import { BEAT_EVERY_MS, joined, MIN_GAP_MS, type Outage, type OutageKind } from "./outage.ts";
-import type { OutageStore } from "./store.ts";
+import { BEAT_EVERY_MS, joined, MAX_RESTART_MS, MIN_GAP_MS, type Outage, type OutageKind } from "./outage.ts";
+import type { Heartbeat, OutageStore } from "./store.ts";
 
 /** Notices when deliveries cannot be taken, from `start` to `stop`. */
 export interface OutageWatch {
@@ -69,10 +69,10 @@ export function createOutageWatch({ store, pausedBy, isShared, log, now, sinceBo
   }
 
   /** Writes a heartbeat. While one hangs, no other is written. */
-  async function beatInTime(at: number): Promise<number | null> {
+  async function beatInTime(at: number, isLast = false): Promise<Heartbeat | null> {
     if (isHanging) throw new Error("the store does not answer");
     isHanging = true;
-    const written = store.beat(at).finally(() => {
+    const written = store.beat(at, isLast).finally(() => {
       isHanging = false;
     });
     return timeout(TIMEOUT_MS, written, () => new Error(`no answer within ${TIMEOUT_MS} ms`));
@@ -84,7 +84,7 @@ export function createOutageWatch({ store, pausedBy, isShared, log, now, sinceBo
     const passedMs = sinceBoot - beatSinceBootMs;
     const reason = pausedBy();
     if (reason !== null) note({ kind: KIND_OF_PAUSE[reason], from: at, to: at });
-    let before: number | null;
+    let before: Heartbeat | null;
     try {
       before = await beatInTime(at);
     } catch (error) {
@@ -101,18 +101,19 @@ export function createOutageWatch({ store, pausedBy, isShared, log, now, sinceBo
    * A gap between two heartbeats is an outage, unless the store did not take one in between. The time of a clock that
    * was set forward in between did not pass.
    */
-  function noteGap(earlier: number | null, at: number, passedMs: number): void {
+  function noteGap(earlier: Heartbeat | null, at: number, passedMs: number): void {
     const isFirst = beatAt === null;
     const leastMs = isFirst && !isShared ? 1 : MIN_GAP_MS;
     if (earlier === null) return;
-    const before = isFirst ? earlier : Math.max(earlier, at - passedMs);
+    const before = isFirst ? earlier.at : Math.max(earlier.at, at - passedMs);
     if (at - before < leastMs) return;
     const store = newest.get("store");
     if (!isFirst && store !== undefined && store.to >= before) {
       note({ kind: "store", from: store.from, to: at });
       return;
     }
-    note({ kind: "stopped", from: before, to: at });
+    const isRestart = earlier.isLast && at - before <= MAX_RESTART_MS;
+    note({ kind: isRestart ? "restart" : "stopped", from: before, to: at });
     const seconds = Math.round((at - before) / 1000);
     log.info({ event: "outage_noticed", seconds }, `no delivery could be taken for ${seconds} seconds`);
   }
@@ -133,9 +134,9 @@ export function createOutageWatch({ store, pausedBy, isShared, log, now, sinceBo
       if (kind !== undefined) note({ kind, from: now(), to: now() });
     },
     async stop() {
-      // So that the outage begins at the stop, and not at the last heartbeat.
+      // So that the outage begins at the stop, and not at the last heartbeat, and is told from a crash.
       const ended = Promise.resolve(beating?.stop()).then(async () => {
-        await beatInTime(now());
+        await beatInTime(now(), true);
         await save();
       });
       await timeout(STOP_TIMEOUT_MS, ended, () => new Error("the store does not answer")).catch(() => {});

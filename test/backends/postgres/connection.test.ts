@@ -44,7 +44,7 @@ suite("the schema on PostgreSQL", needsPostgres(), () => {
     ];
     const added = [...old, "heartbeats", "outages", "catch_ups", "catch_up_items", "subscriptions"];
     added.push("login_factors", "recovery_codes", "spent_codes", "logins", "login_networks", "erasures", "untaken");
-    added.push("audit", "audit_ends");
+    added.push("audit", "audit_ends", "recent_refusals");
     await postgres.run(`DROP TABLE ${added.map((table) => `authserve.${table}`)}`);
     await postgres.run("ALTER TABLE authserve.jobs DROP COLUMN probes");
     await postgres.run("ALTER TABLE authserve.attempts DROP COLUMN is_probe, DROP COLUMN response_status");

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { suite, test } from "node:test";
 import { smallStoresOn } from "../../../src/postgres/stores.ts";
 import type { SourceCounts } from "../../../src/webhook/intake/source-store.ts";
+import { refusalStoreContract } from "../../contract/refusal-store.ts";
 import { sourceStoreContract } from "../../contract/source-store.ts";
 import { needsPostgres } from "../../helpers/back-end.ts";
 import { failsWith } from "../../helpers/fails-with.ts";
@@ -24,6 +25,7 @@ const report = (source: string, at = 1, secret = "env:A", mark = "0a1b"): Source
 
 suite("the counts of sources on PostgreSQL", needsPostgres(), () => {
   sourceStoreContract("PostgreSQL", async (t) => smallStoresOn((await reusedPostgres(t)).postgres).sources);
+  refusalStoreContract("PostgreSQL", async (t) => smallStoresOn((await reusedPostgres(t)).postgres).refusals);
 
   test("a source that is twice in a report has both counts", async (t) => {
     const store = smallStoresOn((await reusedPostgres(t)).postgres).sources;

@@ -67,6 +67,17 @@ suite("what an outage means for a source", () => {
     assert.match(String(effect(1, { repeats: "never" }).remedy), /repeats nothing/);
   });
 
+  test("a planned restart puts at risk only what its provider is known not to repeat after it", () => {
+    const restarted = (...of: Parameters<typeof source>) =>
+      effectOn({ kind: "restart", from: FROM, to: FROM + 9000 }, source(...of), FROM + HOUR).isAtRisk;
+    assert.deepEqual([restarted({}), restarted({ repeats: "automatic" })], [false, false]);
+    assert.deepEqual([restarted({ repeats: "never" }), restarted({ repeats: "manual" })], [true, true]);
+    const values = { repeats: "automatic", repeatsForSeconds: 3600 } as const;
+    assert.equal(restarted(values), false);
+    assert.equal(restarted({ ...values, repeatsForSeconds: 5 }), true);
+    assert.equal(restarted({ ...values, repeatsByType: { delivered: 0 } }), true);
+  });
+
   test("after a catch-up nothing is at risk, and what was missed is known", () => {
     const covered = { coveredUntil: FROM + 5 * HOUR, missed: 7 };
     const { isAtRisk, missed, remedy } = effect(4, { repeats: "manual" }, covered);
@@ -87,5 +98,7 @@ suite("outages", () => {
     const at = (kind: Outage["kind"], from: number, to: number): Outage => ({ kind, from, to });
     const all = [at("store", 5, 20), at("stopped", 40, 50), at("store", 0, 10), at("stopped", 10, 30)];
     assert.deepEqual(merged(all), [at("store", 0, 20), at("stopped", 10, 30), at("stopped", 40, 50)]);
+    const restarts = [at("restart", 0, 5), at("restart", 20, 25)];
+    assert.deepEqual(merged(restarts), restarts);
   });
 });

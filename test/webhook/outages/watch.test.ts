@@ -3,6 +3,7 @@ import { suite, type TestContext, test } from "node:test";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { localStores } from "../../../src/sqlite/stores.ts";
 import type { PauseReason } from "../../../src/webhook/intake/admission.ts";
+import { MAX_RESTART_MS } from "../../../src/webhook/outages/outage.ts";
 import type { OutageStore } from "../../../src/webhook/outages/store.ts";
 import { createOutageWatch } from "../../../src/webhook/outages/watch.ts";
 import { tempDatabase } from "../../helpers/database.ts";
@@ -37,10 +38,10 @@ function open(t: TestContext) {
     };
   const store: OutageStore = {
     ...stored,
-    async beat(at) {
+    async beat(...of) {
       state.asked++;
       await state.hang;
-      return orDown(stored.beat)(at);
+      return orDown(stored.beat)(...of);
     },
     record: orDown(stored.record),
   };
@@ -85,12 +86,30 @@ suite("the watch for outages", () => {
     await second.stop();
     assert.deepEqual(await outages(), [["stopped", 12, 3612]]);
     assert.equal(named("outage_noticed")[0]?.seconds, 3600);
-    // No other server can have taken deliveries in this short time.
-    state.now += 3000;
-    const third = watch();
-    await third.start();
-    await third.stop();
-    assert.deepEqual((await outages())[1], ["stopped", 3612, 3615]);
+  });
+
+  test("a restart in order is planned if it is short, and the first start after a crash is none", async (t) => {
+    const { state, watch, outages } = open(t);
+    for (const seconds of [0, 3, MAX_RESTART_MS / 1000, MAX_RESTART_MS / 1000 + 1]) {
+      state.now += seconds * 1000;
+      const { start, stop } = watch();
+      await start();
+      await stop();
+    }
+    assert.deepEqual(await outages(), [
+      ["restart", 0, 3],
+      ["restart", 3, 18],
+      ["stopped", 18, 34],
+    ]);
+    state.now += 1000;
+    await watch().start();
+    // It is not stopped, as if it was killed.
+    state.now += 1000;
+    await watch().start();
+    assert.deepEqual((await outages()).slice(3), [
+      ["restart", 34, 35],
+      ["stopped", 35, 36],
+    ]);
   });
 
   test("a server that was killed has stopped with its last heartbeat, and a suspended one too", async (t) => {

@@ -1,0 +1,3 @@
+import { restartSuite } from "../contract/restart.ts";
+
+restartSuite("SQLite", { envOf: async () => ({}), listsShort: true });
