@@ -81,6 +81,7 @@ export function openAdmin(
       email: settings.DEMO_EMAIL,
       startedAt: isoTime(now()),
       configFault: () => config.fault,
+      notifiers: () => (config.current?.alerts.notifiers ?? []).map(({ name, kind }) => ({ name, kind })),
       admission,
       denials,
       addresses,

@@ -300,6 +300,47 @@ suite("the admin page in Chromium", needsChromium(), () => {
     await page.getByText("jobs are in the dead letters").first().waitFor();
   });
 
+  test("an alert says that nobody was told, how to be told, and then who was told", async (t) => {
+    const target = await startTarget();
+    t.after(() => target[Symbol.asyncDispose]());
+    target.answer((_, response) => void response.writeHead(500).end());
+    const dir = workingDir();
+    const write = (notify: string) =>
+      writeFileSync(
+        join(dir, "authserve.yaml"),
+        `routes:\n  - { name: shop, to: ${target.url}, retry: { delays: [1ms] } }\nalerts: { failureRate: off, ${notify} }\n`,
+      );
+    write("");
+    const server = await startServer({ dir });
+    t.after(() => server[Symbol.asyncDispose]());
+    await deliver(server, { id: "evt_1", type: "order.paid" });
+    await using profile = await openProfile(browser);
+    const complaints = await complaintsOf(profile);
+    const page = await openPage(profile, server.url);
+    await page.goto(`${server.url}/admin/#/alerts`);
+    const card = page.locator("li.card").filter({ hasText: "AuthserveDeadLetters" });
+    await card.getByText("Nobody").waitFor();
+    await card.getByRole("button", { name: /^Add a notifier/ }).click();
+    const dialog = page.getByRole("dialog");
+    await dialog.getByText("ntfy: env:NTFY_URL").waitFor();
+    await dialog.getByRole("combobox").selectOption("exec");
+    await dialog.getByText("exec: [/usr/local/bin/page]").waitFor();
+    assert.deepEqual(await violationsOf(page), []);
+    await dialog.getByRole("button", { name: "Close" }).click();
+    write('notify: [{ exec: [cat] }, { exec: ["false"] }]');
+    await card
+      .locator("dd div")
+      .filter({ hasText: /exec-cat.*sent/ })
+      .waitFor();
+    await card
+      .locator("dd div")
+      .filter({ hasText: /exec-false.*failed, is tried again.*1/ })
+      .waitFor();
+    await page.getByText("Alerts are sent to exec-cat, exec-false.").waitFor();
+    assert.deepEqual(await violationsOf(page), []);
+    assert.deepEqual(complaints, []);
+  });
+
   test("a route shows how the answers of its shadow compare, and its counts lead to their events", async (t) => {
     const [present, next] = [await startTarget(), await startTarget()];
     for (const [target, total] of [
