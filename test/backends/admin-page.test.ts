@@ -329,6 +329,25 @@ suite("the admin page in Chromium", needsChromium(), () => {
     assert.deepEqual(complaints, []);
   });
 
+  test("a view without content says what it is for, and what to do first", async (t) => {
+    const server = await startServer({ env: { WEBHOOK_SECRET: undefined } });
+    t.after(() => server[Symbol.asyncDispose]());
+    await using profile = await openProfile(browser);
+    const complaints = await complaintsOf(profile);
+    const page = await openPage(profile, server.url);
+    for (const view of ["events", "dead-letters", "refused", "denied", "outages", "sources", "tokens"]) {
+      await openView(page, server.url, `#/${view}`);
+      const empty = page.locator(".empty");
+      await empty.first().waitFor();
+      for (const one of await empty.all()) {
+        assert.equal(await one.locator("p").count(), 3, `${view}: a title, a sentence and a step`);
+        assert.equal(await one.locator("p").last().locator("a, code, button").count(), 1, view);
+      }
+      assert.deepEqual(await violationsOf(page), [], view);
+    }
+    assert.deepEqual(complaints, []);
+  });
+
   test("in Spanish if the browser asks for it", async () => {
     await using profile = await openProfile(browser, { locale: "es-ES" });
     const page = await openPage(profile, server.url);
@@ -389,11 +408,11 @@ suite("the admin page in Chromium", needsChromium(), () => {
     await dialog.getByRole("button", { name: "Close" }).click();
     write('notify: [{ exec: [cat] }, { exec: ["false"] }]');
     await card
-      .locator("dd div")
+      .locator("li")
       .filter({ hasText: /exec-cat.*sent/ })
       .waitFor();
     await card
-      .locator("dd div")
+      .locator("li")
       .filter({ hasText: /exec-false.*failed, is tried again.*1/ })
       .waitFor();
     await page.getByText("Alerts are sent to exec-cat, exec-false.").waitFor();

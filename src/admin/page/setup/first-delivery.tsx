@@ -107,7 +107,12 @@ function Verified({ source: { name, received, lastSecret } }: { source: Source }
   return (
     <>
       <p>
-        {badge("good", "check", t.setup.verified)} {lastSecret !== null && <code>{lastSecret}</code>}
+        {badge("good", "check", t.setup.verified)}{" "}
+        {lastSecret !== null && (
+          <>
+            {t.event.secret} <code>{lastSecret}</code>
+          </>
+        )}
       </p>
       <p class="actions">
         {shown(

@@ -8,8 +8,12 @@ interface NotifierLines {
 export const NOTIFIER_LINES: Record<string, NotifierLines> = {
   ntfy: { entry: "ntfy: env:NTFY_URL", env: ["NTFY_URL='https://ntfy.sh/…'"] },
   email: {
-    entry:
-      "email: { host: smtp.example.com, user: me@example.com, password: env:SMTP_PASSWORD, from: me@example.com, to: [me@example.com] }",
+    entry: `email:
+        host: smtp.example.com
+        user: me@example.com
+        password: env:SMTP_PASSWORD
+        from: me@example.com
+        to: [me@example.com]`,
     env: ["SMTP_PASSWORD='…'"],
   },
   telegram: { entry: "telegram: 1234567890\n      token: env:TELEGRAM_TOKEN", env: ["TELEGRAM_TOKEN='…'"] },

@@ -240,11 +240,13 @@ function lines(draft: Draft, source: NewSource, { options }: Preset): VNode {
       {!writable &&
         needs.map(({ is, variable }) => (
           <p class="small" key={is}>
-            <code>{variable}</code> {hintOf(is, options)}
+            <code>{variable}</code>: {hintOf(is, options)}
             {is === "secret" && (
               <>
                 {" "}
-                {t.setup.makeHow} <code>openssl rand -hex 32</code>
+                {t.setup.makeHow}
+                <br />
+                <code>openssl rand -hex 32</code>
               </>
             )}
           </p>

@@ -1,5 +1,5 @@
 import { useSignal } from "@preact/signals";
-import type { ComponentChildren, VNode } from "preact";
+import type { VNode } from "preact";
 import type { Alert, AlertList, Telling, TestedNotifier } from "../answers.ts";
 import { useChoice } from "../choice.ts";
 import { announce } from "../components/announcer.tsx";
@@ -116,7 +116,7 @@ function group(state: (typeof STATES)[number], items: readonly Alert[], actions:
   return (
     <Section key={state} title={t.alerts[state]}>
       {all.length === 0 ? (
-        emptyState(t.alerts.noneFires, t.alerts.noneFiresHint)
+        emptyState(t.alerts.noneFires, t.alerts.noneFiresHint, <code>authserve alerts test</code>)
       ) : (
         <ul class="cards">{all.map((alert) => card(alert, actions))}</ul>
       )}
@@ -140,8 +140,8 @@ function card(alert: Alert, actions: Actions): VNode {
         ...timesOf(alert),
         [t.alerts.remedy, remedyText(remedy)],
         ...(silencedUntil === null ? [] : [[t.alerts.silencedUntil, exactly(silencedUntil)] as const]),
-        ...(alert.state === "pending" ? [] : [[t.alerts.told, toldOf(alert)] as const]),
       ])}
+      {alert.state !== "pending" && toldOf(alert)}
       {alert.state !== "resolved" && (
         <div class="actions">
           {hasReachedNobody(alert) && (
@@ -169,20 +169,24 @@ const hasReachedNobody = ({ told, silencedUntil }: Alert) =>
   told !== null && silencedUntil === null && !told.some(({ state }) => state === "sent" || state === "queued");
 
 /** Which notifiers got an alert, and which did not. */
-function toldOf({ told, silencedUntil }: Alert): ComponentChildren {
-  if (told === null) return t.unknown;
-  if (told.length === 0) return silencedUntil === null ? badge("warn", "warning", t.alerts.nobody) : t.alerts.nobodyYet;
-  return told.toSorted((a, b) => a.notifier.localeCompare(b.notifier) || a.of.localeCompare(b.of)).map(tellingOf);
-}
+const toldOf = ({ told, silencedUntil }: Alert): VNode => (
+  <div class="told">
+    <span class="soft">{t.alerts.told}:</span> {told === null && t.unknown}
+    {told?.length === 0 && (silencedUntil === null ? badge("warn", "warning", t.alerts.nobody) : t.alerts.nobodyYet)}
+    <ul>{told?.toSorted((a, b) => a.notifier.localeCompare(b.notifier) || a.of.localeCompare(b.of)).map(tellingOf)}</ul>
+  </div>
+);
 
 function tellingOf({ notifier, of, state, at, error }: Telling): VNode {
   const [tone, sign] = TELLINGS[state];
   return (
-    <div key={`${of} ${notifier}`}>
-      <code>{notifier}</code> {of === "resolved" && t.alerts.ofEnd} {badge(tone, sign, t.alerts.tellings[state])}{" "}
-      {ago(at)}
-      {error !== null && <span class="bad"> {serverText(error)}</span>}
-    </div>
+    <li key={`${of} ${notifier}`}>
+      <code>{notifier}</code>
+      {of === "resolved" && <span>{t.alerts.ofEnd}</span>}
+      {badge(tone, sign, t.alerts.tellings[state])}
+      <span class="soft">{ago(at)}</span>
+      {error !== null && <span>{serverText(error)}</span>}
+    </li>
   );
 }
 

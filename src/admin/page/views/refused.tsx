@@ -55,7 +55,10 @@ export function Refused(): VNode {
         </div>
         {shown(
           held,
-          (rows) => (rows.length === 0 ? emptyState(t.refused.noneHeld, t.refused.noneHeldHint) : list(rows)),
+          (rows) =>
+            rows.length === 0
+              ? emptyState(t.refused.noneHeld, t.refused.noneHeldHint, <code>{"keepRejected: { count: 1000 }"}</code>)
+              : list(rows),
           skeleton(6),
         )}
       </section>
@@ -85,7 +88,12 @@ function counts(sources: readonly Source[], chosen: string | undefined): VNode {
   const rows = sources
     .flatMap((source) => Object.entries(source.refusals).map(([reason, count]): Count => ({ source, reason, count })))
     .sort((a, b) => b.count - a.count);
-  if (rows.length === 0) return emptyState(t.refused.none);
+  if (rows.length === 0)
+    return emptyState(
+      t.refused.none,
+      t.refused.noneHint,
+      <a href={hashOf(["explain"], { source: chosen })}>{t.refused.explainOther}</a>,
+    );
   return (
     <>
       {table({
