@@ -49,6 +49,21 @@ export interface Condition {
   forMs?: number;
 }
 
+/** `retried` has failed and is tried again, `failed` is not. */
+export const TELLING_STATES = ["queued", "sent", "retried", "failed"] as const;
+
+/** What has become of a message about an alert for one notifier. */
+export interface Telling {
+  notifier: string;
+  /** What the alert did. */
+  of: "firing" | "resolved";
+  state: (typeof TELLING_STATES)[number];
+  /** Since when it has this state, in Unix milliseconds. */
+  at: number;
+  /** Why the last try failed; null if none did. */
+  error: string | null;
+}
+
 /** An alert as it is stored. All times are Unix milliseconds. */
 export interface AlertRecord extends Omit<Condition, "forMs"> {
   id: string;
@@ -60,6 +75,8 @@ export interface AlertRecord extends Omit<Condition, "forMs"> {
   resolvedAt: number | null;
   /** Whether its firing has been sent. */
   isAnnounced: boolean;
+  /** Who was told. Undefined if it was announced by a version that did not keep it. */
+  told?: readonly Telling[];
 }
 
 /** Keeps alerts from being sent for a while. */

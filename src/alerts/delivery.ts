@@ -3,6 +3,7 @@ import type { Log } from "../log.ts";
 import { NotifierError } from "./notifiers/notifier-error.ts";
 import type { Notifier, Notify } from "./notifiers.ts";
 import type { AlertStore, QueuedMessage } from "./store.ts";
+import type { SendOutcome } from "./tellings.ts";
 
 interface DeliveryOptions {
   store: Pick<AlertStore, "nextMessages" | "removeMessage" | "delayMessage">;
@@ -23,6 +24,11 @@ export function createAlertDelivery({ store, notify, log, now }: DeliveryOptions
   const stopping = new AbortController();
   /** Names of notifiers that a message is being sent to. */
   const busy = new Map<string, Promise<void>>();
+  let outcomes: SendOutcome[] = [];
+
+  function note({ notifier, message }: QueuedMessage, state: SendOutcome["state"], error: string | null): void {
+    outcomes.push({ notifier, message, state, at: now(), error });
+  }
 
   async function send(notifier: Notifier, queued: QueuedMessage): Promise<void> {
     const { id, message, attempts } = queued;
@@ -31,23 +37,22 @@ export function createAlertDelivery({ store, notify, log, now }: DeliveryOptions
     } catch (error) {
       if (stopping.signal.aborted) return;
       const { retryAfterMs, isFinal } = error instanceof NotifierError ? error : { retryAfterMs: 0, isFinal: false };
-      const isTooOld = now() - message.at > GIVE_UP_AFTER_MS;
+      const isOver = isFinal || now() - message.at > GIVE_UP_AFTER_MS;
+      const why = describeError(error);
       log.error(
-        { event: "alert_not_sent", notifier: notifier.name, attempt: attempts + 1, error: describeError(error) },
-        isFinal
-          ? "the alert was sent to some only, and is not sent again"
-          : isTooOld
-            ? "the alert was not sent for a day, and is given up"
-            : "the alert will be sent again",
+        { event: "alert_not_sent", notifier: notifier.name, attempt: attempts + 1, error: why },
+        resultText(isFinal, isOver),
       );
       const delayMs = Math.max(
         Math.min(MAX_DELAY_MS, FIRST_DELAY_MS * 2 ** attempts),
         Math.min(MAX_RETRY_AFTER_MS, retryAfterMs),
       );
-      if (isFinal || isTooOld) await store.removeMessage(id);
+      note(queued, isOver ? "failed" : "retried", why);
+      if (isOver) await store.removeMessage(id);
       else await store.delayMessage(id, now() + delayMs);
       return;
     }
+    note(queued, "sent", null);
     await store.removeMessage(id);
   }
 
@@ -65,9 +70,10 @@ export function createAlertDelivery({ store, notify, log, now }: DeliveryOptions
       const known = new Map(notifiers.map((notifier) => [notifier.name, notifier]));
       for (const queued of await store.nextMessages()) {
         const notifier = known.get(queued.notifier);
-        // It is no longer configured.
-        if (notifier === undefined) await store.removeMessage(queued.id);
-        else if (queued.dueAt <= now() && !busy.has(notifier.name)) {
+        if (notifier === undefined) {
+          note(queued, "failed", "it is no longer configured");
+          await store.removeMessage(queued.id);
+        } else if (queued.dueAt <= now() && !busy.has(notifier.name)) {
           const sending = sendAll(notifier, queued)
             // The store did not answer. The message is still there for the next run.
             .catch(() => {})
@@ -76,12 +82,23 @@ export function createAlertDelivery({ store, notify, log, now }: DeliveryOptions
         }
       }
     },
+    /** What has come of messages since the last call. */
+    takeOutcomes(): SendOutcome[] {
+      const taken = outcomes;
+      outcomes = [];
+      return taken;
+    },
     /** Ends what is being sent. It is sent again later. */
     async stop(): Promise<void> {
       stopping.abort();
       await Promise.all(busy.values());
     },
   };
+}
+
+function resultText(isFinal: boolean, isOver: boolean): string {
+  if (isFinal) return "the alert was sent to some only, and is not sent again";
+  return isOver ? "the alert was not sent for a day, and is given up" : "the alert will be sent again";
 }
 
 /** Sends queued messages, each until it has arrived. */

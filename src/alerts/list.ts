@@ -24,6 +24,7 @@ export function listAlerts(
     startsAt: isoTime(alert.firedAt),
     endsAt: isoTime(alert.resolvedAt),
     silencedUntil: isoTime(silencedUntil(alert, silences, now)),
+    told: alert.told?.map(({ at, ...telling }) => ({ ...telling, at: isoTime(at) })) ?? null,
   }));
 }
 

@@ -7,6 +7,7 @@ import type { Notifier } from "./notifiers.ts";
 import { type AlertRules, type Facts, findingsOf } from "./rules.ts";
 import { type Samples, withSample } from "./samples.ts";
 import type { AlertStore } from "./store.ts";
+import { withOutcomes } from "./tellings.ts";
 
 /** What the watch is configured with. */
 export interface AlertConfig {
@@ -55,10 +56,14 @@ export function createAlertWatch(config: AlertConfig, options: WatchOptions) {
       samples = withSample(samples, sample, windowMs);
     }
     const { alerts, silences } = await store.read();
-    const changes = changesOf(alerts, findingsOf(facts, rules, samples), silences, facts.now);
-    if (changes.changed.length + changes.removed.length > 0) {
-      await store.save({ ...changes, notifiers: notifiers.map(({ name }) => name) });
-    }
+    const changes = changesOf(alerts, {
+      findings: findingsOf(facts, rules, samples),
+      silences,
+      notifiers: notifiers.map(({ name }) => name),
+      outcomes: delivery.takeOutcomes(),
+      now: facts.now,
+    });
+    if (changes.changed.length + changes.removed.length > 0) await store.save(changes);
     for (const { name, labels, summary, resolvedAt } of changes.message?.alerts ?? []) {
       const line = { alert: name, labels };
       const untold =
@@ -68,6 +73,18 @@ export function createAlertWatch(config: AlertConfig, options: WatchOptions) {
       else log.info({ event: "alert_resolved", ...line }, `resolved; it was: ${summary}`);
     }
     await delivery.run(notifiers);
+  }
+
+  /** Saves what the last messages came to, which no check will. */
+  async function saveOutcomes(): Promise<void> {
+    const outcomes = delivery.takeOutcomes();
+    if (outcomes.length === 0) return;
+    const { alerts } = await store.read();
+    const changed = alerts.flatMap((alert) => {
+      const after = withOutcomes(alert, outcomes);
+      return after === alert ? [] : [after];
+    });
+    await store.save({ changed, removed: [], message: null, notifiers: [] });
   }
 
   return {
@@ -84,6 +101,7 @@ export function createAlertWatch(config: AlertConfig, options: WatchOptions) {
     async stop(): Promise<void> {
       await checking?.stop();
       await delivery.stop();
+      await saveOutcomes();
     },
   };
 }

@@ -1,11 +1,22 @@
 import { randomUUID } from "node:crypto";
 import * as v from "valibot";
-import { alertNameOf, SEVERITIES } from "../alerts/alert.ts";
+import { alertNameOf, SEVERITIES, TELLING_STATES } from "../alerts/alert.ts";
 import { listAlerts, listSilences } from "../alerts/list.ts";
 import { fieldError } from "../errors.ts";
 import { isoTime } from "../lib/iso-time.ts";
 import { count, cursor, forMs, text, timestamp } from "./fields.ts";
-import { change, reading } from "./operation.ts";
+import { type ContextWith, change, reading } from "./operation.ts";
+
+const TellingItem = v.object({
+  notifier: v.string(),
+  of: v.pipe(v.picklist(["firing", "resolved"]), v.description("What the alert did.")),
+  state: v.pipe(
+    v.picklist(TELLING_STATES),
+    v.description("`retried`: the last try failed, and another one follows. `failed`: none does."),
+  ),
+  at: v.pipe(timestamp, v.description("Since when it has this state.")),
+  error: v.pipe(v.nullable(v.string()), v.description("Why the last try failed.")),
+});
 
 const AlertItem = v.object({
   id: v.string(),
@@ -21,6 +32,10 @@ const AlertItem = v.object({
   startsAt: v.nullable(timestamp),
   endsAt: v.nullable(timestamp),
   silencedUntil: v.nullable(timestamp),
+  told: v.pipe(
+    v.nullable(v.array(TellingItem)),
+    v.description("Which notifiers got a message about it. Null if a version announced it that did not keep it."),
+  ),
 });
 
 const SilenceItem = v.object({
@@ -30,7 +45,15 @@ const SilenceItem = v.object({
   until: timestamp,
 });
 
-const AlertsAnswer = v.object({ items: v.array(AlertItem), silences: v.array(SilenceItem), cursor });
+const AlertsAnswer = v.object({
+  items: v.array(AlertItem),
+  silences: v.array(SilenceItem),
+  notifiers: v.pipe(
+    v.array(v.object({ name: v.string(), kind: v.string() })),
+    v.description("Where this server sends alerts."),
+  ),
+  cursor,
+});
 
 const SilenceBody = v.object({
   name: v.optional(v.pipe(text, v.description("Default: every alert."))),
@@ -49,9 +72,15 @@ export const listed = reading({
   summary: "Lists the alerts that fire or wait to fire, those that were resolved in the last week, and the silences.",
   input: v.object({}),
   output: AlertsAnswer,
-  async run({ stores: { alerts, now } }) {
+  async run({ stores: { alerts, now }, notifiers }: ContextWith<"notifiers">) {
     const stored = await alerts.read();
-    return { items: listAlerts(stored, now()), silences: listSilences(stored.silences, now()), cursor: null };
+    return {
+      items: listAlerts(stored, now()),
+      silences: listSilences(stored.silences, now()),
+      // A command has no need to read the configuration.
+      notifiers: notifiers?.() ?? [],
+      cursor: null,
+    };
   },
 });
 

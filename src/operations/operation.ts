@@ -1,4 +1,5 @@
 import * as v from "valibot";
+import type { Notifier } from "../alerts/notifiers.ts";
 import type { NotifierTest } from "../alerts/test-notifiers.ts";
 import type { AuditAction } from "../audit/store.ts";
 import type { Denial } from "../auth/access/denials.ts";
@@ -65,6 +66,8 @@ export interface ServerContext extends OperationContext {
   startedAt: string;
   /** Why the newest configuration file is not in use; null if it is. */
   configFault(): string | null;
+  /** The notifiers of the configuration file. */
+  notifiers(): Pick<Notifier, "name" | "kind">[];
   admission: Pick<Admission, "pausedBy" | "freeBytes" | "minFreeBytes">;
   /** What forward-auth of this server has denied, the newest first. */
   denials: { list(): readonly Denial[] };

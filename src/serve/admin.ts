@@ -31,13 +31,13 @@ interface AdminNeeds
     > {
   /** What judges deliveries besides their source. */
   judges: Pick<DeliveryParts, "addressLists" | "acceptsSecret">;
+  /** Takes the path of a source that is about to be added. */
+  expectPath: (path: string) => void;
 }
 
 /** The parts of the API of the page; null if `ADMIN` is off. */
-export function openAdmin(
-  wiring: Wiring,
-  { authorize, admission, isAvailable, denials, recentRefusals, arrivals, addresses, judges, catchUps }: AdminNeeds,
-): AdminParts | null {
+export function openAdmin(wiring: Wiring, needs: AdminNeeds): AdminParts | null {
+  const { authorize, admission, isAvailable, denials, recentRefusals, arrivals, addresses, judges, catchUps } = needs;
   const { settings, config, stores, log } = wiring;
   if (settings.ADMIN === "off") return null;
   const { ADMIN_ALLOWED_ADDRESSES: allowedAddresses, TRUSTED_PROXIES: trustedProxies } = settings;
@@ -84,11 +84,12 @@ export function openAdmin(
       hasManual: settings.DOCS !== "off",
       startedAt: isoTime(now()),
       configFault: () => config.fault,
+      notifiers: () => (config.current?.alerts.notifiers ?? []).map(({ name, kind }) => ({ name, kind })),
       admission,
       denials,
       addresses,
       catchUps,
-      newSources: openNewSources(wiring, addresses),
+      newSources: openNewSources(wiring, { addresses, expectPath: needs.expectPath }),
     },
     access: allowedAddresses === undefined ? null : { allowedAddresses, trustedProxies },
   };

@@ -75,7 +75,9 @@ export function openEndpoints(wiring: Wiring, needs: EndpointNeeds): Part {
     if (outcome.decision === "denied") denials.add(outcome);
   };
   const judges = deliveries.endpointParts;
+  const strays = createStrays(deliveries.recentRefusals, instance);
   const admin = openAdmin(wiring, {
+    expectPath: strays.expect,
     authorize,
     admission,
     isAvailable,
@@ -104,7 +106,6 @@ export function openEndpoints(wiring: Wiring, needs: EndpointNeeds): Part {
     appendError: deliveries.appendError,
     now,
   });
-  const strays = createStrays(deliveries.recentRefusals, instance);
   function apply(file: ConfigFile | null): void {
     const sources = sourcesOf(settings, file);
     const endpoints = listEndpoints({

@@ -9,8 +9,14 @@ import type { NewSource, ServerContext } from "../operations/operation.ts";
 import { providerOf } from "../webhook/providers/index.ts";
 import type { Wiring } from "./configuration.ts";
 
+interface NewSourceNeeds {
+  addresses: Pick<ServerContext["addresses"], "public">;
+  /** Takes the path of a source that is about to be added. */
+  expectPath: (path: string) => void;
+}
+
 /** Adds sources to the configuration file. */
-export function openNewSources(wiring: Wiring, addresses: ServerContext["addresses"]): ServerContext["newSources"] {
+export function openNewSources(wiring: Wiring, { addresses, expectPath }: NewSourceNeeds): ServerContext["newSources"] {
   const { settings, stores, log } = wiring;
 
   function draft(source: NewSource) {
@@ -28,6 +34,7 @@ export function openNewSources(wiring: Wiring, addresses: ServerContext["address
   return {
     draft(source) {
       const { lines, needs, text, faults } = draft(source);
+      expectPath(pathOf(source));
       return {
         lines,
         needs,

@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
-import type { AlertName, AlertRecord, Condition, Silence } from "../../src/alerts/alert.ts";
+import { type AlertName, type AlertRecord, alertId, type Condition, type Silence } from "../../src/alerts/alert.ts";
 import { changesOf } from "../../src/alerts/changes.ts";
+import type { SendOutcome } from "../../src/alerts/tellings.ts";
 
 const NOW = 1_800_000_000_000;
 const MINUTE = 60_000;
@@ -21,6 +22,8 @@ interface Check {
   conditions?: Condition[];
   silences?: Silence[];
   unknown?: AlertName[];
+  notifiers?: string[];
+  outcomes?: SendOutcome[];
 }
 
 /** Alerts that are checked again and again. */
@@ -28,9 +31,9 @@ function openAlerts() {
   const known = new Map<string, AlertRecord>();
   return {
     /** Checks at a time. Returns the changes. */
-    check(now: number, { conditions = [], silences = [], unknown = [] }: Check) {
+    check(now: number, { conditions = [], silences = [], unknown = [], notifiers = [], outcomes = [] }: Check) {
       const findings = { conditions, unknown: new Set(unknown) };
-      const changes = changesOf([...known.values()], findings, silences, now);
+      const changes = changesOf([...known.values()], { findings, silences, notifiers, outcomes, now });
       for (const alert of changes.changed) known.set(alert.id, alert);
       for (const id of changes.removed) known.delete(id);
       return changes;
@@ -46,7 +49,7 @@ const sentIn = ({ message }: Changes) =>
   message?.alerts.map(({ labels, resolvedAt }) => `${labels.source} ${resolvedAt === null ? "firing" : "resolved"}`) ??
   [];
 
-const NOTHING = { changed: [], removed: [], message: null };
+const NOTHING = { changed: [], removed: [], message: null, notifiers: [] };
 
 suite("an alert", () => {
   test("fires at once, and is announced once", () => {
@@ -60,6 +63,7 @@ suite("an alert", () => {
       firedAt: NOW,
       resolvedAt: null,
       isAnnounced: true,
+      told: [],
     });
     assert.deepEqual(changes.message, { alerts: [{ ...alert, isAnnounced: false }], at: NOW });
     for (const afterMs of [5000, DAY]) assert.deepEqual(check(NOW + afterMs, { conditions: [silent()] }), NOTHING);
@@ -196,5 +200,71 @@ suite("a silenced alert", () => {
     const { check } = openAlerts();
     check(NOW, { conditions: [silent()] });
     assert.deepEqual(sentIn(check(NOW + 5000, { silences })), ["shop resolved"]);
+  });
+});
+
+suite("who was told of an alert", () => {
+  const notifiers = ["chat", "pager"];
+  const conditions = [silent()];
+  const outcomeOf = (
+    { message }: Changes,
+    notifier: string,
+    state: SendOutcome["state"],
+    error: string | null = null,
+  ) => {
+    assert.ok(message);
+    return { notifier, message, state, at: message.at + 1, error };
+  };
+  /** E.g. `chat firing sent`. */
+  const toldOf = ([alert]: AlertRecord[]) =>
+    alert?.told?.map(({ notifier, of, state, error }) => [notifier, of, state, error].filter(Boolean).join(" ")).sort();
+
+  test("is kept for each notifier, of its firing and of its resolution", () => {
+    const { check, alerts } = openAlerts();
+    const fired = check(NOW, { conditions, notifiers });
+    assert.deepEqual(toldOf(alerts()), ["chat firing queued", "pager firing queued"]);
+    const outcomes = [outcomeOf(fired, "chat", "sent"), outcomeOf(fired, "pager", "retried", "no answer")];
+    check(NOW + 5000, { conditions, notifiers, outcomes });
+    assert.deepEqual(toldOf(alerts()), ["chat firing sent", "pager firing retried no answer"]);
+    const resolved = check(NOW + 10_000, { notifiers, outcomes: [outcomeOf(fired, "pager", "failed", "refused")] });
+    check(NOW + 15_000, { notifiers, outcomes: [outcomeOf(resolved, "chat", "sent")] });
+    assert.deepEqual(toldOf(alerts()), [
+      "chat firing sent",
+      "chat resolved sent",
+      "pager firing failed refused",
+      "pager resolved queued",
+    ]);
+  });
+
+  test("is forgotten when it fires again, whatever comes of earlier messages", () => {
+    const { check, alerts } = openAlerts();
+    const fired = check(NOW, { conditions, notifiers });
+    check(NOW + 5000, { notifiers });
+    check(NOW + 10_000, { conditions, notifiers });
+    check(NOW + 15_000, { conditions, notifiers, outcomes: [outcomeOf(fired, "chat", "sent")] });
+    assert.deepEqual(toldOf(alerts()), ["chat firing queued", "pager firing queued"]);
+  });
+
+  test("is nobody without a notifier, and the first notifier is told of what still fires", () => {
+    const { check, alerts } = openAlerts();
+    check(NOW, { conditions });
+    assert.deepEqual(toldOf(alerts()), []);
+    assert.deepEqual(check(NOW + 5000, { conditions }), NOTHING);
+    assert.deepEqual(sentIn(check(NOW + 10_000, { conditions, notifiers })), ["shop firing"]);
+    assert.deepEqual(check(NOW + 15_000, { conditions, notifiers }).message, null);
+  });
+
+  test("is unknown of an alert that an earlier version announced, which is not announced again", () => {
+    const earlier: AlertRecord = {
+      ...silent(),
+      id: alertId(silent()),
+      since: NOW,
+      firedAt: NOW,
+      resolvedAt: null,
+      isAnnounced: true,
+    };
+    const findings = { conditions, unknown: new Set<AlertName>() };
+    const news = { findings, silences: [], notifiers, outcomes: [], now: NOW + 5000 };
+    assert.deepEqual(changesOf([earlier], news), { ...NOTHING, notifiers });
   });
 });

@@ -135,6 +135,27 @@ suite("the delivery of alerts", () => {
     assert.deepEqual(others, []);
   });
 
+  test("tells what came of each message, once", async (t) => {
+    const { delivery, run, end, clock, waiting } = open(t, queued(1, "pager", "one"), queued(2, "gone", "two"));
+    const outcomes = () => delivery.takeOutcomes().map(({ notifier, state, error }) => [notifier, state, error]);
+    await run(PAGER);
+    await end(new Error("the answer was 503"));
+    assert.deepEqual(outcomes(), [
+      ["gone", "failed", "it is no longer configured"],
+      ["pager", "retried", "the answer was 503"],
+    ]);
+    clock.now = waiting[0]?.dueAt ?? 0;
+    await run(PAGER);
+    await end();
+    assert.deepEqual(outcomes(), [["pager", "sent", null]]);
+    waiting.push(queued(3, "pager", "three"));
+    clock.now += DAY;
+    await run(PAGER);
+    await end(new Error("the answer was 503"));
+    assert.deepEqual(outcomes(), [["pager", "failed", "the answer was 503"]]);
+    assert.deepEqual(outcomes(), []);
+  });
+
   test("waits twice as long after each failure, up to 5 minutes", async (t) => {
     const { run, end, clock, waiting } = open(t, queued(1, "pager", "one"));
     const delays: number[] = [];

@@ -25,7 +25,9 @@ suite("the list of alerts", () => {
   });
 
   test("has every member, with times in ISO 8601", () => {
-    const alert = alertRecord({ since: NOW, firedAt: NOW + 1, resolvedAt: NOW + 2 });
+    const telling = { notifier: "chat", of: "firing", state: "retried", error: "no answer" } as const;
+    const told = [{ ...telling, at: NOW + 1 }];
+    const alert = alertRecord({ since: NOW, firedAt: NOW + 1, resolvedAt: NOW + 2, told });
     const silence = { id: "s", name: null, labels: { source: "stripe" }, reason: null, until: NOW + 3 };
     assert.deepEqual(listAlerts({ alerts: [alert], silences: [silence] }, NOW), [
       {
@@ -42,12 +44,13 @@ suite("the list of alerts", () => {
         startsAt: "2027-01-15T08:00:00.001Z",
         endsAt: "2027-01-15T08:00:00.002Z",
         silencedUntil: "2027-01-15T08:00:00.003Z",
+        told: [{ ...telling, at: "2027-01-15T08:00:00.001Z" }],
       },
     ]);
   });
 
   test("has null for what has not happened", () => {
     const [listed] = listAlerts({ alerts: [alertRecord({ firedAt: null })], silences: [] }, NOW);
-    assert.deepEqual([listed?.startsAt, listed?.endsAt, listed?.silencedUntil], [null, null, null]);
+    assert.deepEqual([listed?.startsAt, listed?.endsAt, listed?.silencedUntil, listed?.told], [null, null, null, null]);
   });
 });

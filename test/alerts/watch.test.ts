@@ -4,6 +4,7 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import type { Notifier } from "../../src/alerts/notifiers.ts";
 import { type AlertRules, DEFAULT_RULES, type Facts } from "../../src/alerts/rules.ts";
 import type { AlertChanges } from "../../src/alerts/store.ts";
+import type { SendOutcome } from "../../src/alerts/tellings.ts";
 import { type AlertConfig, createAlertWatch } from "../../src/alerts/watch.ts";
 import { localStores } from "../../src/sqlite/stores.ts";
 import { tempDatabase } from "../helpers/database.ts";
@@ -26,6 +27,7 @@ function open(t: TestContext, first = config({}, chat("chat"))) {
   const runs: (readonly Notifier[])[] = [];
   const asked: number[] = [];
   const order: string[] = [];
+  const outcomes: SendOutcome[] = [];
   const { log, lines, named } = recordingLog();
   const server = {
     now: NOW,
@@ -69,6 +71,7 @@ function open(t: TestContext, first = config({}, chat("chat"))) {
       async run(notifiers) {
         runs.push(notifiers);
       },
+      takeOutcomes: () => outcomes.splice(0),
       async stop() {
         order.push("delivery stopped");
       },
@@ -84,7 +87,7 @@ function open(t: TestContext, first = config({}, chat("chat"))) {
     await nextTurn();
   }
   t.after(() => watch.stop());
-  return { watch, server, store, saved, runs, asked, order, lines, named, pass };
+  return { watch, server, store, saved, runs, asked, order, outcomes, lines, named, pass };
 }
 
 suite("the watch", () => {
@@ -208,6 +211,23 @@ suite("the watch", () => {
       (await store.nextMessages()).map(({ notifier }) => notifier),
       ["chat", "other"],
     );
+  });
+
+  test("stores what came of a message, also of the last one before it stops", async (t) => {
+    const { watch, server, store, outcomes, pass } = open(t, config({}, chat("a"), chat("b")));
+    watch.start();
+    server.deadLetters = 1;
+    await pass(5000);
+    const told = async () => (await store.read()).alerts[0]?.told?.map(({ notifier, state }) => `${notifier} ${state}`);
+    const [first, second] = await store.nextMessages();
+    assert.ok(first && second);
+    const outcome = { state: "sent", at: server.now, error: null } as const;
+    outcomes.push({ notifier: "a", message: first.message, ...outcome });
+    await pass(5000);
+    assert.deepEqual(await told(), ["b queued", "a sent"]);
+    outcomes.push({ notifier: "b", message: second.message, ...outcome });
+    await watch.stop();
+    assert.deepEqual(await told(), ["a sent", "b sent"]);
   });
 
   test("stops after the running check, and then its delivery", async (t) => {

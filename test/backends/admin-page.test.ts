@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { once } from "node:events";
-import { readFileSync, writeFileSync } from "node:fs";
+import { appendFileSync, readFileSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
@@ -11,10 +11,11 @@ import { localStores } from "../../src/sqlite/stores.ts";
 import { violationsOf } from "../helpers/axe.ts";
 import { needsChromium } from "../helpers/back-end.ts";
 import { complaintsOf, fillIn, openChromium, openProfile } from "../helpers/browser.ts";
-import { deliver, logIn } from "../helpers/client.ts";
+import { ask, deliver, logIn } from "../helpers/client.ts";
 import { WEBHOOK_SECRET } from "../helpers/credentials.ts";
 import { type Server, startServer } from "../helpers/server.ts";
 import { endOfSuite } from "../helpers/several-servers.ts";
+import { signature } from "../helpers/sign.ts";
 import { stats } from "../helpers/stored-events.ts";
 import { startStrippingProxy } from "../helpers/stripping-proxy.ts";
 import { startTarget } from "../helpers/target.ts";
@@ -22,6 +23,7 @@ import type { Cleanup } from "../helpers/temp-dir.ts";
 import { until } from "../helpers/until.ts";
 import { workingDir } from "../helpers/working-dir.ts";
 
+const SECRET = "0123456789abcdef0123456789abcdef";
 const HOSTILE = `<img src=x onerror="document.title='owned'"><script>document.title='owned'</script>`;
 
 /** A server whose target refuses orders until it is repaired, with some of them in the dead letters. */
@@ -269,6 +271,83 @@ suite("the admin page in Chromium", needsChromium(), () => {
     assert.deepEqual(complaints, []);
   });
 
+  test("a source is set up to its first delivery: not in use, refused with the reason, and verified", async (t) => {
+    const dir = workingDir();
+    const server = await startServer({ dir });
+    t.after(() => server[Symbol.asyncDispose]());
+    await using profile = await openProfile(browser);
+    const complaints = await complaintsOf(profile);
+    const page = await openPage(profile, server.url);
+    const path = "/hooks/code";
+    const body = '{"zen":"it is"}';
+    const send = async (secret: string, delivery: string) => {
+      const headers = {
+        "Content-Type": "application/json",
+        "X-GitHub-Event": "push",
+        "X-GitHub-Delivery": delivery,
+        "X-Hub-Signature-256": signature(body, secret),
+      };
+      return (await ask(server, path, { method: "POST", body, headers })).status;
+    };
+    await page.goto(`${server.url}/admin/#/add-source?preset=github`);
+    await page.getByLabel("Path").fill(path);
+    await page.getByLabel("Path").press("Tab");
+    const lines = page.getByText(`github: { preset: github, path: "${path}", secrets: [env:GITHUB_SECRET] }`);
+    await lines.waitFor();
+    await page.getByText("GITHUB_SECRET='…'").waitFor();
+    assert.equal(await page.getByLabel("Secret").count(), 0, "the page asks for no secret");
+    const step = page.locator("section").filter({ has: page.getByRole("heading", { name: "First delivery" }) });
+    await step.getByText("github is not in the running configuration yet").waitFor();
+    await step.getByText("authserve reload").waitFor();
+
+    assert.equal(await send(SECRET, "first"), 404);
+    await step.getByText("A delivery got 404").waitFor();
+    await step.getByText("It came before the source was there.").waitFor();
+    assert.deepEqual(await violationsOf(page), []);
+
+    const written = String(await lines.textContent());
+    appendFileSync(join(dir, ".env"), `GITHUB_SECRET='${SECRET}'\n`);
+    writeFileSync(join(dir, "authserve.yaml"), written.replace("preset: github", "preset: gitub"));
+    await step.getByText("gitub").waitFor();
+    writeFileSync(join(dir, "authserve.yaml"), written);
+    await step.getByText("github is in the running configuration").waitFor();
+    await step.getByText("Waiting for the first delivery").waitFor();
+    assert.equal(await lines.count(), 0);
+
+    assert.equal(await send("another secret, a long one", "second"), 403);
+    await step.getByText("Its signature does not fit").waitFor();
+    await step.getByText("Compare the secret here with the one at the sender.").waitFor();
+    assert.deepEqual(await violationsOf(page), []);
+
+    assert.equal(await send(SECRET, "third"), 200);
+    await step.getByText("A delivery came, and is verified").waitFor();
+    await step.getByText("env:GITHUB_SECRET").waitFor();
+    assert.equal(await step.getByText("Its signature does not fit").count(), 0);
+    assert.deepEqual(await violationsOf(page), []);
+    await step.getByRole("link", { name: "See the event" }).click();
+    await page.getByRole("heading", { level: 1, name: "third" }).waitFor();
+    assert.deepEqual(complaints, []);
+  });
+
+  test("a view without content says what it is for, and what to do first", async (t) => {
+    const server = await startServer({ env: { WEBHOOK_SECRET: undefined } });
+    t.after(() => server[Symbol.asyncDispose]());
+    await using profile = await openProfile(browser);
+    const complaints = await complaintsOf(profile);
+    const page = await openPage(profile, server.url);
+    for (const view of ["events", "dead-letters", "refused", "denied", "outages", "sources", "tokens"]) {
+      await openView(page, server.url, `#/${view}`);
+      const empty = page.locator(".empty");
+      await empty.first().waitFor();
+      for (const one of await empty.all()) {
+        assert.equal(await one.locator("p").count(), 3, `${view}: a title, a sentence and a step`);
+        assert.equal(await one.locator("p").last().locator("a, code, button").count(), 1, view);
+      }
+      assert.deepEqual(await violationsOf(page), [], view);
+    }
+    assert.deepEqual(complaints, []);
+  });
+
   test("in Spanish if the browser asks for it", async () => {
     await using profile = await openProfile(browser, { locale: "es-ES" });
     const page = await openPage(profile, server.url);
@@ -298,6 +377,47 @@ suite("the admin page in Chromium", needsChromium(), () => {
     await page.getByRole("button", { name: "Send a test alert" }).click();
     await page.getByText("exec-cat: sent").first().waitFor();
     await page.getByText("jobs are in the dead letters").first().waitFor();
+  });
+
+  test("an alert says that nobody was told, how to be told, and then who was told", async (t) => {
+    const target = await startTarget();
+    t.after(() => target[Symbol.asyncDispose]());
+    target.answer((_, response) => void response.writeHead(500).end());
+    const dir = workingDir();
+    const write = (notify: string) =>
+      writeFileSync(
+        join(dir, "authserve.yaml"),
+        `routes:\n  - { name: shop, to: ${target.url}, retry: { delays: [1ms] } }\nalerts: { failureRate: off, ${notify} }\n`,
+      );
+    write("");
+    const server = await startServer({ dir });
+    t.after(() => server[Symbol.asyncDispose]());
+    await deliver(server, { id: "evt_1", type: "order.paid" });
+    await using profile = await openProfile(browser);
+    const complaints = await complaintsOf(profile);
+    const page = await openPage(profile, server.url);
+    await page.goto(`${server.url}/admin/#/alerts`);
+    const card = page.locator("li.card").filter({ hasText: "AuthserveDeadLetters" });
+    await card.getByText("Nobody").waitFor();
+    await card.getByRole("button", { name: /^Add a notifier/ }).click();
+    const dialog = page.getByRole("dialog");
+    await dialog.getByText("ntfy: env:NTFY_URL").waitFor();
+    await dialog.getByRole("combobox").selectOption("exec");
+    await dialog.getByText("exec: [/usr/local/bin/page]").waitFor();
+    assert.deepEqual(await violationsOf(page), []);
+    await dialog.getByRole("button", { name: "Close" }).click();
+    write('notify: [{ exec: [cat] }, { exec: ["false"] }]');
+    await card
+      .locator("li")
+      .filter({ hasText: /exec-cat.*sent/ })
+      .waitFor();
+    await card
+      .locator("li")
+      .filter({ hasText: /exec-false.*failed, is tried again.*1/ })
+      .waitFor();
+    await page.getByText("Alerts are sent to exec-cat, exec-false.").waitFor();
+    assert.deepEqual(await violationsOf(page), []);
+    assert.deepEqual(complaints, []);
   });
 
   test("a route shows how the answers of its shadow compare, and its counts lead to their events", async (t) => {

@@ -20,3 +20,19 @@ test("paths that a scanner tries are kept in small number, and forgotten with ot
   assert.deepEqual([refusals.list(), updates], [[], [{ strays: [] }]]);
   strays.stop();
 });
+
+test("a delivery to the path of a source that is about to be added is kept", () => {
+  const refusals = createRecentRefusals(() => 0);
+  const strays = createStrays(refusals, { update: () => {} });
+  const onUnknownPath = strays.watch([], []);
+  const post = (url: string, method = "POST") =>
+    onUnknownPath({ method, url, headers: {} } as IncomingMessage, "192.0.2.1");
+  for (let i = 0; i < 100; i++) strays.expect(`/hooks/${i}`);
+  for (const url of ["/hooks/0", "/hooks/99?a=1", "/hooks/100"]) post(url);
+  post("/hooks/98", "GET");
+  assert.deepEqual(
+    refusals.list().map(({ path, near, source }) => [path, near, source]),
+    [["/hooks/99", null, null]],
+  );
+  strays.stop();
+});

@@ -1,5 +1,6 @@
 import type { ComponentChildren, VNode } from "preact";
 import { ApiError } from "../api.ts";
+import { hashOf } from "../place.ts";
 import type { Resource } from "../resource.ts";
 import { named, serverText, t } from "../texts/texts.ts";
 import { Button } from "./button.tsx";
@@ -24,14 +25,22 @@ export const skeleton = (lines = 6): VNode => (
   </div>
 );
 
-/** Nothing is there, and what to do about it. */
-export const emptyState = (title: string, hint: ComponentChildren = null): VNode => (
+/** Nothing is there: what it would be, and the first step, as a link or a command. */
+export const emptyState = (title: string, hint: string | null = null, step: ComponentChildren = null): VNode => (
   <div class="empty">
     <p>
       <strong>{title}</strong>
     </p>
     {hint !== null && <p>{hint}</p>}
+    {step !== null && <p>{step}</p>}
   </div>
+);
+
+/** The first step where nothing can come in. */
+export const addSourceLink = (): VNode => (
+  <a class="button" href={hashOf(["add-source"])}>
+    {t.setup.addSource}
+  </a>
 );
 
 /** Nothing could be loaded. */

@@ -3,7 +3,7 @@ import { useMemo } from "preact/hooks";
 import type { Source } from "../answers.ts";
 import { CopyButton } from "../components/copy-button.tsx";
 import { lazyDetails } from "../components/lazy-details.tsx";
-import { hashOf } from "../place.ts";
+import { addSourceLink } from "../components/states.tsx";
 import { t } from "../texts/texts.ts";
 import { APP_CODE, forwardSettings, newSecret } from "./app-code.ts";
 import { SendSample } from "./send-sample.tsx";
@@ -46,11 +46,7 @@ function senderStep(sources: readonly Source[]): VNode {
           {t.setup.waiting}
         </p>
       )}
-      <p>
-        <a class="button" href={hashOf(["add-source"])}>
-          {t.setup.addSource}
-        </a>
-      </p>
+      <p>{addSourceLink()}</p>
     </>
   );
 }

@@ -1,24 +1,25 @@
 import { type Signal, useSignal } from "@preact/signals";
 import type { VNode } from "preact";
 import { useEffect } from "preact/hooks";
-import type { Draft, NewSource, Preset } from "../answers.ts";
+import type { Draft, NewSource, Preset, Source } from "../answers.ts";
 import { announce } from "../components/announcer.tsx";
 import { Button } from "../components/button.tsx";
-import { CopyButton } from "../components/copy-button.tsx";
 import { Heading } from "../components/heading.tsx";
 import { icon } from "../components/icon.tsx";
 import { Section } from "../components/section.tsx";
 import { failedState, failureText, shown } from "../components/states.tsx";
 import { hashOf } from "../place.ts";
-import { addSource, draftSource, listPresets, readPreset } from "../requests.ts";
+import { addSource, draftSource, listPresets, readPreset, readSources } from "../requests.ts";
 import { useResource } from "../resource.ts";
 import { changeQuery, place } from "../router.ts";
 import { newSecret } from "../setup/app-code.ts";
+import { configLines } from "../setup/config-lines.tsx";
+import { FirstDelivery, POLL_MS } from "../setup/first-delivery.tsx";
 import { providerFacts } from "../setup/provider-facts.tsx";
 import { sourceUrl } from "../setup/source-address.tsx";
 import { t } from "../texts/texts.ts";
 
-/** Adds a source: the provider, what to enter there, and the lines of the configuration file. */
+/** Adds a source: the provider, what to enter there, the lines of the configuration file, and the first delivery. */
 export function AddSource(): VNode {
   const presets = useResource("presets", listPresets);
   const { preset } = place.value.query;
@@ -69,24 +70,22 @@ function choice(presets: readonly Pick<Preset, "name" | "title">[], chosen: stri
 
 function Details({ name }: { name: string }): VNode {
   const preset = useResource(name, (signal) => readPreset(name, signal));
-  return (
-    <>
-      {shown(preset, (data) => (
-        <SourceForm preset={data} />
-      ))}
-    </>
-  );
+  const sources = useResource("sources", readSources, POLL_MS);
+  return <>{shown(preset, (data) => shown(sources, ({ items }) => <SourceForm preset={data} sources={items} />))}</>;
 }
 
 const NAME = "[a-z0-9][a-z0-9\\-]{0,63}";
 
-function SourceForm({ preset }: { preset: Preset }): VNode {
+function SourceForm({ preset, sources }: { preset: Preset; sources: readonly Source[] }): VNode {
   const source = useSignal<NewSource>({ name: preset.name, preset: preset.name, values: {} });
   const draft = useDraft(source);
   const change = (changes: Partial<NewSource>) => {
     source.value = { ...source.value, ...changes };
   };
-  const { name, expectEvery = "", values } = source.value;
+  const { name, path = "", expectEvery = "", values } = source.value;
+  const { answer, failure, retry } = draft.value;
+  const usualPath = `/webhook/${name}`;
+  const inUse = sources.find((one) => one.name === name && one.preset === preset.name);
   const text = (event: Event) => (event.currentTarget as HTMLInputElement).value.trim();
   return (
     <>
@@ -98,7 +97,8 @@ function SourceForm({ preset }: { preset: Preset }): VNode {
       <div class="columns">
         <Section title={t.setup.atProvider(preset.title)}>
           <div class="card">
-            {draft.value.answer && sourceUrl(draft.value.answer.url)}
+            {answer && sourceUrl(inUse?.url ?? answer.url)}
+            {answer?.needs.some(({ is }) => is === "secret") && <p>{t.setup.enterThere}</p>}
             <p>
               <a href={preset.docs} target="_blank" rel="noreferrer">
                 {t.setup.providersPage}
@@ -121,6 +121,15 @@ function SourceForm({ preset }: { preset: Preset }): VNode {
               />
             </label>
             <label>
+              {t.setup.path}
+              <input
+                value={path}
+                placeholder={usualPath}
+                autocomplete="off"
+                onChange={(event: Event) => change({ path: text(event) || undefined })}
+              />
+            </label>
+            <label>
               {t.setup.expectEvery}
               <input
                 value={expectEvery}
@@ -129,12 +138,15 @@ function SourceForm({ preset }: { preset: Preset }): VNode {
                 onChange={(event: Event) => change({ expectEvery: text(event) || undefined })}
               />
             </label>
-            {(draft.value.answer?.needs ?? []).map(({ is }) => needField(is, preset, values, change))}
+            {answer?.writable && answer.needs.map(({ is }) => needField(is, preset, values, change))}
           </form>
-          {draft.value.failure !== null && failedState(draft.value.failure, draft.value.retry)}
-          {draft.value.answer && lines(draft.value.answer, source.value)}
+          {failure !== null && failedState(failure, retry)}
+          {inUse ? <p class="note">{t.setup.isThere(name)}</p> : answer && lines(answer, source.value, preset)}
         </Section>
       </div>
+      <Section title={t.setup.firstDelivery}>
+        <FirstDelivery name={name} path={path || usualPath} source={inUse} />
+      </Section>
     </>
   );
 }
@@ -182,7 +194,7 @@ function needField(
         />
       </label>
       <p class="soft small">
-        {options[is] ?? (is === "secret" ? t.setup.secretHint : t.setup.keyHint)}
+        {hintOf(is, options)}
         {is === "secret" && (
           <>
             {" "}
@@ -194,8 +206,12 @@ function needField(
   );
 }
 
+/** Where a value comes from. */
+const hintOf = (is: string, options: Preset["options"]) =>
+  options[is] ?? (is === "secret" ? t.setup.secretHint : t.setup.keyHint);
+
 /** The lines to paste, or the button that writes them. */
-function lines(draft: Draft, source: NewSource): VNode {
+function lines(draft: Draft, source: NewSource, { options }: Preset): VNode {
   const { needs, file, faults, writable } = draft;
   const yaml = ["sources:", ...draft.lines.map((line) => `  ${line}`)].join("\n");
   const env = needs.map(({ is, variable }) => `${variable}='${source.values[is] ?? "…"}'`).join("\n");
@@ -220,16 +236,22 @@ function lines(draft: Draft, source: NewSource): VNode {
       {writable && (
         <WriteButton source={source} isReady={faults.length === 0 && needs.every(({ is }) => source.values[is])} />
       )}
-      {env !== "" && (
-        <>
-          <h3>.env</h3>
-          <pre tabIndex={0}>{env}</pre>
-          <CopyButton label={t.setup.copyLines} done={t.copied} text={() => env} />
-        </>
-      )}
-      <h3>{file}</h3>
-      <pre tabIndex={0}>{yaml}</pre>
-      <CopyButton label={t.setup.copyLines} done={t.copied} text={() => yaml} />
+      {env !== "" && configLines(".env", env)}
+      {!writable &&
+        needs.map(({ is, variable }) => (
+          <p class="small" key={is}>
+            <code>{variable}</code>: {hintOf(is, options)}
+            {is === "secret" && (
+              <>
+                {" "}
+                {t.setup.makeHow}
+                <br />
+                <code>openssl rand -hex 32</code>
+              </>
+            )}
+          </p>
+        ))}
+      {configLines(file, yaml)}
       <p class="soft small">{t.setup.pasteHow}</p>
     </div>
   );

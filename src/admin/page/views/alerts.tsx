@@ -1,19 +1,21 @@
 import { useSignal } from "@preact/signals";
 import type { VNode } from "preact";
-import type { Alert, TestedNotifier } from "../answers.ts";
+import type { Alert, AlertList, Telling, TestedNotifier } from "../answers.ts";
 import { useChoice } from "../choice.ts";
 import { announce } from "../components/announcer.tsx";
 import { badge } from "../components/badge.tsx";
 import { Button } from "../components/button.tsx";
 import { Heading } from "../components/heading.tsx";
+import { icon } from "../components/icon.tsx";
 import { remedyText } from "../components/remedy.tsx";
 import { Section } from "../components/section.tsx";
 import { emptyState, failureText, shown, skeleton } from "../components/states.tsx";
 import { terms } from "../components/table.tsx";
-import { exactly } from "../components/time.tsx";
+import { ago, exactly } from "../components/time.tsx";
 import { alerts } from "../live.ts";
 import { hashOf } from "../place.ts";
 import { testAlerts, unsilence } from "../requests.ts";
+import { NotifierDialog } from "../setup/notifier-dialog.tsx";
 import { alertText, alertTitle, serverText, t } from "../texts/texts.ts";
 import { silenceDialog } from "./silence-dialog.tsx";
 
@@ -30,6 +32,7 @@ const ORDER = ["critical", "warning", "info"];
 const bySeverity = (a: Alert, b: Alert) => ORDER.indexOf(a.severity) - ORDER.indexOf(b.severity);
 
 interface Actions {
+  addNotifier(): void;
   silence(alert: Alert): () => void;
   unsilence(name?: string): void;
 }
@@ -37,8 +40,10 @@ interface Actions {
 /** The alerts: what is wrong now, and what was. */
 export function Alerts(): VNode {
   const silencing = useChoice<Alert>();
+  const adding = useChoice();
   const result = useSignal("");
   const actions: Actions = {
+    addNotifier: adding.choose(true),
     silence: silencing.choose,
     async unsilence(name) {
       const { removed } = await unsilence(name);
@@ -59,8 +64,9 @@ export function Alerts(): VNode {
       {result.value !== "" && <p class="note">{result.value}</p>}
       {shown(
         alerts,
-        ({ items }) => (
+        ({ items, notifiers }) => (
           <>
+            {whoIsTold(notifiers, actions)}
             {unsilenceAll(items, actions)}
             {STATES.map((state) => group(state, items, actions))}
           </>
@@ -68,6 +74,7 @@ export function Alerts(): VNode {
         skeleton(8),
       )}
       {silencing.value && silenceDialog(silencing.value, silencing.close)}
+      {adding.value && <NotifierDialog onClose={adding.close} />}
     </>
   );
 }
@@ -76,6 +83,23 @@ const testedText = (items: readonly TestedNotifier[]) =>
   items.length === 0
     ? t.alerts.noNotifier
     : items.map(({ name, error }) => `${name}: ${error === null ? t.alerts.sent : serverText(error)}`).join(" · ");
+
+function whoIsTold(notifiers: AlertList["notifiers"], { addNotifier }: Actions): VNode {
+  if (notifiers.length === 0)
+    return (
+      <div class="note warn">
+        {icon("warning")} {t.alerts.noNotifier}
+        <br />
+        <Button label={`${t.alerts.addNotifier}…`} onClick={addNotifier} />
+      </div>
+    );
+  return (
+    <p class="soft">
+      {t.alerts.sentTo} {notifiers.map(({ name }) => name).join(", ")}.{" "}
+      <Button class="link" label={`${t.alerts.addNotifier}…`} onClick={addNotifier} />
+    </p>
+  );
+}
 
 function unsilenceAll(items: readonly Alert[], actions: Actions): VNode | null {
   if (!items.some(({ silencedUntil }) => silencedUntil !== null)) return null;
@@ -92,7 +116,7 @@ function group(state: (typeof STATES)[number], items: readonly Alert[], actions:
   return (
     <Section key={state} title={t.alerts[state]}>
       {all.length === 0 ? (
-        emptyState(t.alerts.noneFires, t.alerts.noneFiresHint)
+        emptyState(t.alerts.noneFires, t.alerts.noneFiresHint, <code>authserve alerts test</code>)
       ) : (
         <ul class="cards">{all.map((alert) => card(alert, actions))}</ul>
       )}
@@ -117,14 +141,51 @@ function card(alert: Alert, actions: Actions): VNode {
         [t.alerts.remedy, remedyText(remedy)],
         ...(silencedUntil === null ? [] : [[t.alerts.silencedUntil, exactly(silencedUntil)] as const]),
       ])}
+      {alert.state !== "pending" && toldOf(alert)}
       {alert.state !== "resolved" && (
         <div class="actions">
+          {hasReachedNobody(alert) && (
+            <Button class="quiet" label={`${t.alerts.addNotifier}…`} of={name} onClick={actions.addNotifier} />
+          )}
           <Button class="quiet" label={t.alerts.silence} of={name} onClick={actions.silence(alert)} />
           {silencedUntil !== null && (
             <Button class="quiet" label={t.alerts.unsilence} of={name} onClick={() => actions.unsilence(name)} />
           )}
         </div>
       )}
+    </li>
+  );
+}
+
+const TELLINGS = {
+  queued: ["calm", "clock"],
+  sent: ["good", "check"],
+  retried: ["warn", "clock"],
+  failed: ["bad", "cross"],
+} as const;
+
+/** Whether the notifiers there are have failed, or there was none. */
+const hasReachedNobody = ({ told, silencedUntil }: Alert) =>
+  told !== null && silencedUntil === null && !told.some(({ state }) => state === "sent" || state === "queued");
+
+/** Which notifiers got an alert, and which did not. */
+const toldOf = ({ told, silencedUntil }: Alert): VNode => (
+  <div class="told">
+    <span class="soft">{t.alerts.told}:</span> {told === null && t.unknown}
+    {told?.length === 0 && (silencedUntil === null ? badge("warn", "warning", t.alerts.nobody) : t.alerts.nobodyYet)}
+    <ul>{told?.toSorted((a, b) => a.notifier.localeCompare(b.notifier) || a.of.localeCompare(b.of)).map(tellingOf)}</ul>
+  </div>
+);
+
+function tellingOf({ notifier, of, state, at, error }: Telling): VNode {
+  const [tone, sign] = TELLINGS[state];
+  return (
+    <li key={`${of} ${notifier}`}>
+      <code>{notifier}</code>
+      {of === "resolved" && <span>{t.alerts.ofEnd}</span>}
+      {badge(tone, sign, t.alerts.tellings[state])}
+      <span class="soft">{ago(at)}</span>
+      {error !== null && <span>{serverText(error)}</span>}
     </li>
   );
 }

@@ -13,7 +13,7 @@ export const Audit = (): VNode => (
     intro={t.audit.intro}
     list={useResource("audit", readAudit, 10_000)}
     rowsOf={({ items }) => items}
-    empty={emptyState(t.audit.none)}
+    empty={emptyState(t.audit.none, t.audit.noneHint, <code>authserve audit verify</code>)}
     keyOf={({ number }) => String(number)}
     columns={[
       { label: t.audit.at, cell: ({ at }) => ago(at), isHeader: true },

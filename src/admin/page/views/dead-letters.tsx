@@ -51,7 +51,11 @@ export function DeadLetters(): VNode {
         }
         list={groups}
         rowsOf={(all) => all}
-        empty={emptyState(t.deadLetters.empty, t.deadLetters.emptyHint)}
+        empty={emptyState(
+          t.deadLetters.empty,
+          t.deadLetters.emptyHint,
+          <a href={hashOf(["routes"])}>{t.deadLetters.toRoutes}</a>,
+        )}
       >
         {(all) => list(all, choose)}
       </ListView>

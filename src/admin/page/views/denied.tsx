@@ -13,7 +13,7 @@ export const Denied = (): VNode => (
     intro={t.denied.intro}
     list={useResource("denials", readDenials, 10_000)}
     rowsOf={({ items }) => items}
-    empty={emptyState(t.denied.none)}
+    empty={emptyState(t.denied.none, t.denied.noneHint, <code>authserve access explain https://app.example.com/</code>)}
     // Several may have one time.
     keyOf={(_, fromEnd) => String(fromEnd)}
     columns={[

@@ -3,7 +3,7 @@ import type { VNode } from "preact";
 import { useEffect, useLayoutEffect, useMemo } from "preact/hooks";
 import { Button } from "../components/button.tsx";
 import { Heading } from "../components/heading.tsx";
-import { emptyState, failedState, skeleton } from "../components/states.tsx";
+import { addSourceLink, emptyState, failedState, skeleton } from "../components/states.tsx";
 import { BulkBar } from "../events/bulk-bar.tsx";
 import { FilterForm } from "../events/filter-form.tsx";
 import { forgetList, listKey, type OpenList, openList } from "../events/kept-list.ts";
@@ -12,6 +12,7 @@ import { eventKey } from "../events/list.ts";
 import { useLiveTail } from "../events/live-tail.ts";
 import { eventRows } from "../events/rows.tsx";
 import { status } from "../live.ts";
+import { hashOf } from "../place.ts";
 import { readSources } from "../requests.ts";
 import { useResource } from "../resource.ts";
 import { changeQuery, place } from "../router.ts";
@@ -141,16 +142,20 @@ function Ending({ open: { list, filter } }: { open: OpenList }): VNode {
       </p>
     );
   const isFiltered = Object.keys(filter).length > 0;
-  if (isFiltered) return emptyState(t.events.noneMatch, t.events.noneMatchHint);
+  if (isFiltered)
+    return emptyState(t.events.noneMatch, t.events.noneMatchHint, <a href={hashOf(["events"])}>{t.events.clear}</a>);
   const [source] = sources.data.value?.items ?? [];
   return emptyState(
     t.events.empty,
-    source && (
+    t.events.emptyHint,
+    source ? (
       <>
-        {t.events.emptyHint}
+        {t.events.sampleHow}
         <br />
         <code>authserve send --source {source.name}</code>
       </>
+    ) : (
+      addSourceLink()
     ),
   );
 }

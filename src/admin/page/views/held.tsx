@@ -7,6 +7,7 @@ import { Button } from "../components/button.tsx";
 import { explanation } from "../components/explanation.tsx";
 import { Heading } from "../components/heading.tsx";
 import { Payload } from "../components/payload.tsx";
+import { reasonText } from "../components/refusal.tsx";
 import { Section } from "../components/section.tsx";
 import { failureText, shown, skeleton } from "../components/states.tsx";
 import { terms } from "../components/table.tsx";
@@ -16,7 +17,6 @@ import { printable } from "../printable.ts";
 import { readHeld, reverifyHeld } from "../requests.ts";
 import { useResource } from "../resource.ts";
 import { formats, t } from "../texts/texts.ts";
-import { reasonText } from "./refused.tsx";
 import { removeDialog } from "./refused-remove.tsx";
 
 /** A held delivery: what came, why it was refused, and what can be done. */

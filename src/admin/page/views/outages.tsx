@@ -6,7 +6,7 @@ import { Button } from "../components/button.tsx";
 import { Heading } from "../components/heading.tsx";
 import { remedyText } from "../components/remedy.tsx";
 import { Section } from "../components/section.tsx";
-import { emptyState, shown, skeleton } from "../components/states.tsx";
+import { addSourceLink, emptyState, shown, skeleton } from "../components/states.tsx";
 import { table } from "../components/table.tsx";
 import { ago, exactly } from "../components/time.tsx";
 import { DAY_MS } from "../format.ts";
@@ -45,20 +45,22 @@ export function Outages(): VNode {
 
 const sourcesTable = (sources: readonly ReachableSource[], catchUp: CatchUp): VNode => (
   <Section title={t.views.sources}>
-    {table({
-      caption: t.views.sources,
-      rows: sources,
-      keyOf: ({ name }) => name,
-      columns: [
-        {
-          label: t.outages.source,
-          isHeader: true,
-          cell: ({ name }) => <a href={hashOf(["sources", name])}>{name}</a>,
-        },
-        { label: t.outages.sender, kind: "grow", cell: repeats },
-        { label: t.outages.catchUp, kind: "grow", cell: (source) => caughtUp(source, catchUp) },
-      ],
-    })}
+    {sources.length === 0 && emptyState(t.sources.empty, t.sources.emptyHint, addSourceLink())}
+    {sources.length > 0 &&
+      table({
+        caption: t.views.sources,
+        rows: sources,
+        keyOf: ({ name }) => name,
+        columns: [
+          {
+            label: t.outages.source,
+            isHeader: true,
+            cell: ({ name }) => <a href={hashOf(["sources", name])}>{name}</a>,
+          },
+          { label: t.outages.sender, kind: "grow", cell: repeats },
+          { label: t.outages.catchUp, kind: "grow", cell: (source) => caughtUp(source, catchUp) },
+        ],
+      })}
   </Section>
 );
 
@@ -110,7 +112,7 @@ function caughtUp(source: ReachableSource, catchUp: CatchUp): ComponentChildren 
 const outagesOf = (outages: readonly Outage[]): VNode => (
   <Section title={t.views.outages}>
     {outages.length === 0 ? (
-      emptyState(t.outages.none, t.outages.noneHint)
+      emptyState(t.outages.none, t.outages.noneHint, <code>authserve outages --since 90d</code>)
     ) : (
       <ul class="cards">{outages.toReversed().map(card)}</ul>
     )}

@@ -25,7 +25,8 @@ function refused(): VNode | null {
   );
 }
 
-function misconfigured(): VNode | null {
+/** Why the newest configuration file is not in use. */
+export function misconfigured(): VNode | null {
   const fault = status.data.value?.configFault;
   if (!fault) return null;
   return (

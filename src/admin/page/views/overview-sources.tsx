@@ -1,7 +1,7 @@
 import type { VNode } from "preact";
 import type { Source, Stats } from "../answers.ts";
 import { badge } from "../components/badge.tsx";
-import { emptyState } from "../components/states.tsx";
+import { addSourceLink, emptyState } from "../components/states.tsx";
 import { table } from "../components/table.tsx";
 import { ago } from "../components/time.tsx";
 import { hashOf } from "../place.ts";
@@ -9,7 +9,7 @@ import { formats, t } from "../texts/texts.ts";
 
 /** The sources with their last event. */
 export function overviewSources(items: readonly Source[], hour: Stats | undefined): VNode {
-  if (items.length === 0) return emptyState(t.sources.empty);
+  if (items.length === 0) return emptyState(t.sources.empty, t.sources.emptyHint, addSourceLink());
   const inHour = (name: string) =>
     hour?.sums.filter(({ source }) => source === name).reduce((sum, { received }) => sum + received, 0) ?? 0;
   return table({

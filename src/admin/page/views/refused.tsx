@@ -5,6 +5,7 @@ import { type Choice, useChoice } from "../choice.ts";
 import { announce } from "../components/announcer.tsx";
 import { Button } from "../components/button.tsx";
 import { Heading } from "../components/heading.tsx";
+import { reasonText, remedyOf } from "../components/refusal.tsx";
 import { Section } from "../components/section.tsx";
 import { emptyState, failureText, shown, skeleton } from "../components/states.tsx";
 import { type Column, table } from "../components/table.tsx";
@@ -13,7 +14,7 @@ import { hashOf } from "../place.ts";
 import { listHeld, readRefusals, readSources, reverifyHeld } from "../requests.ts";
 import { type Resource, useResource } from "../resource.ts";
 import { place } from "../router.ts";
-import { formats, named, t } from "../texts/texts.ts";
+import { formats, t } from "../texts/texts.ts";
 import { removeDialog } from "./refused-remove.tsx";
 
 const EVERY_MS = 10_000;
@@ -54,7 +55,10 @@ export function Refused(): VNode {
         </div>
         {shown(
           held,
-          (rows) => (rows.length === 0 ? emptyState(t.refused.noneHeld, t.refused.noneHeldHint) : list(rows)),
+          (rows) =>
+            rows.length === 0
+              ? emptyState(t.refused.noneHeld, t.refused.noneHeldHint, <code>{"keepRejected: { count: 1000 }"}</code>)
+              : list(rows),
           skeleton(6),
         )}
       </section>
@@ -84,7 +88,12 @@ function counts(sources: readonly Source[], chosen: string | undefined): VNode {
   const rows = sources
     .flatMap((source) => Object.entries(source.refusals).map(([reason, count]): Count => ({ source, reason, count })))
     .sort((a, b) => b.count - a.count);
-  if (rows.length === 0) return emptyState(t.refused.none);
+  if (rows.length === 0)
+    return emptyState(
+      t.refused.none,
+      t.refused.noneHint,
+      <a href={hashOf(["explain"], { source: chosen })}>{t.refused.explainOther}</a>,
+    );
   return (
     <>
       {table({
@@ -101,7 +110,7 @@ function counts(sources: readonly Source[], chosen: string | undefined): VNode {
             ),
             isHeader: true,
           },
-          { label: t.refused.reason, kind: "grow", cell: ({ reason }) => reasonText(reason) },
+          { label: t.refused.reason, kind: "grow", cell: ({ reason }) => remedyOf(reason) },
           { label: t.refused.count, kind: "number", cell: ({ count }) => formats.count(count) },
           {
             label: t.refused.kept,
@@ -117,13 +126,6 @@ function counts(sources: readonly Source[], chosen: string | undefined): VNode {
     </>
   );
 }
-
-/** What a reason means, with its name. */
-export const reasonText = (reason: string) => (
-  <>
-    {named(t.refused.reasons, reason)} <code class="soft">{reason}</code>
-  </>
-);
 
 function actions(
   held: Resource<HeldItem[]>,

@@ -26,7 +26,11 @@ export function Routes(): VNode {
         title={t.views.routes}
         list={status}
         rowsOf={({ routes }) => routes.toSorted((a, b) => needs(b) - needs(a))}
-        empty={emptyState(t.routes.empty)}
+        empty={emptyState(
+          t.routes.empty,
+          t.routes.emptyHint,
+          <code>{'routes: [{ name: app, to: "http://127.0.0.1:8080/events" }]'}</code>,
+        )}
         keyOf={({ name }) => name}
         columns={[
           { label: t.routes.route, kind: "grow", cell: nameOf, isHeader: true },

@@ -3,7 +3,7 @@ import type { RecentRefusal, Source } from "../answers.ts";
 import { badge } from "../components/badge.tsx";
 import { TableView } from "../components/list-view.tsx";
 import { Section } from "../components/section.tsx";
-import { emptyState, shown } from "../components/states.tsx";
+import { addSourceLink, emptyState, shown } from "../components/states.tsx";
 import { type Column, table, terms } from "../components/table.tsx";
 import { ago } from "../components/time.tsx";
 import { hashOf } from "../place.ts";
@@ -24,14 +24,10 @@ const list = (): VNode => (
   <TableView
     title={t.views.sources}
     intro={t.sources.intro}
-    beside={
-      <a class="button" href={hashOf(["add-source"])}>
-        {t.setup.addSource}
-      </a>
-    }
+    beside={addSourceLink()}
     list={useResource("sources", readSources, 5000)}
     rowsOf={({ items }) => items}
-    empty={emptyState(t.sources.empty)}
+    empty={emptyState(t.sources.empty, t.sources.emptyHint, addSourceLink())}
     keyOf={({ name }) => name}
     columns={COLUMNS}
   />

@@ -19,15 +19,16 @@ export function Tokens(): VNode {
   const creating = useChoice();
   const created = useSignal<CreatedToken | null>(null);
   const revoking = useChoice<Token>();
+  const createButton = <Button label={t.tokens.create} onClick={creating.choose(true)} />;
   return (
     <>
-      <Heading title={t.views.tokens}>
-        <Button label={t.tokens.create} onClick={creating.choose(true)} />
-      </Heading>
+      <Heading title={t.views.tokens}>{createButton}</Heading>
       {created.value !== null && createdValue(created.value)}
       <p class="soft">{t.tokens.intro}</p>
       {shown(tokens, ({ items }) =>
-        items.length === 0 ? emptyState(t.tokens.none, t.tokens.noneHint) : listOf(items, revoking.choose),
+        items.length === 0
+          ? emptyState(t.tokens.none, t.tokens.noneHint, createButton)
+          : listOf(items, revoking.choose),
       )}
       {creating.value &&
         createTokenDialog({
