@@ -371,6 +371,26 @@ suite("the admin page in Chromium", needsChromium(), () => {
     assert.deepEqual(await violationsOf(page), []);
   });
 
+  test("a chart of counts has bars, and nothing where nothing was counted", async () => {
+    await using profile = await openProfile(browser);
+    const complaints = await complaintsOf(profile);
+    const page = await openPage(profile, server.url);
+    await page.locator(".plot canvas").first().waitFor();
+    // The columns of pixels that have each colour, and all.
+    const columns = await page.evaluate(`(() => {
+      const canvas = document.querySelector(".plot canvas");
+      const { data } = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
+      const has = (rgb) => (x) => Array.from({ length: canvas.height }, (_, y) => (y * canvas.width + x) * 4)
+        .some((at) => rgb.every((part, index) => data[at + index] === part));
+      const all = Array.from({ length: canvas.width }, (_, x) => x);
+      const count = (rgb) => all.filter(has(rgb)).length;
+      return { received: count([0x1b, 0x5b, 0xc0]), failed: count([0xb3, 0x26, 0x0f]), all: canvas.width };
+    })()`);
+    const { received, failed, all } = columns as { received: number; failed: number; all: number };
+    for (const bars of [received, failed]) assert.ok(bars > 0 && bars < all / 10, JSON.stringify(columns));
+    assert.deepEqual(complaints, []);
+  });
+
   test("a token is created and shown once, and revoked", async () => {
     await using profile = await openProfile(browser);
     const page = await openPage(profile, server.url);
