@@ -391,6 +391,52 @@ suite("the admin page in Chromium", needsChromium(), () => {
     assert.deepEqual(complaints, []);
   });
 
+  test("new events are marked at the top, and move no row that is read", async (t) => {
+    const { server, isBroken } = await startShop(t);
+    isBroken.now = false;
+    const send = async (...ids: string[]) => {
+      for (const id of ids) await deliver(server, { id, type: "order.paid" });
+    };
+    await send(...Array.from({ length: 40 }, (_, index) => `evt_old_${index}`));
+    await using profile = await openProfile(browser, { reducedMotion: "reduce" });
+    const complaints = await complaintsOf(profile);
+    const page = await openPage(profile, server.url);
+    await openView(page, server.url, "#/events?live=1");
+    const ids = page.locator("a.row");
+    await until(async () => (await ids.count()) === 45);
+    const marked = page.locator("tr").filter({ has: page.getByText("New", { exact: true }) });
+    assert.equal(await marked.count(), 0);
+
+    await send("evt_new_1");
+    await marked.getByRole("link", { name: "evt_new_1" }).waitFor();
+    assert.equal(await ids.first().textContent(), "evt_new_1");
+    await page.getByRole("status").filter({ hasText: "1 new event" }).waitFor();
+    assert.deepEqual(await violationsOf(page), []);
+
+    const read = page.getByRole("link", { name: "evt_old_20", exact: true });
+    const topOf = async () => Math.round((await read.boundingBox())?.y ?? Number.NaN);
+    await page.mouse.wheel(0, 700);
+    await until(async () => (await page.evaluate("scrollY")) === 700);
+    const scrolled = await topOf();
+    await send("evt_new_2", "evt_new_3");
+    const showNew = page.getByRole("button", { name: "Show 2 new events" });
+    await showNew.waitFor();
+    assert.equal(await topOf(), scrolled);
+    await showNew.click();
+    await until(async () => (await marked.locator("a.row").allTextContents()).join().startsWith("evt_new_3,evt_new_2"));
+    assert.equal(await page.evaluate("scrollY"), 0);
+
+    // With the keyboard in a row the page may be at its top.
+    await page.keyboard.press("j");
+    const focused = page.locator("a.row:focus");
+    const name = await focused.textContent();
+    const before = await focused.boundingBox();
+    await send("evt_new_4");
+    await page.getByRole("button", { name: "Show 1 new event" }).waitFor();
+    assert.deepEqual([await focused.textContent(), await focused.boundingBox()], [name, before]);
+    assert.deepEqual(complaints, []);
+  });
+
   test("a token is created and shown once, and revoked", async () => {
     await using profile = await openProfile(browser);
     const page = await openPage(profile, server.url);
