@@ -196,7 +196,8 @@ suite("the admin page in Chromium", needsChromium(), () => {
     await page.getByRole("dialog").getByRole("button", { name: "Send again" }).click();
     await page.getByRole("dialog").getByText("1 queued again.").waitFor();
     await page.getByRole("dialog").getByRole("button", { name: "Close" }).click();
-    await page.getByText("Attempt 2").waitFor();
+    await page.getByText("Attempt 1 of replay 1").waitFor();
+    await page.getByText("Replay 1: 1 of 2, 2 in all").waitFor();
     await page.getByText("Copy as curl").click();
     await page.getByRole("button", { name: "To shop" }).click();
     assert.match(String(await page.evaluate("navigator.clipboard.readText()")), /^curl 'http:.*X-Event-Id: evt_done/s);
