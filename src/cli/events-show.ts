@@ -139,15 +139,14 @@ function printVerdict(verdict: Shown["routes"][number]): void {
   printFact("not by", printable(`${verdict.route}: ${reason}`));
 }
 
-/** The attempts of a job: those that its policy counts, and those that cost nothing. */
-function attemptsText({ attempts, budget, probes }: Job): string {
+/** The attempts of a job: those that its policy counts since the last replay, all, and those that cost nothing. */
+function attemptsText({ attempts, replays, budget, probes }: Job): string {
   const used =
     budget.of === null ? counted(budget.used, "attempt") : `${budget.used} of ${counted(budget.of, "attempt")}`;
-  const earlier = attempts - budget.used;
   return [
-    used,
+    replays === 0 ? used : `replay ${replays}: ${used}`,
+    ...(attempts > budget.used ? [`${attempts} in all`] : []),
     ...(probes === 0 ? [] : [`and ${counted(probes, "probe")}`]),
-    ...(earlier > 0 ? [`and ${earlier} before the replay`] : []),
   ].join(", ");
 }
 
@@ -178,16 +177,22 @@ function waitingText(
 
 const OUTCOME_STYLE = { succeeded: "green", failed: "red", lease_expired: "yellow" } as const;
 
-function printAttempt(
-  { attempt, startedAt, finishedAt, outcome, error, response, responseStatus, isProbe }: Job["history"][number],
-  time: Times["time"],
-): void {
+type Attempt = Job["history"][number];
+
+/** Which attempt it is, e.g. `attempt 2 of replay 1`. */
+function nameOf({ attempt, replay, attemptOfBudget, isProbe }: Attempt): string {
+  const name = isProbe ? "probe" : `attempt ${attemptOfBudget ?? attempt}`;
+  return replay ? `${name} of replay ${replay}` : name;
+}
+
+function printAttempt(attempt: Attempt, time: Times["time"]): void {
+  const { startedAt, finishedAt, outcome, error, response, responseStatus } = attempt;
   const took = `${Math.max(0, Date.parse(finishedAt) - Date.parse(startedAt))} ms`;
   const end = styled(OUTCOME_STYLE[outcome], outcome.replace("_", " "));
   // The error of a failed attempt names the status.
   const status = outcome === "succeeded" && responseStatus !== null ? `  with ${responseStatus}` : "";
   printData(
-    `  ${time(startedAt)}  ${isProbe ? "probe" : `attempt ${attempt}`}  ${took}  ${end}${status}${error === null ? "" : `  ${printable(error)}`}`,
+    `  ${time(startedAt)}  ${nameOf(attempt)}  ${took}  ${end}${status}${error === null ? "" : `  ${printable(error)}`}`,
   );
   if (response !== null) printData(printableLines(response).replace(/^/gm, "    > "));
 }

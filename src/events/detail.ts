@@ -37,7 +37,7 @@ export interface ListedJobRow {
 /** A job with why it has ended, and what it waits for. */
 export interface DetailJob
   extends ListedJobRow,
-    Pick<JobDetail, "probes" | "attemptsOfBudget" | "pausedAt" | "pausedUntil"> {
+    Pick<JobDetail, "replays" | "probes" | "attemptsOfBudget" | "pausedAt" | "pausedUntil"> {
   earlierSource: string | null;
   earlierEventId: string | null;
   earlierStatus: JobStatus | null;

@@ -83,6 +83,7 @@ export type AttemptOutcome = "succeeded" | "failed" | "lease_expired";
 
 /** An ended attempt in the history of its job. */
 export interface AttemptRecord {
+  /** Its number among all attempts of the job that are no probes. */
   attempt: number;
   startedAt: number;
   finishedAt: number;
@@ -93,4 +94,8 @@ export interface AttemptRecord {
   response: string | null;
   /** It only tried whether the target is available again, and cost nothing. */
   isProbe: boolean;
+  /** The replay that it belongs to, from 1; 0 before the first one. Null for attempts before this was kept. */
+  replay: number | null;
+  /** Its number since the job was made or replayed. Null for attempts before this was kept. */
+  attemptOfBudget: number | null;
 }

@@ -72,11 +72,14 @@ export function detailJson(event: EventDetail, around: Surroundings) {
 }
 
 function jobInDetailJson(job: JobDetail, { unavailable, attemptsOf, now }: Surroundings) {
-  const { discarded, history, probes, attemptsOfBudget } = job;
+  const { discarded, history, probes, replays, attemptsOfBudget: used } = job;
+  const allowed = attemptsOf(job.route);
   return {
     ...jobJson(job),
+    replays,
     probes,
-    budget: { used: attemptsOfBudget, of: attemptsOf(job.route) },
+    // The route may have allowed more at the time of the attempts.
+    budget: { used, of: allowed && Math.max(used, allowed) },
     waits: waitingJson(waitingOf(job, unavailable, now)),
     discarded: discarded && { ...discarded, discardedAt: isoTime(discarded.discardedAt) },
     history: history.map((attempt) => ({

@@ -173,8 +173,10 @@ export interface Repeat {
 export interface JobDetail {
   route: string;
   status: JobStatus;
-  /** Without probes. */
+  /** In all, also before a replay. Without probes. */
   attempts: number;
+  /** How often it was replayed. */
+  replays: number;
   /** Attempts that only tried whether the target is available again, and cost nothing. */
   probes: number;
   /** The attempts that its policy counts: those since the job was made or last replayed. */
@@ -276,7 +278,10 @@ export interface CountedPage {
 /** A job that is queued or has failed, with its event. */
 export interface OpenJob
   extends Pick<EventSummary, "source" | "eventId" | "type" | "receivedAt">,
-    Omit<JobDetail, "probes" | "attemptsOfBudget" | "pausedAt" | "pausedUntil" | "earlier" | "discarded" | "history"> {}
+    Omit<
+      JobDetail,
+      "replays" | "probes" | "attemptsOfBudget" | "pausedAt" | "pausedUntil" | "earlier" | "discarded" | "history"
+    > {}
 
 /** A part of a list of jobs. `next` is the cursor of the next page; null on the last page. */
 export interface OpenJobPage {

@@ -19,7 +19,7 @@ const EventItem = v.object({
   eventId: v.string(),
   type: v.string(),
   status: v.picklist(STATUSES),
-  attempts: count,
+  attempts: v.pipe(count, v.description("In all, also before a replay, of the job with the most.")),
   receivedAt: timestamp,
   processedAt: v.nullable(timestamp),
   lastError: v.nullable(v.string()),

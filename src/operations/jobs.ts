@@ -13,7 +13,7 @@ import { reading } from "./operation.ts";
 const OpenJobItem = v.object({
   route: v.string(),
   status: v.picklist(JOB_STATUSES),
-  attempts: count,
+  attempts: v.pipe(count, v.description("In all, also before a replay.")),
   nextAttemptAt: v.nullable(timestamp),
   leased: v.boolean(),
   orderingKey: v.nullable(v.string()),
@@ -24,10 +24,13 @@ const OpenJobItem = v.object({
 /** A job of an event. */
 export const JobItem = v.object({
   ...OpenJobItem.entries,
+  replays: v.pipe(count, v.description("How often it was replayed.")),
   probes: v.pipe(count, v.description("Attempts that only tried whether the target is available again.")),
   budget: v.pipe(
     v.object({ used: count, of: v.nullable(count) }),
-    v.description("The attempts that the policy of the route counts, since the job was made or last replayed."),
+    v.description(
+      "The attempts that the policy of the route counts, since the job was made or last replayed, and how many it allows.",
+    ),
   ),
   waits: v.pipe(
     v.nullable(
@@ -43,7 +46,7 @@ export const JobItem = v.object({
   discarded: v.nullable(v.object({ discardedAt: timestamp, reason: v.string() })),
   history: v.array(
     v.object({
-      attempt: count,
+      attempt: v.pipe(count, v.description("Its number among all attempts of the job, without probes.")),
       startedAt: timestamp,
       finishedAt: timestamp,
       outcome: v.picklist(["succeeded", "failed", "lease_expired"]),
@@ -51,6 +54,16 @@ export const JobItem = v.object({
       responseStatus: v.pipe(v.nullable(count), v.description("The HTTP status of the target's answer.")),
       response: v.nullable(v.string()),
       isProbe: v.boolean(),
+      replay: v.pipe(
+        v.nullable(count),
+        v.description(
+          "The replay that it belongs to; 0 before the first. Null for attempts made by version 0.3.0 or older.",
+        ),
+      ),
+      attemptOfBudget: v.pipe(
+        v.nullable(count),
+        v.description("Its number since the job was made or replayed. Null as `replay`."),
+      ),
     }),
   ),
 });

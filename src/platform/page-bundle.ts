@@ -14,7 +14,10 @@ export interface PageFiles {
 
 const ENTRY = join(import.meta.dirname, "../admin/page/app.tsx");
 
-/** Leaves out what uPlot has for plugins, which the page has none of: 3 kB. esbuild keeps members that are assigned. */
+/**
+ * Leaves out what uPlot has for plugins, which the page has none of: 3 kB. esbuild keeps members that are assigned. So
+ * there is no `uPlot.paths`: the page has only lines, and what it draws itself.
+ */
 const withoutPlugins: Plugin = {
   name: "uPlot without plugins",
   setup(builder) {

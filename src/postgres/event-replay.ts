@@ -85,6 +85,7 @@ export function requeue(changes: Changes, job: JobRow, orderingKey: string | nul
     inLine: orderingKey !== null,
     dueAt: orderingKey === null ? now : null,
     isReplay: true,
+    replays: job.replays + 1,
     attemptsBeforeReplay: job.attempts,
   });
 }

@@ -77,6 +77,7 @@ function replayedJob(named: Origin & Pick<JobRow, "event" | "route" | "orderingK
     probes: 0,
     attemptsBeforeReplay: 0,
     isReplay: true,
+    replays: 1,
     inLine: isOrdered,
     dueAt: isOrdered ? null : now,
     leaseOwner: null,

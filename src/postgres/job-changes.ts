@@ -8,13 +8,16 @@ import { type EventTally, writeMoves } from "./event-tally.ts";
 import { type AttemptRow, type JobRow, lockJobs, type Records, writeJobs } from "./job-rows.ts";
 import { type Line, lockLines, promote } from "./ordering.ts";
 
+/** How an attempt has ended. */
+type AttemptEnd = Omit<AttemptRow, "event" | "route" | "attempt" | "replay" | "attemptOfBudget">;
+
 /** What a transaction changes of some events. Changed jobs are written, counted, and promoted in their lines. */
 export interface Changes extends Omit<Records, "attempts"> {
   /** The locked jobs by event. A changed one is marked by {@link Changes.change}. */
   jobsOf(event: number): readonly JobRow[];
   job(event: number, route: string): JobRow | undefined;
   /** Ends an attempt of a locked job, with its next status. */
-  endAttempt(job: JobRow, attempt: Omit<AttemptRow, "event" | "route" | "attempt">, to: keyof typeof OUTCOME_OF): void;
+  endAttempt(job: JobRow, ended: AttemptEnd, to: keyof typeof OUTCOME_OF): void;
   /** The erasure of an event with a job whose attempt was running then. */
   erasureOf(event: number): Erasure | undefined;
   /** Changes a locked job. */
@@ -77,8 +80,9 @@ function createChanges(locked: readonly JobRow[], erasures: ReadonlyMap<number, 
     erasureOf: (event) => erasures.get(event),
     job: (event, route) => byEvent.get(event)?.find((job) => job.route === route),
     endAttempt(job, ended, to) {
-      const { event, route, attempts: attempt } = job;
-      records.attempts.push({ event, route, attempt, ...ended });
+      const { event, route, attempts: attempt, replays: replay } = job;
+      const attemptOfBudget = attempt - job.attemptsBeforeReplay;
+      records.attempts.push({ event, route, attempt, replay, attemptOfBudget, ...ended });
       moves.attempt(job, { route, outcome: OUTCOME_OF[to], at: ended.finishedAt, isReplay: job.isReplay });
     },
     change(job, members) {

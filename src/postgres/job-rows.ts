@@ -13,6 +13,7 @@ export interface JobRow extends Origin {
   probes: number;
   attemptsBeforeReplay: number;
   isReplay: boolean;
+  replays: number;
   orderingKey: string | null;
   inLine: boolean;
   dueAt: number | null;
@@ -34,6 +35,8 @@ export interface AttemptRow {
   response: string | null;
   isProbe: boolean;
   responseStatus: number | null;
+  replay: number;
+  attemptOfBudget: number;
 }
 
 /** Why a job has ended without success, and when. */
@@ -50,7 +53,7 @@ interface EndRow {
  */
 const LOCK = `
 SELECT event, route, status, attempts, probes, attempts_before_replay AS "attemptsBeforeReplay", is_replay AS "isReplay",
-  ordering_key AS "orderingKey", in_line AS "inLine", due_at AS "dueAt", lease_owner AS "leaseOwner",
+  replays, ordering_key AS "orderingKey", in_line AS "inLine", due_at AS "dueAt", lease_owner AS "leaseOwner",
   claimed_at AS "claimedAt", ended_at AS "endedAt", last_error AS "lastError",
   source, received_at AS "receivedAt", size
 FROM authserve.jobs, LATERAL (SELECT source, received_at, size FROM authserve.events WHERE id = event LIMIT 1) AS origin
@@ -58,22 +61,22 @@ WHERE event = ANY($1::bigint[]) ORDER BY event, route FOR UPDATE OF jobs`;
 
 /** Writes jobs as they are now, new ones and locked ones: a column each, in the order of {@link JobRow}. */
 const WRITE = `
-INSERT INTO authserve.jobs (event, route, status, attempts, probes, attempts_before_replay, is_replay, ordering_key, in_line,
-  due_at, lease_owner, claimed_at, ended_at, last_error)
+INSERT INTO authserve.jobs (event, route, status, attempts, probes, attempts_before_replay, is_replay, replays, ordering_key,
+  in_line, due_at, lease_owner, claimed_at, ended_at, last_error)
 SELECT * FROM unnest($1::bigint[], $2::text[], $3::text[], $4::bigint[], $5::bigint[], $6::bigint[], $7::boolean[],
-  $8::text[], $9::boolean[], $10::bigint[], $11::text[], $12::bigint[], $13::bigint[], $14::text[])
+  $8::bigint[], $9::text[], $10::boolean[], $11::bigint[], $12::text[], $13::bigint[], $14::bigint[], $15::text[])
 ON CONFLICT (event, route) DO UPDATE SET status = excluded.status, attempts = excluded.attempts,
   probes = excluded.probes, attempts_before_replay = excluded.attempts_before_replay, is_replay = excluded.is_replay,
-  ordering_key = excluded.ordering_key, in_line = excluded.in_line, due_at = excluded.due_at,
+  replays = excluded.replays, ordering_key = excluded.ordering_key, in_line = excluded.in_line, due_at = excluded.due_at,
   lease_owner = excluded.lease_owner, claimed_at = excluded.claimed_at, ended_at = excluded.ended_at,
   last_error = excluded.last_error`;
 
 /** Adds ended attempts to the history: a column each, in the order of {@link AttemptRow}. */
 const ADD_ATTEMPTS = `
 INSERT INTO authserve.attempts (event, route, attempt, started_at, finished_at, outcome, error, response, is_probe,
-  response_status)
+  response_status, replay, attempt_of_budget)
 SELECT * FROM unnest($1::bigint[], $2::text[], $3::bigint[], $4::bigint[], $5::bigint[], $6::text[], $7::text[], $8::text[],
-  $9::boolean[], $10::bigint[])`;
+  $9::boolean[], $10::bigint[], $11::bigint[], $12::bigint[])`;
 
 const ADD_DEAD_LETTERS = `
 INSERT INTO authserve.dead_letters (event, route, failed_at, reason)
@@ -125,6 +128,8 @@ const columnsOfAttempts = (rows: readonly AttemptRow[]) =>
     response: texts,
     isProbe: booleans,
     responseStatus: integers,
+    replay: integers,
+    attemptOfBudget: integers,
   });
 
 const columnsOfJobs = (rows: readonly JobRow[]) =>
@@ -135,6 +140,7 @@ const columnsOfJobs = (rows: readonly JobRow[]) =>
     probes: integers,
     attemptsBeforeReplay: integers,
     isReplay: booleans,
+    replays: integers,
     orderingKey: texts,
     inLine: booleans,
     dueAt: integers,

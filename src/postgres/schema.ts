@@ -316,6 +316,14 @@ const STEPS: readonly string[] = [
     reason text NOT NULL, address text NOT NULL
   );
   `,
+  `
+  -- How often a job was replayed.
+  ALTER TABLE authserve.jobs ADD COLUMN replays bigint NOT NULL DEFAULT 0;
+  UPDATE authserve.jobs SET replays = 1 WHERE is_replay;
+  -- The replay that an attempt belongs to, 0 before the first, and its number in the budget. Null if it is older.
+  ALTER TABLE authserve.attempts ADD COLUMN replay bigint;
+  ALTER TABLE authserve.attempts ADD COLUMN attempt_of_budget bigint;
+  `,
 ];
 
 /**

@@ -221,8 +221,8 @@ function prepareEndAttempt(database: Database, tally: EventTally, codec: Payload
   const promote = promotion(database);
   const addAttempt = database.prepare(`
     INSERT INTO attempts (event, route, attempt, started_at, finished_at, outcome, error, response, is_probe,
-      response_status)
-    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`);
+      response_status, replay, attempt_of_budget)
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`);
   const addDeadLetter = database.prepare(ADD_DEAD_LETTER);
   const addDiscard = discardRecord(database);
   const forgetOrderingKey = database.prepare(FORGET_ORDERING_KEY);
@@ -247,7 +247,7 @@ function prepareEndAttempt(database: Database, tally: EventTally, codec: Payload
     if (settle.run(...change, event, route, owner, attempt).changes === 0) return false;
     const stored = response === null ? null : codec.sealText(ROW.response(event, route, attempt), response);
     const ended = [startedAt, finishedAt, outcome, error, stored, Number(isProbe), settlement.responseStatus ?? null];
-    addAttempt.run(event, route, attempt, ...ended);
+    addAttempt.run(event, route, attempt, ...ended, job.replays, attempt - job.attemptsBeforeReplay);
     moves.attempt(event, { route, outcome: OUTCOME_OF[next.to], at: finishedAt, isReplay: isReplay === 1 });
     addReason(status, settlement, erasedFor);
     if (status === "queued") return true;
@@ -261,13 +261,17 @@ function prepareEndAttempt(database: Database, tally: EventTally, codec: Payload
 
 interface Job {
   orderingKey: string | null;
+  attemptsBeforeReplay: number;
   isReplay: number;
+  replays: number;
   erasedFor: string | null;
 }
 
 function prepareJob(database: Database): (event: number, route: string) => Job | undefined {
   // A `RETURNING` in the statement that changes the job would build a temporary table.
   const find = database.prepare<unknown[], Job>(`
-    SELECT ordering_key AS orderingKey, is_replay AS isReplay, ${ERASED_FOR} FROM jobs WHERE event = ? AND route = ?`);
+    SELECT ordering_key AS orderingKey, attempts_before_replay AS attemptsBeforeReplay, is_replay AS isReplay, replays,
+      ${ERASED_FOR}
+    FROM jobs WHERE event = ? AND route = ?`);
   return (event, route) => find.get(event, route);
 }

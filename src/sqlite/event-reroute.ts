@@ -23,8 +23,8 @@ export function eventReroute(database: Database): SyncPort<Pick<EventStore, "rer
   const remove = database.prepare("DELETE FROM reroutes WHERE event = ?");
   // `@dueAt` is null if it waits in line.
   const addJob = database.prepare(`
-    INSERT INTO jobs (event, route, status, is_replay, ordering_key, in_line, due_at)
-    VALUES (@event, @route, 'queued', 1, @orderingKey, @orderingKey IS NOT NULL, @dueAt)`);
+    INSERT INTO jobs (event, route, status, is_replay, replays, ordering_key, in_line, due_at)
+    VALUES (@event, @route, 'queued', 1, 1, @orderingKey, @orderingKey IS NOT NULL, @dueAt)`);
   const promote = promotion(database);
   const requeue = jobRequeue(database);
   const tally = eventTally(database);

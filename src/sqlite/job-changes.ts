@@ -123,7 +123,7 @@ export function jobRequeue(database: Database): Requeue {
   // `@dueAt` is null if it waits in line.
   const requeue = database.prepare(`
     UPDATE jobs SET status = 'queued', ordering_key = @orderingKey, in_line = @orderingKey IS NOT NULL, due_at = @dueAt,
-      is_replay = 1, attempts_before_replay = attempts
+      is_replay = 1, replays = replays + 1, attempts_before_replay = attempts
     WHERE event = @event AND route = @route`);
   const promote = promotion(database);
   const removeDeadLetter = database.prepare(REMOVE_DEAD_LETTER);

@@ -300,6 +300,14 @@ const STEPS: readonly string[] = [
     id INTEGER PRIMARY KEY, received_at INTEGER NOT NULL, source TEXT NOT NULL, reason TEXT NOT NULL, address TEXT NOT NULL
   ) STRICT;
   `,
+  `
+  -- How often a job was replayed.
+  ALTER TABLE jobs ADD COLUMN replays INTEGER NOT NULL DEFAULT 0;
+  UPDATE jobs SET replays = 1 WHERE is_replay = 1;
+  -- The replay that an attempt belongs to, 0 before the first, and its number in the budget. Null if it is older.
+  ALTER TABLE attempts ADD COLUMN replay INTEGER;
+  ALTER TABLE attempts ADD COLUMN attempt_of_budget INTEGER;
+  `,
 ];
 
 /** The oldest supported schema. Schemas 1 to 14 are from before the first release. */

@@ -28,7 +28,7 @@ SELECT event_id AS "eventId", source FROM authserve.events JOIN authserve.conten
 WHERE event_id >= $1 AND event_id <= $2 AND ($3::text IS NULL OR source = $3) ORDER BY event_id LIMIT $4`;
 
 const JOBS = `
-SELECT job.route, job.status, job.attempts - job.probes AS attempts, job.probes,
+SELECT job.route, job.status, job.attempts - job.probes AS attempts, job.probes, job.replays,
   job.attempts - job.attempts_before_replay AS "attemptsOfBudget", job.ordering_key AS "orderingKey",
   job.due_at AS "dueAt", job.lease_owner IS NOT NULL AS leased, job.ended_at AS "endedAt", job.last_error AS "lastError",
   failed_at AS "failedAt", dead_letters.reason AS "failReason", discarded_at AS "discardedAt",
@@ -46,7 +46,7 @@ WHERE event = (SELECT event FROM authserve.jobs WHERE route = $1 AND ordering_ke
 
 const HISTORY = `
 SELECT route, attempt, started_at AS "startedAt", finished_at AS "finishedAt", outcome, error, response,
-  response_status AS "responseStatus", is_probe AS "isProbe"
+  response_status AS "responseStatus", is_probe AS "isProbe", replay, attempt_of_budget AS "attemptOfBudget"
 FROM authserve.attempts WHERE event = $1 ORDER BY route, attempt`;
 
 /** The conflicts of an event, oldest first. */

@@ -74,7 +74,7 @@ const LATENCY = ["at slot source route", { integer: "at slot count", text: "sour
 const COUNTED = "processed_bytes failed_bytes unrouted conflicts";
 
 const JOB: Kinds = {
-  integer: "event attempts attempts_before_replay probes due_at claimed_at ended_at",
+  integer: "event attempts attempts_before_replay replays probes due_at claimed_at ended_at",
   text: "route status ordering_key lease_owner last_error",
   boolean: "is_replay in_line",
 };
@@ -107,7 +107,7 @@ export const TABLES: readonly StoredTable[] = [
     "attempts",
     "event route attempt",
     {
-      integer: "event attempt started_at finished_at response_status",
+      integer: "event attempt replay attempt_of_budget started_at finished_at response_status",
       text: "route outcome error response",
       boolean: "is_probe",
     },

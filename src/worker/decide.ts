@@ -52,8 +52,9 @@ export function decide(
     return { to: "failed", reason: `attempt ${attempt}, giveUpOn: ${outcome.error}`, blocks };
   const runAt = now + Math.max(delayMs, Math.min(outcome.retryAfterMs ?? 0, MAX_WAIT_MS));
   if (isProbe && outcome.isUnavailable) return { to: "queued", runAt, isFree: true, isProbe: true };
+  // The policy may have allowed more when the attempt before was made: this one is the last then.
   if (attempt >= policy.attempts)
-    return { to: "failed", reason: `attempt ${attempt} of ${policy.attempts}: ${outcome.error}`, blocks };
+    return { to: "failed", reason: `attempt ${attempt} of ${attempt}: ${outcome.error}`, blocks };
   return { to: "queued", runAt };
 }
 

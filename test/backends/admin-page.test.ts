@@ -198,7 +198,8 @@ suite("the admin page in Chromium", needsChromium(), () => {
     await page.getByRole("dialog").getByRole("button", { name: "Send again" }).click();
     await page.getByRole("dialog").getByText("1 queued again.").waitFor();
     await page.getByRole("dialog").getByRole("button", { name: "Close" }).click();
-    await page.getByText("Attempt 2").waitFor();
+    await page.getByText("Attempt 1 of replay 1").waitFor();
+    await page.getByText("Replay 1: 1 of 2, 2 in all").waitFor();
     await page.getByText("Copy as curl").click();
     await page.getByRole("button", { name: "To shop" }).click();
     assert.match(String(await page.evaluate("navigator.clipboard.readText()")), /^curl 'http:.*X-Event-Id: evt_done/s);
@@ -489,6 +490,72 @@ suite("the admin page in Chromium", needsChromium(), () => {
     assert.deepEqual(asked, ["GET /repos/o/r/hooks/1/deliveries?per_page=100"]);
     await page.getByText("Nothing", { exact: true }).waitFor();
     assert.deepEqual(await violationsOf(page), []);
+  });
+
+  test("a chart of counts has bars, and nothing where nothing was counted", async () => {
+    await using profile = await openProfile(browser);
+    const complaints = await complaintsOf(profile);
+    const page = await openPage(profile, server.url);
+    await page.locator(".plot canvas").first().waitFor();
+    // The columns of pixels that have each colour, and all.
+    const columns = await page.evaluate(`(() => {
+      const canvas = document.querySelector(".plot canvas");
+      const { data } = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
+      const has = (rgb) => (x) => Array.from({ length: canvas.height }, (_, y) => (y * canvas.width + x) * 4)
+        .some((at) => rgb.every((part, index) => data[at + index] === part));
+      const all = Array.from({ length: canvas.width }, (_, x) => x);
+      const count = (rgb) => all.filter(has(rgb)).length;
+      return { received: count([0x1b, 0x5b, 0xc0]), failed: count([0xb3, 0x26, 0x0f]), all: canvas.width };
+    })()`);
+    const { received, failed, all } = columns as { received: number; failed: number; all: number };
+    for (const bars of [received, failed]) assert.ok(bars > 0 && bars < all / 10, JSON.stringify(columns));
+    assert.deepEqual(complaints, []);
+  });
+
+  test("new events are marked at the top, and move no row that is read", async (t) => {
+    const { server, isBroken } = await startShop(t);
+    isBroken.now = false;
+    const send = async (...ids: string[]) => {
+      for (const id of ids) await deliver(server, { id, type: "order.paid" });
+    };
+    await send(...Array.from({ length: 40 }, (_, index) => `evt_old_${index}`));
+    await using profile = await openProfile(browser, { reducedMotion: "reduce" });
+    const complaints = await complaintsOf(profile);
+    const page = await openPage(profile, server.url);
+    await openView(page, server.url, "#/events?live=1");
+    const ids = page.locator("a.row");
+    await until(async () => (await ids.count()) === 45);
+    const marked = page.locator("tr").filter({ has: page.getByText("New", { exact: true }) });
+    assert.equal(await marked.count(), 0);
+
+    await send("evt_new_1");
+    await marked.getByRole("link", { name: "evt_new_1" }).waitFor();
+    assert.equal(await ids.first().textContent(), "evt_new_1");
+    await page.getByRole("status").filter({ hasText: "1 new event" }).waitFor();
+    assert.deepEqual(await violationsOf(page), []);
+
+    const read = page.getByRole("link", { name: "evt_old_20", exact: true });
+    const topOf = async () => Math.round((await read.boundingBox())?.y ?? Number.NaN);
+    await page.mouse.wheel(0, 700);
+    await until(async () => (await page.evaluate("scrollY")) === 700);
+    const scrolled = await topOf();
+    await send("evt_new_2", "evt_new_3");
+    const showNew = page.getByRole("button", { name: "Show 2 new events" });
+    await showNew.waitFor();
+    assert.equal(await topOf(), scrolled);
+    await showNew.click();
+    await until(async () => (await marked.locator("a.row").allTextContents()).join().startsWith("evt_new_3,evt_new_2"));
+    assert.equal(await page.evaluate("scrollY"), 0);
+
+    // With the keyboard in a row the page may be at its top.
+    await page.keyboard.press("j");
+    const focused = page.locator("a.row:focus");
+    const name = await focused.textContent();
+    const before = await focused.boundingBox();
+    await send("evt_new_4");
+    await page.getByRole("button", { name: "Show 1 new event" }).waitFor();
+    assert.deepEqual([await focused.textContent(), await focused.boundingBox()], [name, before]);
+    assert.deepEqual(complaints, []);
   });
 
   test("a token is created and shown once, and revoked", async () => {

@@ -186,6 +186,8 @@ export function claimContract(adapter: string, open: OpenEventStore): void {
           response: null,
           responseStatus: 202,
           isProbe: false,
+          replay: 0,
+          attemptOfBudget: 1,
         },
       ]);
       assert.deepEqual((await claim(store, { now: NOW + 1e9 })).claimed, []);
@@ -242,6 +244,15 @@ export function claimContract(adapter: string, open: OpenEventStore): void {
       const again = await claimOne(store);
       assert.deepEqual([again.attempt, again.attemptOfBudget], [2, 1]);
       assert.deepEqual((await claim(store, { retryDelaysMs: [], now: NOW + LEASE_MS })).deadLettered.length, 1);
+      const event = await eventAndJob(store, "e-1");
+      assert.deepEqual([event?.attempts, event?.attemptsOfBudget, event?.replays], [2, 1, 0]);
+      assert.deepEqual(
+        event?.history?.map(({ attempt, replay, attemptOfBudget }) => [attempt, replay, attemptOfBudget]),
+        [
+          [1, 0, 1],
+          [2, 0, 1],
+        ],
+      );
     });
 
     test("a worker that lost its lease cannot settle or renew the event", async (t) => {

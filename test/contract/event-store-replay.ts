@@ -66,13 +66,19 @@ export function replayContract(adapter: string, open: OpenEventStore): void {
       assert.equal((await claim(store, crash(2))).deadLettered.length, 1);
       const event = await eventAndJob(store, "e-1");
       assert.deepEqual(
-        event?.history?.map(({ attempt, outcome }) => [attempt, outcome]),
+        event?.history?.map(({ attempt, replay, attemptOfBudget, outcome }) => [
+          attempt,
+          replay,
+          attemptOfBudget,
+          outcome,
+        ]),
         [
-          [1, "failed"],
-          [2, "lease_expired"],
-          [3, "lease_expired"],
+          [1, 0, 1, "failed"],
+          [2, 1, 1, "lease_expired"],
+          [3, 1, 2, "lease_expired"],
         ],
       );
+      assert.deepEqual([event?.attempts, event?.replays, event?.attemptsOfBudget], [3, 1, 2]);
       assert.equal(event?.deadLetter?.failedAt, LATER + 2000);
     });
 
@@ -88,6 +94,7 @@ export function replayContract(adapter: string, open: OpenEventStore): void {
       const event = await eventAndJob(store, "e-1");
       assert.deepEqual([event?.status, event?.processedAt, event?.dueAt], ["queued", null, NOW]);
       assert.equal((await claimOne(store, { now: LATER })).attemptOfBudget, 1);
+      assert.equal((await eventAndJob(store, "e-1"))?.replays, 1);
       assert.equal(await reroute(store), 0);
     });
 

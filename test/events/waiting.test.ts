@@ -10,6 +10,7 @@ const job = (changes: Partial<JobDetail> = {}): JobDetail => ({
   status: "queued",
   attempts: 0,
   probes: 0,
+  replays: 0,
   attemptsOfBudget: 0,
   orderingKey: null,
   dueAt: NOW,

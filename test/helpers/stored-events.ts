@@ -17,10 +17,19 @@ interface ShownJob {
   route: string;
   status: string;
   attempts: number;
+  replays: number;
+  budget: { used: number; of: number | null };
   nextAttemptAt: string | null;
   lastError: string | null;
   deadLetter: { reason: string } | null;
-  history: { attempt: number; finishedAt: string; outcome: string; error: string | null }[];
+  history: {
+    attempt: number;
+    replay: number;
+    attemptOfBudget: number;
+    finishedAt: string;
+    outcome: string;
+    error: string | null;
+  }[];
 }
 
 interface Shown extends Listed {

@@ -73,6 +73,7 @@ test("a file of schema 15 keeps its events, repeats are kept beside them, and di
   old.exec("INSERT INTO contents VALUES (1, 'env:SECRET', '192.0.2.1', '{}', 'text/plain', 0, x'61')");
   old.exec("INSERT INTO jobs (event, route, status) VALUES (1, 'default', 'discarded'), (1, 'other', 'processed')");
   old.exec("INSERT INTO attempts VALUES (1, 'other', 1, 1, 2, 'succeeded', NULL, 'ok')");
+  old.exec("UPDATE jobs SET is_replay = 1 WHERE route = 'other'");
   old.exec("UPDATE tally SET routed_to = 2, processed = 2, unrouted = 1");
   old.close();
   const database = openDatabase(dataDir);
@@ -82,8 +83,14 @@ test("a file of schema 15 keeps its events, repeats are kept beside them, and di
   events.append([newEvent({ eventId: "e-2", bytesSha256: digest })]);
   assert.equal(events.get("e-1")[0]?.repeats[0]?.eventId, "e-2");
   assert.deepEqual(
-    events.get("e-1")[0]?.jobs[1]?.history.map(({ response, responseStatus }) => [response, responseStatus]),
-    [["ok", null]],
+    events
+      .get("e-1")[0]
+      ?.jobs[1]?.history.map(({ response, responseStatus, replay }) => [response, responseStatus, replay]),
+    [["ok", null, null]],
+  );
+  assert.deepEqual(
+    events.get("e-1")[0]?.jobs.map(({ replays }) => replays),
+    [0, 1],
   );
   assert.deepEqual(onSqlite(database, tokenStore).list(), []);
   assert.equal(onSqlite(database, outageStore).beat(1), null);

@@ -23,6 +23,8 @@ suite("the steps of the schemas", () => {
       "bdf7af2930274aab",
       "ec8e2b4f98ca9187",
       "9020c7c547d297f9",
+      "0ff6ee293d065e76",
+      "93ba27d8b6d93cc3",
     ]);
     assert.deepEqual(POSTGRES, [
       "f024e019f20f64a2",
@@ -39,6 +41,8 @@ suite("the steps of the schemas", () => {
       "5a2091e592d08094",
       "e92139327909bbe5",
       "0fc65c31192bd1ab",
+      "dffc623e8ad981dd",
+      "89be5fc4815c52df",
     ]);
   });
 

@@ -67,6 +67,49 @@ test("events replayed while no server runs are attempted after the start, again 
   assert.match(stored.jobs[0]?.deadLetter?.reason ?? "", /attempt 2 of 2/);
 });
 
+test("attempts are numbered anew in each replay, and counted in all", async () => {
+  await deadLetter(server, ["counted"]);
+  const allowingFewer = await server.run(["events", "show", "counted"], { RETRY_ATTEMPTS: "1" });
+  assert.match(allowingFewer.stdout, /^route +default, 2 of 2 attempts$/m);
+  assert.equal((await server.run(["events", "replay", "counted"])).code, 0);
+  await until(async () => (await show(server, "counted")).status === "processed");
+  const { stdout } = await server.run(["events", "show", "counted"]);
+  assert.match(stdout, /^route +default, replay 1: 1 of 2 attempts, 3 in all$/m);
+  assert.deepEqual(
+    Array.from(
+      stdout.matchAll(/(attempt [^ ]+(?: of replay [0-9]+)?) {2}[0-9]+ ms {2}(\w+)/g),
+      ([, ...named]) => named,
+    ),
+    [
+      ["attempt 1", "failed"],
+      ["attempt 2", "failed"],
+      ["attempt 1 of replay 1", "succeeded"],
+    ],
+  );
+  const { attempts, jobs } = await show(server, "counted");
+  assert.equal(attempts, 3);
+  assert.deepEqual(
+    jobs.map(({ attempts, replays, budget, history }) => ({
+      attempts,
+      replays,
+      budget,
+      history: history.map(({ attempt, replay, attemptOfBudget }) => ({ attempt, replay, attemptOfBudget })),
+    })),
+    [
+      {
+        attempts: 3,
+        replays: 1,
+        budget: { used: 1, of: 2 },
+        history: [
+          { attempt: 1, replay: 0, attemptOfBudget: 1 },
+          { attempt: 2, replay: 0, attemptOfBudget: 2 },
+          { attempt: 3, replay: 1, attemptOfBudget: 1 },
+        ],
+      },
+    ],
+  );
+});
+
 /** A working directory whose database has this many dead letters of 3 KB. */
 async function withDeadLetters(count: number): Promise<{ dir: string; database: Database }> {
   const dir = workingDir();

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
 import type { EventItem } from "../../../src/admin/page/answers.ts";
-import { createEventList, type LoadPage } from "../../../src/admin/page/events/list.ts";
+import { createEventList, eventKey, type LoadPage } from "../../../src/admin/page/events/list.ts";
 
 const eventOf = (number: number, status: EventItem["status"] = "processed"): EventItem => ({
   source: "shop",
@@ -34,12 +34,16 @@ function serverWith(count: number) {
   };
 }
 
+const NOW = Date.UTC(2026, 0, 1);
+
+const listOf = (load: LoadPage) => createEventList(load, () => NOW);
+
 const numbersOf = (rows: readonly EventItem[]) => rows.map(({ eventId }) => Number(eventId.slice(4)));
 const downFrom = (newest: number, count: number) => Array.from({ length: count }, (_, index) => newest - index);
 
 suite("a list of events", () => {
   test("grows by a page until the oldest event", async () => {
-    const list = createEventList(serverWith(70).load);
+    const list = listOf(serverWith(70).load);
     await list.loadMore();
     assert.deepEqual([list.rows.value.length, list.hasMore.value], [50, true]);
     await list.loadMore();
@@ -49,7 +53,7 @@ suite("a list of events", () => {
 
   test("asks again while a search finds little", async () => {
     let requests = 0;
-    const list = createEventList(async () => {
+    const list = listOf(async () => {
       requests++;
       return { items: requests === 4 ? [eventOf(7)] : [], cursor: requests === 6 ? null : String(requests) };
     });
@@ -59,7 +63,7 @@ suite("a list of events", () => {
 
   test("can be stopped, and goes on from there", async () => {
     const cursors: (string | undefined)[] = [];
-    const list = createEventList(async ({ cursor }) => {
+    const list = listOf(async ({ cursor }) => {
       cursors.push(cursor);
       if (cursors.length === 2) list.stop();
       return { items: [], cursor: cursors.length === 3 ? null : `c${cursors.length}` };
@@ -72,18 +76,24 @@ suite("a list of events", () => {
 
   test("shows new events, and changes of known ones", async () => {
     const server = serverWith(5);
-    const list = createEventList(server.load);
-    await list.loadMore();
+    const list = listOf(server.load);
+    const loading = list.loadMore();
+    assert.equal(await list.refresh(false), 0, "before the first page");
+    await loading;
     server.arrive(2);
     server.change(4);
     assert.equal(await list.refresh(false), 2);
     assert.deepEqual(numbersOf(list.rows.value), downFrom(6, 7));
     assert.equal(list.rows.value[2]?.status, "failed");
+    assert.deepEqual(
+      [...list.arrivals],
+      [6, 5].map((number) => [eventKey(eventOf(number)), NOW]),
+    );
   });
 
   test("lets new events wait while the reader is in the list", async () => {
     const server = serverWith(5);
-    const list = createEventList(server.load);
+    const list = listOf(server.load);
     await list.loadMore();
     server.arrive(1);
     await list.refresh(true);
@@ -93,11 +103,15 @@ suite("a list of events", () => {
     assert.deepEqual(numbersOf(list.waiting.value), [6, 5]);
     list.showWaiting();
     assert.deepEqual([numbersOf(list.rows.value), list.waiting.value], [downFrom(6, 7), []]);
+    server.arrive(1);
+    await list.refresh(true);
+    assert.equal(await list.refresh(false), 0);
+    assert.deepEqual(numbersOf(list.rows.value), downFrom(7, 8), "shown once the reader has left the list");
   });
 
   test("has no hole after more events than a page came at once", async () => {
     const server = serverWith(60);
-    const list = createEventList(server.load);
+    const list = listOf(server.load);
     await list.loadMore();
     server.arrive(80);
     await list.refresh(true);
@@ -109,7 +123,7 @@ suite("a list of events", () => {
   test("keeps its events when a request fails, and goes on with the next", async () => {
     const server = serverWith(70);
     let isDown = false;
-    const list = createEventList(async (page, signal) => {
+    const list = listOf(async (page, signal) => {
       if (isDown) throw new Error("down");
       return server.load(page, signal);
     });

@@ -12,11 +12,18 @@ const [FIRST, SECOND] = [
 
 function job(route: string, outcomes: AttemptOutcome[], changes: Partial<JobDetail> = {}): JobDetail {
   const times = { startedAt: 0, finishedAt: 0, error: null, response: null, responseStatus: null, isProbe: false };
-  const history = outcomes.map((outcome, index) => ({ ...times, attempt: index + 1, outcome }));
+  const history = outcomes.map((outcome, index) => ({
+    ...times,
+    attempt: index + 1,
+    replay: 0,
+    attemptOfBudget: index + 1,
+    outcome,
+  }));
   const ended = {
     status: "processed",
     attempts: history.length,
     attemptsOfBudget: history.length,
+    replays: 0,
     probes: 0,
     dueAt: null,
     leased: false,

@@ -33,6 +33,7 @@ const JOB_KEYS = [
   "orderingKey",
   "lastError",
   "deadLetter",
+  "replays",
   "probes",
   "budget",
   "waits",

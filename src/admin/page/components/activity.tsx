@@ -34,7 +34,7 @@ function Activity({ of }: { of: Of }): VNode {
 
 function drawn({ items, step }: Stats, isRoute: boolean): VNode {
   const lines = (isRoute ? ROUTE_LINES : SOURCE_LINES).map(
-    ([label, color, dash, value]): Line => ({ label: label(), color, dash, values: items.map(value) }),
+    ([label, color, dash, value]): Line => ({ label: label(), color, dash, values: items.map(value), bar: 0 }),
   );
   const title = `${isRoute ? t.event.jobs : t.overview.throughput}, ${t.overview.per[step]}`;
   const times = items.map(({ at }) => Date.parse(at));

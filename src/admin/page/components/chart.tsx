@@ -3,7 +3,7 @@ import type { VNode } from "preact";
 import { useEffect, useRef } from "preact/hooks";
 import uPlot from "uplot";
 import { formats, t } from "../texts/texts.ts";
-import { type ChartData, chartOptions, type Line } from "./chart-options.ts";
+import { type ChartData, chartOptions, dataOf, type Line } from "./chart-options.ts";
 import { lazyDetails } from "./lazy-details.tsx";
 import { table } from "./table.tsx";
 
@@ -11,8 +11,6 @@ interface ChartProps extends ChartData {
   title: string;
   format: (value: number) => string;
 }
-
-const dataOf = ({ times, lines }: ChartData) => [times, ...lines.map(({ values }) => values)] as uPlot.AlignedData;
 
 /**
  * Draws into an element, and again when the colours of the page or its width change. Returns the chart and what ends
@@ -42,7 +40,7 @@ function draw(host: HTMLElement, create: (width: number) => uPlot) {
   };
 }
 
-/** A chart of lines over time. Its lines must not change, only their values. */
+/** A chart over time: lines, or bars of counts. Its lines must not change, only their values. */
 export function Chart({ title, times, lines, format }: ChartProps): VNode {
   const host = useRef<HTMLDivElement>(null);
   const drawing = useRef<ReturnType<typeof draw> | null>(null);
@@ -80,9 +78,7 @@ function Legend({ times, lines, format, point }: Omit<ChartProps, "title"> & { p
     <p class="legend" aria-hidden="true">
       {lines.map((line) => (
         <span key={line.label}>
-          <svg aria-hidden="true" viewBox="0 0 24 4" class={line.color.slice(2)}>
-            <path d="M0 2h24" stroke-dasharray={line.dash.join(" ")} />
-          </svg>
+          {sample(line)}
           {line.label} <b>{textAt(line)}</b>
         </span>
       ))}
@@ -90,6 +86,20 @@ function Legend({ times, lines, format, point }: Omit<ChartProps, "title"> & { p
     </p>
   );
 }
+
+/** How a line, or a bar, looks. */
+const sample = ({ color, dash, bar }: Line) => (
+  <svg aria-hidden="true" viewBox={bar === undefined ? "0 0 24 4" : "0 0 8 12"} class={color.slice(2)}>
+    {bar === undefined ? (
+      <path d="M0 2h24" stroke-dasharray={dash.join(" ")} />
+    ) : (
+      <>
+        <path d="M4 0v12" stroke-width="8" stroke-opacity={dash.length > 0 ? 0.4 : 1} />
+        <path d="M4 0v12" stroke-width="8" stroke-dasharray={dash.join(" ")} />
+      </>
+    )}
+  </svg>
+);
 
 const valueText = (value: number | null | undefined, format: (value: number) => string) =>
   typeof value === "number" ? format(value) : "";

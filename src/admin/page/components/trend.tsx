@@ -9,7 +9,7 @@ export function trend(counts: readonly number[], label: string): VNode {
   return (
     <svg class="trend" viewBox={`0 0 ${counts.length * WIDTH} ${HEIGHT}`} role="img" aria-label={label}>
       {counts.map((count, index) => {
-        const height = count === 0 ? 1 : Math.max(3, (count / most) * HEIGHT);
+        const height = count === 0 ? 0 : Math.max(3, (count / most) * HEIGHT);
         return <rect key={index} x={index * WIDTH} y={HEIGHT - height} width={WIDTH - 1} height={height} />;
       })}
     </svg>

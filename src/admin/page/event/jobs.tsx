@@ -30,9 +30,10 @@ const card = (job: Job) => (
   </li>
 );
 
-function facts({ route, waits, budget, probes, orderingKey, deadLetter, discarded }: Job) {
+function facts(job: Job) {
+  const { route, waits, orderingKey, deadLetter, discarded } = job;
   const pairs: (readonly [string, ComponentChildren])[] = [];
-  pairs.push([t.event.jobs, attemptsText(budget, probes)]);
+  pairs.push([t.event.jobs, attemptsText(job)]);
   if (waits !== null) pairs.push([t.event.waits, waiting(waits, route)]);
   if (orderingKey !== null) pairs.push([t.event.orderingKey, <code>{printable(orderingKey)}</code>]);
   if (deadLetter)
@@ -56,9 +57,14 @@ function facts({ route, waits, budget, probes, orderingKey, deadLetter, discarde
   return pairs;
 }
 
-function attemptsText({ used, of }: Job["budget"], probes: number): string {
-  const attempts = of === null ? formats.count(used) : t.event.attemptsOf(used, of);
-  return probes === 0 ? attempts : attempts + t.event.andProbes(probes);
+/** Those that the policy counts since the last replay, all, and those that cost nothing. */
+function attemptsText({ attempts, replays, budget: { used, of }, probes }: Job): string {
+  const counted = of === null ? formats.count(used) : t.event.attemptsOf(used, of);
+  return [
+    replays === 0 ? counted : t.event.inReplay(replays, counted),
+    attempts > used ? t.event.inAll(attempts) : "",
+    probes === 0 ? "" : t.event.andProbes(probes),
+  ].join("");
 }
 
 function waiting({ reason, since, until: next, event }: NonNullable<Job["waits"]>, route: string): ComponentChildren {
@@ -113,16 +119,12 @@ function waiting({ reason, since, until: next, event }: NonNullable<Job["waits"]
   }
 }
 
-function timeline({ history, attempts, probes }: Job): VNode {
-  const missing = attempts + probes - history.length;
-  if (history.length === 0 && missing <= 0) return <p class="soft">{t.event.noAttempts}</p>;
-  return (
-    <>
-      {missing > 0 && <p class="soft small">{t.event.olderAttempts(missing)}</p>}
-      <ol class="timeline">{history.map((one, index) => attempt(one, index === history.length - 1))}</ol>
-    </>
+const timeline = ({ history }: Job): VNode =>
+  history.length === 0 ? (
+    <p class="soft">{t.event.noAttempts}</p>
+  ) : (
+    <ol class="timeline">{history.map((one, index) => attempt(one, index === history.length - 1))}</ol>
   );
-}
 
 const OUTCOMES = {
   succeeded: ["good", "check"],
@@ -130,16 +132,20 @@ const OUTCOMES = {
   lease_expired: ["warn", "warning"],
 } as const;
 
-function attempt(
-  { attempt: number, startedAt, finishedAt, outcome, error, response, responseStatus, isProbe }: Attempt,
-  isLast: boolean,
-): VNode {
+/** Which attempt it is, e.g. `Attempt 2 of replay 1`. */
+function nameOf({ attempt, replay, attemptOfBudget, isProbe }: Attempt): string {
+  const name = isProbe ? t.event.probe : t.event.attempt(attemptOfBudget ?? attempt);
+  return replay ? t.event.ofReplay(name, replay) : name;
+}
+
+function attempt(one: Attempt, isLast: boolean): VNode {
+  const { startedAt, finishedAt, outcome, error, response, responseStatus } = one;
   const [tone, sign] = OUTCOMES[outcome];
   const tookMs = Date.parse(finishedAt) - Date.parse(startedAt);
   return (
-    <li key={`${number} ${startedAt}`}>
+    <li key={`${one.attempt} ${startedAt}`}>
       <div class="bar">
-        <strong>{isProbe ? t.event.probe : t.event.attempt(number)}</strong>{" "}
+        <strong>{nameOf(one)}</strong>{" "}
         <span class="badges">
           {responseStatus !== null && <code title={t.event.status}>{responseStatus}</code>}{" "}
           {badge(tone, sign, t.event.outcomes[outcome])}

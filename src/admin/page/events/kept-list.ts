@@ -35,8 +35,10 @@ export function openList(query: Readonly<Record<string, string>>): OpenList {
   if (kept?.key === key) return kept;
   kept?.list.stop();
   const filter = filterOf(query, Date.now());
-  const list: EventList = createEventList((page, abort) =>
-    listEvents({ ...filter, ...page, ...(page.cursor === undefined && recentOnly(filter, list)) }, abort),
+  const list: EventList = createEventList(
+    (page, abort) =>
+      listEvents({ ...filter, ...page, ...(page.cursor === undefined && recentOnly(filter, list)) }, abort),
+    Date.now,
   );
   kept = { key, filter, list, selected: signal(new Set()), scrollY: 0, focused: null };
   return kept;

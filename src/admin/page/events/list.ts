@@ -12,6 +12,8 @@ export interface EventList {
   rows: ReadonlySignal<readonly EventItem[]>;
   /** New events that are not shown yet. */
   waiting: ReadonlySignal<readonly EventItem[]>;
+  /** When each event was shown that came after the first page, by its key. Unix milliseconds. */
+  arrivals: ReadonlyMap<string, number>;
   /** Whether there may be older events. */
   hasMore: ReadonlySignal<boolean>;
   isLoading: ReadonlySignal<boolean>;
@@ -19,7 +21,7 @@ export interface EventList {
   /** Loads a page. A search goes on until the page is full, nothing is left, or `stop` is called. */
   loadMore(): Promise<void>;
   stop(): void;
-  /** Looks for new events. They are shown at once, or with `hold` they wait. Returns their number. */
+  /** Looks for new events. They are shown with those that wait, or with `hold` they wait, too. Returns their number. */
   refresh(hold: boolean): Promise<number>;
   showWaiting(): void;
 }
@@ -30,10 +32,11 @@ const PAGE = 50;
 export const eventKey = ({ source, eventId }: Pick<EventItem, "source" | "eventId">) =>
   JSON.stringify([source, eventId]);
 
-/** Creates an empty list. */
-export function createEventList(load: LoadPage): EventList {
+/** Creates an empty list. `now` is in Unix milliseconds. */
+export function createEventList(load: LoadPage, now: () => number): EventList {
   const rows = signal<readonly EventItem[]>([]);
   const waiting = signal<readonly EventItem[]>([]);
+  const arrivals = new Map<string, number>();
   const hasMore = signal(true);
   const isLoading = signal(false);
   const failure = signal<unknown>(null);
@@ -54,6 +57,7 @@ export function createEventList(load: LoadPage): EventList {
   }
 
   function show(fresh: readonly EventItem[]): void {
+    for (const event of fresh) arrivals.set(eventKey(event), now());
     rows.value = gap === null ? [...fresh, ...rows.value] : fresh;
     if (gap !== null) {
       cursor = gap.cursor;
@@ -66,6 +70,7 @@ export function createEventList(load: LoadPage): EventList {
   return {
     rows,
     waiting,
+    arrivals,
     hasMore,
     isLoading,
     failure,
@@ -84,6 +89,8 @@ export function createEventList(load: LoadPage): EventList {
     },
     stop: () => running.abort(),
     async refresh(hold) {
+      // Nothing is new before the first page is there.
+      if (isLoading.value && rows.value.length === 0) return 0;
       const page = await load({ limit: PAGE }, new AbortController().signal).catch((error: unknown) => {
         failure.value = error;
       });
@@ -91,11 +98,10 @@ export function createEventList(load: LoadPage): EventList {
       failure.value = null;
       rows.value = updated(rows.value, page.items);
       const fresh = unknownOf(page.items, [...waiting.value, ...rows.value]);
-      if (fresh.length === 0) return 0;
-      const isCut = page.cursor !== null && fresh.length === page.items.length;
+      const isCut = page.cursor !== null && fresh.length > 0 && fresh.length === page.items.length;
       if (isCut) gap = { cursor: page.cursor as string };
       waiting.value = isCut ? page.items : [...fresh, ...waiting.value];
-      if (!hold) show(waiting.value);
+      if (!hold && waiting.value.length > 0) show(waiting.value);
       return fresh.length;
     },
     showWaiting: () => show(waiting.value),

@@ -40,7 +40,7 @@ export function Events(): VNode {
 }
 
 function List({ open, onChanged }: { open: OpenList; onChanged: () => void }): VNode {
-  const { list, selected } = open;
+  const { list } = open;
   const { query } = place.value;
   useEffect(() => {
     void (list.rows.value.length === 0 ? list.loadMore() : list.refresh(open.scrollY > 0));
@@ -62,7 +62,7 @@ function List({ open, onChanged }: { open: OpenList; onChanged: () => void }): V
           <Button label={t.events.waiting(list.waiting.value.length)} onClick={() => showWaiting(open)} />
         )}
       </div>
-      {list.rows.value.length > 0 && eventRows(list.rows.value, selected)}
+      {list.rows.value.length > 0 && eventRows(open)}
       <Ending open={open} />
     </>
   );

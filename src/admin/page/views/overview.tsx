@@ -24,7 +24,7 @@ const HOUR_MS = 60 * MINUTE_MS;
 const RANGES = {
   "1h": { ms: HOUR_MS, step: "minute", everyMs: 5000 },
   "24h": { ms: 24 * HOUR_MS, step: "hour", everyMs: 60_000 },
-  "30d": { ms: 30 * 24 * HOUR_MS, step: "hour", everyMs: 60_000 },
+  "30d": { ms: 30 * 24 * HOUR_MS, step: "day", everyMs: 60_000 },
 } as const;
 type Range = keyof typeof RANGES;
 
@@ -102,10 +102,11 @@ function charts(range: Range, { items, step }: Stats): VNode {
     dash,
     values: items.map(value),
   });
+  // Beside what came, the attempts: those that succeeded, and on top those that failed.
   const counts = [
-    line(t.overview.received, "--line-1", [], ({ received }) => received),
-    line(t.overview.processed, "--line-2", [8, 4], ({ processed }) => processed),
-    line(t.overview.failed, "--line-3", [2, 3], ({ retried, deadLettered }) => retried + deadLettered),
+    { ...line(t.overview.received, "--line-1", [], ({ received }) => received), bar: 0 },
+    { ...line(t.overview.processed, "--line-2", [], ({ processed }) => processed), bar: 1 },
+    { ...line(t.overview.failed, "--line-3", [2, 3], ({ retried, deadLettered }) => retried + deadLettered), bar: 1 },
   ];
   const latencies = [
     line("p50", "--line-1", [], ({ latency }) => latency?.p50 ?? null),
