@@ -90,12 +90,6 @@ export const LOG_EVENTS = {
     meaning: "The configuration file was read again, and is in use.",
     fields: ["file", "sources", "routes"],
   },
-  config_written: {
-    level: "info",
-    meaning:
-      "The admin page has added a source to the configuration file. `backup` is the file before; null if there was none.",
-    fields: ["file", "backup", "source"],
-  },
   secret_shown: {
     level: "info",
     meaning: "The admin page has shown the secret of a source that has not received anything yet.",

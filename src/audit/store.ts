@@ -47,7 +47,6 @@ export const AUDIT_ACTIONS = {
   "route.resume": "The pause of a route was ended.",
   "route.try": "A probe of an unavailable target was asked for.",
   "shadow.reset": "The comparisons of a shadow were forgotten.",
-  "source.add": "A source was added to the configuration file.",
   "source.catch_up": "A catch-up with a provider was begun.",
   "source.secret": "A received secret was shown.",
   "source.capture": "Requests to a source were written to files, with their credentials.",

@@ -37,7 +37,7 @@ const OPERATIONS = [
   sources.listed,
   ...[shadows.listed, shadows.differences, shadows.reset],
   ...[held.listed, held.refusals, held.shown, held.reverify, held.remove, held.explain],
-  ...[setup.presets, setup.preset, setup.secret, setup.sendSample, setup.draft, setup.add],
+  ...[setup.presets, setup.preset, setup.secret, setup.sendSample, setup.draft],
   ...[alerts.listed, alerts.silence, alerts.unsilence, alerts.test],
   ...[outages.listed, outages.catchUp],
   ...[session.shown, session.revoke],

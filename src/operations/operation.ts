@@ -80,17 +80,13 @@ export interface ServerContext extends OperationContext {
     /** What the last run on this server has done; null before the first one. */
     lastResult(source: string): CatchUpResult | null;
   };
-  /** Adds sources to the configuration file. Throws `validation_failed` if one cannot be added. */
-  newSources: {
-    draft(source: NewSource): {
-      lines: string[];
-      needs: { is: string; variable: string }[];
-      url: string;
-      file: string;
-      faults: string[];
-      writable: boolean;
-    };
-    add(source: NewSource): { file: string; backup: string | null; url: string };
+  /** Makes the checked lines of a source. Throws `validation_failed` if it cannot be one. */
+  draftSource(source: NewSource): {
+    lines: string[];
+    needs: { is: string; variable: string }[];
+    url: string;
+    file: string;
+    faults: string[];
   };
 }
 
@@ -104,13 +100,12 @@ interface CapturedArrival {
   sentTo: SentTo | undefined;
 }
 
-/** A source of a preset to add. `values` are what it needs, such as its secret. */
-export interface NewSource {
+/** A source of a preset to add. */
+interface NewSource {
   name: string;
   preset: string;
   path?: string | undefined;
   expectEvery?: string | undefined;
-  values: Record<string, string>;
 }
 
 type InputSchema = v.ObjectSchema<v.ObjectEntries, undefined>;

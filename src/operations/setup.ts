@@ -43,13 +43,6 @@ const NewSourceBody = v.object({
   preset: text,
   path: v.optional(text),
   expectEvery: v.optional(text),
-  values: v.optional(
-    v.pipe(
-      v.record(v.string(), v.pipe(v.string(), v.maxLength(16_384, "is too long"))),
-      v.description("The values of `needs` that are known, such as `secret`. They are checked, and not answered."),
-    ),
-    {},
-  ),
 });
 
 const DraftAnswer = v.object({
@@ -58,9 +51,7 @@ const DraftAnswer = v.object({
   url: v.pipe(v.string(), v.description("What to enter at the provider.")),
   file: v.string(),
   faults: v.array(v.string()),
-  writable: v.pipe(v.boolean(), v.description("Whether `CONFIG_WRITE` is on.")),
 });
-const AddedAnswer = v.object({ file: v.string(), backup: v.nullable(v.string()), url: v.string() });
 
 const itemOf = (name: string, provider: Provider) => {
   const { title, docs, needs } = describeProvider(name, provider);
@@ -155,20 +146,5 @@ export const draft = change({
   limitBytes: 64 * 1024,
   output: DraftAnswer,
   audited: null,
-  run: async ({ newSources }: ServerContext, source) => newSources.draft(source),
-});
-
-export const add = change({
-  path: "sources/add",
-  scope: "session",
-  summary: "Adds a source of a preset to the configuration file, if `CONFIG_WRITE` is on. The server then reloads it.",
-  input: NewSourceBody,
-  limitBytes: 64 * 1024,
-  output: AddedAnswer,
-  audited: {
-    action: "source.add",
-    asked: ({ name, preset: provider }) => ({ source: name, preset: provider }),
-    outcome: () => ({}),
-  },
-  run: async ({ newSources }: ServerContext, source) => newSources.add(source),
+  run: async (context: ServerContext, source) => context.draftSource(source),
 });

@@ -16,7 +16,7 @@ import type { DeliveryParts } from "../webhook/endpoints.ts";
 import { openNotify } from "./alerts.ts";
 import { createAudit } from "./audit.ts";
 import type { Wiring } from "./configuration.ts";
-import { openNewSources } from "./new-sources.ts";
+import { draftSources } from "./new-sources.ts";
 
 /** How long a request takes many events. Its sender continues with the cursor. */
 const BUDGET_MS = 5000;
@@ -89,7 +89,7 @@ export function openAdmin(wiring: Wiring, needs: AdminNeeds): AdminParts | null 
       denials,
       addresses,
       catchUps,
-      newSources: openNewSources(wiring, { addresses, expectPath: needs.expectPath }),
+      draftSource: draftSources(wiring, { addresses, expectPath: needs.expectPath }),
     },
     access: allowedAddresses === undefined ? null : { allowedAddresses, trustedProxies },
   };

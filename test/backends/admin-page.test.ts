@@ -256,22 +256,6 @@ suite("the admin page in Chromium", needsChromium(), () => {
     assert.deepEqual(complaints, []);
   });
 
-  test("a source is added: the provider is chosen, and the file gets checked lines", async () => {
-    await using server = await startServer({ env: { CONFIG_WRITE: "on" } });
-    await using profile = await openProfile(browser);
-    const complaints = await complaintsOf(profile);
-    const page = await openPage(profile, server.url);
-    await page.getByRole("link", { name: "Add a source" }).click();
-    await page.getByLabel("Provider").fill("GitHub");
-    await page.getByText("authserve.yaml was checked with these lines.").waitFor();
-    assert.deepEqual(await violationsOf(page), []);
-    await page.getByRole("button", { name: "Make a new one" }).click();
-    await page.getByRole("button", { name: "Add it to the file" }).click();
-    await page.getByText("Written to authserve.yaml.").first().waitFor();
-    await server.logged("config_reloaded");
-    assert.deepEqual(complaints, []);
-  });
-
   test("a source is set up to its first delivery: not in use, refused with the reason, and verified", async (t) => {
     const dir = workingDir();
     const server = await startServer({ dir });

@@ -66,7 +66,7 @@ export type Selection =
   | { filter: NonNullable<Body<"events/replay">["filter"] & Body<"events/discard">["filter"]> };
 
 /** A source of a preset to add. `values` are what it needs, such as its secret. */
-export type NewSource = Body<"sources/add"> & { values: Record<string, string> };
+export type NewSource = Body<"sources/draft">;
 
 /** `resend`: to all present routes, whatever became of the events. */
 export type BulkAction = "replay" | "resend" | "discard";

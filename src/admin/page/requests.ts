@@ -70,7 +70,6 @@ export const readPreset = (name: string, signal?: AbortSignal) => get("presets/o
 export const showSecret = (source: string) => post("sources/secret", { source });
 export const sendSample = (source: string) => post("sources/send", { source });
 export const draftSource = (source: NewSource) => post("sources/draft", source);
-export const addSource = (source: NewSource) => post("sources/add", source);
 
 export const silence = (body: Body<"alerts/silence">) => post("alerts/silence", body);
 export const unsilence = (name?: string) => post("alerts/unsilence", name ? { name } : {});

@@ -18,7 +18,7 @@ interface NewSource {
 }
 
 /** A value that a source needs, such as its secret. */
-export interface NeededValue {
+interface NeededValue {
   /** What it is: `secret`, `key`, or the name of an option. */
   is: string;
   /** The variable that has it. */
@@ -30,8 +30,6 @@ interface SourceDraft {
   /** The lines of the source, under `sources`. */
   lines: string[];
   needs: NeededValue[];
-  /** The whole file with the source; null if it has a form that lines cannot be added to. */
-  text: string | null;
   /** What is wrong, a line each. */
   faults: string[];
 }
@@ -60,43 +58,40 @@ const variableOf = (name: string) =>
     .replace(/^([0-9])/, "_$1")
     .toUpperCase();
 
-/** The lines of a source. `referenceTo` says where a value is, e.g. `env:NAME`. */
-export function linesOf(
-  { name, preset, path, expectEvery }: NewSource,
-  needs: readonly NeededValue[],
-  referenceTo: (needed: NeededValue) => string,
-): string[] {
+function linesOf({ name, preset, path, expectEvery }: NewSource, needs: readonly NeededValue[]): string[] {
   const credentials = needs.filter(({ is }) => is === "secret" || is === "key");
   const options = needs.filter((needed) => !credentials.includes(needed));
   const members = [
     `preset: ${preset}`,
     ...(path === undefined ? [] : [`path: ${JSON.stringify(path)}`]),
-    ...credentials.map((needed) => `${needed.is}s: [${referenceTo(needed)}]`),
+    ...credentials.map(({ is, variable }) => `${is}s: [env:${variable}]`),
     ...(options.length === 0
       ? []
-      : [`options: { ${options.map((needed) => `${needed.is}: ${referenceTo(needed)}`).join(", ")} }`]),
+      : [`options: { ${options.map(({ is, variable }) => `${is}: env:${variable}`).join(", ")} }`]),
     ...(expectEvery === undefined ? [] : [`expectEvery: ${JSON.stringify(expectEvery)}`]),
   ];
   return [`${name}: { ${members.join(", ")} }`];
 }
 
 /**
- * Writes the lines of a source, and checks the file with them. Values that are not given yet are made up. Nothing
- * is written.
+ * Writes the lines of a source, and checks the file with them. Values that are not set yet are made up. Nothing is
+ * written.
  */
 export function draftSource(
   source: NewSource,
   provider: Provider,
-  { file, environment, values }: { file: string; environment: Environment; values: Readonly<Record<string, string>> },
+  { file, environment }: { file: string; environment: Environment },
 ): SourceDraft {
   const needs = neededValues(source.name, provider);
-  const lines = linesOf(source, needs, ({ variable }) => `env:${variable}`);
+  const lines = linesOf(source, needs);
   const text = appendToMap(configText(file, environment) ?? "", "sources", lines);
-  if (text === null) return { lines, needs, text, faults: [] };
-  const known = needs.map(({ is, variable }) => [variable, values[is] || placeholderFor(is, provider)] as const);
+  if (text === null) return { lines, needs, faults: [] };
+  const known = needs.map(
+    ({ is, variable }) => [variable, environment[variable] || placeholderFor(is, provider)] as const,
+  );
   const given = Object.fromEntries(known);
   const missing = known.flatMap(([variable, value]) => (value === undefined ? [variable] : []));
-  return { lines, needs, text, faults: faultsOf(text, { ...environment, ...given }) };
+  return { lines, needs, faults: faultsOf(text, { ...environment, ...given }) };
 
   function faultsOf(whole: string, withValues: Environment): string[] {
     try {

@@ -60,12 +60,6 @@ export const OPERATION = {
       "Who may read this documentation at `/docs/`: the logged-in user, or everybody (`public`). `off` removes it.",
     example: "public",
   },
-  CONFIG_WRITE: {
-    schema: v.optional(oneOf("on", "off"), "off"),
-    meaning:
-      "`on` lets the admin page add sources to the configuration file. It keeps the file before it, and writes secrets into the folder `secrets` beside it.",
-    example: "on",
-  },
   SHUTDOWN_TIMEOUT: {
     schema: v.optional(duration(0, "10s"), "10s"),
     meaning:

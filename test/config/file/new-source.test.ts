@@ -52,8 +52,8 @@ suite("a draft of a source", () => {
   const draft = (name: string, preset: string, text: string, values: Record<string, string> = {}, more = {}) => {
     const file = join(workingDir(), "authserve.yaml");
     writeFileSync(file, text);
-    const environment = { CONFIG_FILE: file, A: "a secret of the source a, a long one" };
-    return draftSource({ name, preset, ...more }, providerOf(preset) as Provider, { file, environment, values });
+    const environment = { CONFIG_FILE: file, A: "a secret of the source a, a long one", ...values };
+    return draftSource({ name, preset, ...more }, providerOf(preset) as Provider, { file, environment });
   };
 
   test("has what the preset needs, and is right without the values", () => {
@@ -74,7 +74,7 @@ suite("a draft of a source", () => {
 
   test("tells what is wrong with the file, a value or the source", () => {
     assert.match(String(draft("github", "github", "routes: 5\n").faults), /routes/);
-    assert.match(String(draft("shop", "svix", "", { secret: "whsk_private" }).faults), /whose value is a key/);
+    assert.match(String(draft("shop", "svix", "", { SHOP_SECRET: "whsk_private" }).faults), /whose value is a key/);
     const known = "sources:\n  a: { preset: github, path: /webhook/b, secrets: [env:A] }\n";
     assert.match(String(draft("b", "github", known).faults), /path/);
     assert.match(String(draft("c", "github", "", {}, { expectEvery: "soon" }).faults), /expectEvery/);

@@ -2,17 +2,13 @@ import { type Signal, useSignal } from "@preact/signals";
 import type { VNode } from "preact";
 import { useEffect } from "preact/hooks";
 import type { Draft, NewSource, Preset, Source } from "../answers.ts";
-import { announce } from "../components/announcer.tsx";
-import { Button } from "../components/button.tsx";
 import { Heading } from "../components/heading.tsx";
 import { icon } from "../components/icon.tsx";
 import { Section } from "../components/section.tsx";
-import { failedState, failureText, shown } from "../components/states.tsx";
-import { hashOf } from "../place.ts";
-import { addSource, draftSource, listPresets, readPreset, readSources } from "../requests.ts";
+import { failedState, shown } from "../components/states.tsx";
+import { draftSource, listPresets, readPreset, readSources } from "../requests.ts";
 import { useResource } from "../resource.ts";
 import { changeQuery, place } from "../router.ts";
-import { newSecret } from "../setup/app-code.ts";
 import { configLines } from "../setup/config-lines.tsx";
 import { FirstDelivery, POLL_MS } from "../setup/first-delivery.tsx";
 import { providerFacts } from "../setup/provider-facts.tsx";
@@ -77,12 +73,12 @@ function Details({ name }: { name: string }): VNode {
 const NAME = "[a-z0-9][a-z0-9\\-]{0,63}";
 
 function SourceForm({ preset, sources }: { preset: Preset; sources: readonly Source[] }): VNode {
-  const source = useSignal<NewSource>({ name: preset.name, preset: preset.name, values: {} });
+  const source = useSignal<NewSource>({ name: preset.name, preset: preset.name });
   const draft = useDraft(source);
   const change = (changes: Partial<NewSource>) => {
     source.value = { ...source.value, ...changes };
   };
-  const { name, path = "", expectEvery = "", values } = source.value;
+  const { name, path = "", expectEvery = "" } = source.value;
   const { answer, failure, retry } = draft.value;
   const usualPath = `/webhook/${name}`;
   const inUse = sources.find((one) => one.name === name && one.preset === preset.name);
@@ -138,10 +134,9 @@ function SourceForm({ preset, sources }: { preset: Preset; sources: readonly Sou
                 onChange={(event: Event) => change({ expectEvery: text(event) || undefined })}
               />
             </label>
-            {answer?.writable && answer.needs.map(({ is }) => needField(is, preset, values, change))}
           </form>
           {failure !== null && failedState(failure, retry)}
-          {inUse ? <p class="note">{t.setup.isThere(name)}</p> : answer && lines(answer, source.value, preset)}
+          {inUse ? <p class="note">{t.setup.isThere(name)}</p> : answer && lines(answer, preset)}
         </Section>
       </div>
       <Section title={t.setup.firstDelivery}>
@@ -173,48 +168,15 @@ function useDraft(source: Signal<NewSource>): Signal<DraftState> {
   return state;
 }
 
-function needField(
-  is: string,
-  { options }: Preset,
-  values: Readonly<Record<string, string>>,
-  change: (changes: Partial<NewSource>) => void,
-): VNode {
-  const set = (value: string) => change({ values: { ...values, [is]: value } });
-  const label = is === "secret" ? t.setup.secret : is === "key" ? t.setup.key : is;
-  return (
-    <div key={is}>
-      <label>
-        {label}
-        <input
-          type="text"
-          value={values[is] ?? ""}
-          autocomplete="off"
-          spellcheck={false}
-          onChange={(event: Event) => set((event.currentTarget as HTMLInputElement).value.trim())}
-        />
-      </label>
-      <p class="soft small">
-        {hintOf(is, options)}
-        {is === "secret" && (
-          <>
-            {" "}
-            <Button class="link" label={t.setup.makeSecret} onClick={() => set(newSecret())} />
-          </>
-        )}
-      </p>
-    </div>
-  );
-}
-
 /** Where a value comes from. */
 const hintOf = (is: string, options: Preset["options"]) =>
   options[is] ?? (is === "secret" ? t.setup.secretHint : t.setup.keyHint);
 
-/** The lines to paste, or the button that writes them. */
-function lines(draft: Draft, source: NewSource, { options }: Preset): VNode {
-  const { needs, file, faults, writable } = draft;
+/** The lines to paste. */
+function lines(draft: Draft, { options }: Preset): VNode {
+  const { needs, file, faults } = draft;
   const yaml = ["sources:", ...draft.lines.map((line) => `  ${line}`)].join("\n");
-  const env = needs.map(({ is, variable }) => `${variable}='${source.values[is] ?? "…"}'`).join("\n");
+  const env = needs.map(({ variable }) => `${variable}='…'`).join("\n");
   return (
     <div class="card">
       {faults.length === 0 ? (
@@ -233,56 +195,22 @@ function lines(draft: Draft, source: NewSource, { options }: Preset): VNode {
           </ul>
         </div>
       )}
-      {writable && (
-        <WriteButton source={source} isReady={faults.length === 0 && needs.every(({ is }) => source.values[is])} />
-      )}
       {env !== "" && configLines(".env", env)}
-      {!writable &&
-        needs.map(({ is, variable }) => (
-          <p class="small" key={is}>
-            <code>{variable}</code>: {hintOf(is, options)}
-            {is === "secret" && (
-              <>
-                {" "}
-                {t.setup.makeHow}
-                <br />
-                <code>openssl rand -hex 32</code>
-              </>
-            )}
-          </p>
-        ))}
+      {needs.map(({ is, variable }) => (
+        <p class="small" key={is}>
+          <code>{variable}</code>: {hintOf(is, options)}
+          {is === "secret" && (
+            <>
+              {" "}
+              {t.setup.makeHow}
+              <br />
+              <code>openssl rand -hex 32</code>
+            </>
+          )}
+        </p>
+      ))}
       {configLines(file, yaml)}
       <p class="soft small">{t.setup.pasteHow}</p>
     </div>
-  );
-}
-
-function WriteButton({ source, isReady }: { source: NewSource; isReady: boolean }): VNode {
-  const result = useSignal<{ text: string; isBad: boolean } | null>(null);
-  async function onClick(): Promise<void> {
-    if (!isReady) return;
-    try {
-      const { file, backup } = await addSource(source);
-      result.value = {
-        text: [t.setup.written(file), ...(backup === null ? [] : [t.setup.backup(backup)])].join(" "),
-        isBad: false,
-      };
-    } catch (error) {
-      result.value = { text: failureText(error), isBad: true };
-    }
-    announce(result.value.text);
-  }
-  return (
-    <>
-      <button type="button" disabled={!isReady} onClick={onClick}>
-        {t.setup.write}
-      </button>
-      {!isReady && <p class="soft small">{t.setup.writeNeeds}</p>}
-      {result.value !== null && (
-        <p class={`note ${result.value.isBad ? "error" : ""}`}>
-          {result.value.text} <a href={hashOf(["sources", source.name])}>{source.name}</a>
-        </p>
-      )}
-    </>
   );
 }
