@@ -3,10 +3,10 @@
  * with random ids. `-- sustained` delivers at a steady rate for minutes. `-- sources` compares many sources to one. `--
  * drain` measures how fast stored events are processed. `-- outage` takes one of two targets down while deliveries go
  * on. `-- retention` measures lists of many events, a backup and a purge beside deliveries, and an hour of events. `--
- * postgres` compares PostgreSQL with SQLite. `-- servers` measures 1, 2 and 3 servers on one PostgreSQL; `-- servers
- * 1776` with so many more bytes in each payload. `-- encryption` compares intake and search with
- * a key and without. `-- parts` shows what each part of a delivery costs. `-- compare
- * COMMIT` measures this checkout beside another commit, by default that in `baseline`.
+ * views` times each view of the page with five million events. `-- postgres` compares PostgreSQL with SQLite. `--
+ * servers` measures 1, 2 and 3 servers on one PostgreSQL; `-- servers 1776` with so many more bytes in each payload.
+ * `-- encryption` compares intake and search with a key and without. `-- parts` shows what each part of a delivery
+ * costs. `-- compare COMMIT` measures this checkout beside another commit, by default that in `baseline`.
  */
 import { writeFileSync } from "node:fs";
 import { cpus } from "node:os";
@@ -28,6 +28,7 @@ import { measureSources, measureVerification } from "./sources.ts";
 import { measureSustained } from "./sustained.ts";
 import { hundredths, printHead, printRow, tenths, whole } from "./table.ts";
 import { buildProduct, makeScratch, removeScratch } from "./targets.ts";
+import { measureViews } from "./views.ts";
 import { measureWay } from "./way.ts";
 
 const ROUNDS = Number(process.env.BENCH_ROUNDS ?? 5);
@@ -98,6 +99,8 @@ try {
     await measureBesideDeliveries(scratch, 1_000_000);
     await measureRoutesTest(scratch, 100_000);
     measureHour(scratch);
+  } else if (process.argv[2] === "views") {
+    await measureViews(scratch, Number(process.env.BENCH_EVENTS ?? 5_000_000));
   } else if (process.argv[2] === "postgres") {
     await measurePostgres(scratch, ROUNDS, SECONDS);
   } else if (process.argv[2] === "servers") {
