@@ -23,6 +23,7 @@ suite("in Chromium, the manual", needsChromium(), () => {
     await page.keyboard.press("/");
     await page.keyboard.type("replay a dead letter");
     await page.locator("#found a").first().waitFor();
+    assert.equal(await page.locator("#found small").first().textContent(), "Events");
     await page.keyboard.press("Enter");
     await page.waitForURL(/events\.html#replay-a-dead-letter$/);
     await page.locator("h2#replay-a-dead-letter").waitFor();

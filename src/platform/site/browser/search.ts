@@ -33,7 +33,8 @@ function loadIndex(): Promise<void> {
 async function search(): Promise<void> {
   await loadIndex();
   const words = input.value.split(/\s+/).filter((word) => word !== "");
-  const found = searchSections(globalThis.manual ?? [], words, LIMIT);
+  const sections = globalThis.manual ?? [];
+  const found = searchSections(sections, words, LIMIT);
   list.hidden = words.length === 0;
   list.replaceChildren(...(found.length === 0 ? [entryOf("No section has all these words.")] : found.map(resultOf)));
 
@@ -41,8 +42,9 @@ async function search(): Promise<void> {
     const link = document.createElement("a");
     link.href = `${top}${page}.html#${anchor}`;
     link.append(plain(heading));
+    const title = sections.find((one) => one.page === page)?.heading ?? page;
     const place = document.createElement("small");
-    place.append(page);
+    if (title !== heading) place.append(plain(title));
     const excerpt = document.createElement("p");
     excerpt.append(excerptOf(plain(text.slice(text.indexOf("\n") + 1)), words));
     return entryOf(link, " ", place, excerpt);
@@ -68,7 +70,9 @@ function excerptOf(text: string, words: readonly string[]): string {
   const places = words.map((word) => small.indexOf(word.toLowerCase())).filter((at) => at >= 0);
   const from = Math.max(0, Math.min(...places, text.length) - EXCERPT / 4);
   const start = from === 0 || places.length === 0 ? 0 : text.indexOf(" ", from) + 1;
-  return `${start === 0 ? "" : "… "}${text.slice(start, start + EXCERPT)}…`;
+  const rest = text.slice(start);
+  const shown = rest.length > EXCERPT ? `${rest.slice(0, rest.lastIndexOf(" ", EXCERPT))} …` : rest;
+  return `${start === 0 ? "" : "… "}${shown}`;
 }
 
 form.hidden = false;
