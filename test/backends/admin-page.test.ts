@@ -355,7 +355,7 @@ suite("the admin page in Chromium", needsChromium(), () => {
     const { stdout } = await server.run(["routes", "list"]);
     assert.match(stdout, /^shop +paused/m);
     await page
-      .getByText(/It ends in [78] hr/)
+      .getByText(/It ends in\s[78]\shr/)
       .first()
       .waitFor();
     await page.goto(`${server.url}/admin/#/alerts`);

@@ -31,6 +31,9 @@ const UNITS = [
 
 const SIZES = ["byte", "kilobyte", "megabyte", "gigabyte", "terabyte", "petabyte"];
 
+/** No line ends between a number and its unit. */
+const joined = (text: string) => text.replaceAll(" ", "\u00a0");
+
 /** Creates the formats of a locale, e.g. `en-GB`. Times are of `timeZone`, by default that of the browser. */
 export function createFormats(locale: string, timeZone?: string): Formats {
   const zone = timeZone === undefined ? {} : { timeZone };
@@ -41,10 +44,12 @@ export function createFormats(locale: string, timeZone?: string): Formats {
   const exact = new Intl.DateTimeFormat(locale, { dateStyle: "medium", timeStyle: "long", ...zone });
   const clock = new Intl.DateTimeFormat(locale, { hour: "2-digit", minute: "2-digit", ...zone });
   const day = new Intl.DateTimeFormat(locale, { day: "numeric", month: "short", ...zone });
-  const inUnit = (value: number, unit: string, digits: number) =>
-    new Intl.NumberFormat(locale, { style: "unit", unit, unitDisplay: "short", maximumFractionDigits: digits }).format(
-      value,
-    );
+  const inUnit = (value: number, unit: string, digits: number) => {
+    // "24 byte" is what English has for short.
+    const unitDisplay = unit === "byte" ? "long" : "short";
+    const format = new Intl.NumberFormat(locale, { style: "unit", unit, unitDisplay, maximumFractionDigits: digits });
+    return joined(format.format(value));
+  };
   return {
     count: (value) => number.format(value),
     compact: (value) => compact.format(value),
@@ -62,7 +67,7 @@ export function createFormats(locale: string, timeZone?: string): Formats {
     ago(at, now) {
       const pastMs = now - at;
       const unit = UNITS.find((candidate) => Math.abs(pastMs) >= candidate.ms);
-      return unit ? relative.format(-Math.trunc(pastMs / unit.ms), unit.name) : relative.format(0, "second");
+      return joined(unit ? relative.format(-Math.trunc(pastMs / unit.ms), unit.name) : relative.format(0, "second"));
     },
     exact: (at) => exact.format(at),
     zone(at) {

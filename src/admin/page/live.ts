@@ -1,4 +1,5 @@
 import { computed, signal } from "@preact/signals";
+import type { Alert } from "./answers.ts";
 import { readAlerts, readStatus } from "./requests.ts";
 import { createResource, poll } from "./resource.ts";
 
@@ -14,9 +15,16 @@ export const now = signal(Date.now());
 /** The number of jobs in the dead letters. */
 export const deadLetters = computed(() => status.data.value?.routes.reduce((sum, { failed }) => sum + failed, 0) ?? 0);
 
-/** The alerts that fire and are not silenced. */
-export const firing = computed(
-  () => alerts.data.value?.items.filter(({ state, silencedUntil }) => state === "firing" && !silencedUntil) ?? [],
+const SEVERITIES = ["critical", "warning", "info"];
+
+/** Sorts alerts, the most severe first. */
+export const bySeverity = (a: Alert, b: Alert) => SEVERITIES.indexOf(a.severity) - SEVERITIES.indexOf(b.severity);
+
+/** The alerts that fire and are not silenced, the most severe first. */
+export const firing = computed(() =>
+  (alerts.data.value?.items ?? [])
+    .filter(({ state, silencedUntil }) => state === "firing" && !silencedUntil)
+    .sort(bySeverity),
 );
 
 /** Keeps status, alerts and the present fresh. Returns what ends it. */

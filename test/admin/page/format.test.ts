@@ -28,15 +28,15 @@ suite("the formats of the page", () => {
   test("show bytes in the largest unit that fits", () => {
     assert.deepEqual(
       [0, 999, 1000, 1_500_000, 19e9].map((bytes) => plain(EN.bytes(bytes))),
-      ["0 byte", "999 byte", "1 kB", "1.5 MB", "19 GB"],
+      ["0 bytes", "999 bytes", "1 kB", "1.5 MB", "19 GB"],
     );
   });
 
   test("show past and coming times relative to now", () => {
     assert.equal(EN.ago(AT - 200, AT), "now");
-    assert.equal(EN.ago(AT - 61_000, AT), "1 min ago");
+    assert.equal(EN.ago(AT - 61_000, AT), "1\u00a0min\u00a0ago");
     assert.equal(EN.ago(AT - 86_400_000, AT), "yesterday");
-    assert.equal(ES.ago(AT + 3_600_000 * 3, AT), "dentro de 3 h");
+    assert.equal(plain(ES.ago(AT + 3_600_000 * 3, AT)), "dentro de 3 h");
   });
 
   test("show numbers and times as the language writes them", () => {

@@ -19,7 +19,7 @@ suite("what the server has written", () => {
 
   test("names the token that expires", () => {
     const summary = spanishAlert("AuthserveTokenExpiring", "the token backup expires in 6 days");
-    assert.equal(summary, "el token backup caduca en 6 days");
+    assert.equal(summary, "el token backup caduca en 6 días");
   });
 
   test("says what a member of a request must be", () => {

@@ -36,7 +36,7 @@ function drawn({ items, step }: Stats, isRoute: boolean): VNode {
   const lines = (isRoute ? ROUTE_LINES : SOURCE_LINES).map(
     ([label, color, dash, value]): Line => ({ label: label(), color, dash, values: items.map(value), bar: 0 }),
   );
-  const title = `${isRoute ? t.event.jobs : t.overview.throughput}, ${t.overview.per[step]}`;
+  const title = `${isRoute ? t.event.jobs : t.overview.deliveries}, ${t.overview.per[step]}`;
   const times = items.map(({ at }) => Date.parse(at));
   return <Chart key="day" title={title} times={times} lines={lines} format={formats.compact} />;
 }

@@ -1,14 +1,17 @@
 import type { VNode } from "preact";
 import type { Explanation } from "../answers.ts";
 import { printable } from "../printable.ts";
-import { t } from "../texts/texts.ts";
+import { named, t } from "../texts/texts.ts";
 import { badge } from "./badge.tsx";
 import { CopyButton } from "./copy-button.tsx";
 import { table } from "./table.tsx";
 
 /** What the server would answer. The code and the reason are often the same. */
 export function answerText(status: number, reasons: readonly (string | null)[]): string {
-  const why = [...new Set(reasons)].filter((text) => text !== null).join(", ");
+  const why = [...new Set(reasons)]
+    .filter((text) => text !== null)
+    .map((text) => named(t.refused.reasons, text) ?? text)
+    .join(", ");
   return why === "" ? t.refused.wouldAnswer(status) : t.refused.wouldAnswerWhy(status, why);
 }
 

@@ -114,6 +114,7 @@ function Layout({ children }: { children: ComponentChildren }): VNode {
   useEffect(keepLive, []);
   useEffect(keepSession, []);
   const { version, manual } = status.data.value ?? {};
+  const zone = formats.zone(now.value);
   const [view = ""] = place.value.path;
   return (
     <>
@@ -130,8 +131,10 @@ function Layout({ children }: { children: ComponentChildren }): VNode {
       </main>
       <footer class="soft small">
         <p>
-          {t.zone(formats.zone(now.value))}{" "}
-          <Button class="quiet small" label={isUtc ? t.showLocal : t.showUtc} onClick={switchZone} />
+          {t.zone(zone)}{" "}
+          {(isUtc || zone !== "UTC") && (
+            <Button class="quiet small" label={isUtc ? t.showLocal : t.showUtc} onClick={switchZone} />
+          )}
         </p>
         {manual === true && (
           <p>

@@ -39,7 +39,7 @@ export function providerFacts({ facts, handshake }: Preset): VNode {
   });
   return (
     <>
-      {terms([...(handshake === null ? [] : [[t.setup.handshake, handshake] as const]), ...known])}
+      {terms([...(handshake === null ? [] : [[t.setup.handshake, t.setup.setHandshake] as const]), ...known])}
       {known.length === 0 && <p class="soft">{t.setup.noFacts}</p>}
     </>
   );

@@ -12,11 +12,11 @@ import { Section } from "../components/section.tsx";
 import { emptyState, failureText, shown, skeleton } from "../components/states.tsx";
 import { terms } from "../components/table.tsx";
 import { ago, exactly } from "../components/time.tsx";
-import { alerts } from "../live.ts";
+import { alerts, bySeverity } from "../live.ts";
 import { hashOf } from "../place.ts";
 import { testAlerts, unsilence } from "../requests.ts";
 import { NotifierDialog } from "../setup/notifier-dialog.tsx";
-import { alertText, alertTitle, serverText, t } from "../texts/texts.ts";
+import { alertText, alertTitle, named, serverText, t } from "../texts/texts.ts";
 import { silenceDialog } from "./silence-dialog.tsx";
 
 const STATES = ["firing", "pending", "resolved"] as const;
@@ -27,9 +27,14 @@ const SEVERITIES = {
   critical: ["bad", "warning"],
 } as const;
 
-/** The most severe first. */
-const ORDER = ["critical", "warning", "info"];
-const bySeverity = (a: Alert, b: Alert) => ORDER.indexOf(a.severity) - ORDER.indexOf(b.severity);
+/** What labels are called. */
+const LABELS = {
+  route: t.routes.route,
+  source: t.sources.source,
+  secret: t.sources.secret,
+  network: t.session.network,
+  token: "Token",
+};
 
 interface Actions {
   addNotifier(): void;
@@ -136,7 +141,7 @@ function card(alert: Alert, actions: Actions): VNode {
       <p>{alertText(name, summary)}</p>
       {terms([
         [t.alerts.name, <code>{name}</code>],
-        ...Object.entries(labels).map(([label, value]) => [label, value] as const),
+        ...Object.entries(labels).map(([label, value]) => [named(LABELS, label) ?? label, value] as const),
         ...timesOf(alert),
         [t.alerts.remedy, remedyText(remedy)],
         ...(silencedUntil === null ? [] : [[t.alerts.silencedUntil, exactly(silencedUntil)] as const]),

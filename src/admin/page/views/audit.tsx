@@ -6,6 +6,13 @@ import { readAudit } from "../requests.ts";
 import { useResource } from "../resource.ts";
 import { t } from "../texts/texts.ts";
 
+/** JSON with spaces, at which lines end. */
+const spaced = (detail: unknown) =>
+  JSON.stringify(detail, null, 1)
+    .replace(/([[{])\n */g, "$1")
+    .replace(/\n *([\]}])/g, "$1")
+    .replace(/\n */g, " ");
+
 /** The newest changes by people and programs. */
 export const Audit = (): VNode => (
   <TableView
@@ -20,7 +27,7 @@ export const Audit = (): VNode => (
       { label: t.audit.who, kind: "short", cell: ({ who }) => <code>{who}</code> },
       { label: t.audit.from, kind: "short", cell: ({ from }) => <code>{from}</code> },
       { label: t.audit.action, kind: "short", cell: ({ action }) => <code>{action}</code> },
-      { label: t.audit.detail, kind: "grow", cell: ({ detail }) => <code>{JSON.stringify(detail)}</code> },
+      { label: t.audit.detail, kind: "grow", cell: ({ detail }) => <code>{spaced(detail)}</code> },
     ]}
   />
 );

@@ -54,6 +54,7 @@ const sourcesTable = (sources: readonly ReachableSource[], catchUp: CatchUp): VN
         columns: [
           {
             label: t.outages.source,
+            kind: "roomy",
             isHeader: true,
             cell: ({ name }) => <a href={hashOf(["sources", name])}>{name}</a>,
           },
@@ -137,8 +138,8 @@ function card(outage: Outage): VNode {
         rows: sources,
         keyOf: ({ name }) => name,
         columns: [
-          { label: t.outages.source, isHeader: true, cell: ({ name }) => name },
-          { label: t.outages.until, cell: ({ until }) => (until === null ? t.unknown : exactly(until)) },
+          { label: t.outages.source, kind: "roomy", isHeader: true, cell: ({ name }) => name },
+          { label: t.outages.until, kind: "roomy", cell: ({ until }) => (until === null ? t.unknown : exactly(until)) },
           { label: t.outages.missed, cell: ({ missed }) => (missed === null ? t.unknown : formats.count(missed)) },
           {
             label: t.alerts.remedy,

@@ -39,6 +39,8 @@ export function misconfigured(): VNode | null {
   );
 }
 
+const SHOWN = 3;
+
 function fired(): VNode | null {
   const all = firing.value;
   if (all.length === 0) return null;
@@ -51,11 +53,16 @@ function fired(): VNode | null {
         </strong>
       </p>
       <ul>
-        {all.slice(0, 3).map(({ id, name, title, summary }) => (
+        {all.slice(0, SHOWN).map(({ id, name, title, summary }) => (
           <li key={id}>
             <strong>{alertTitle(name, title)}</strong>: {alertText(name, summary)}
           </li>
         ))}
+        {all.length > SHOWN && (
+          <li>
+            <a href={hashOf(["alerts"])}>{t.showMore(all.length - SHOWN)}</a>
+          </li>
+        )}
       </ul>
     </div>
   );

@@ -57,7 +57,7 @@ export function Overview(): VNode {
       {shown(status, (now) => shown(hour, (stats) => tiles(now, stats)), skeleton(8))}
       <section>
         <div class="bar">
-          <h2>{t.overview.throughput}</h2>
+          <h2>{t.overview.history}</h2>
           {rangeLinks(range)}
         </div>
         {range === "1h" ? (

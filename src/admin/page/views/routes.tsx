@@ -34,7 +34,7 @@ export function Routes(): VNode {
         keyOf={({ name }) => name}
         columns={[
           { label: t.routes.route, kind: "grow", cell: nameOf, isHeader: true },
-          { label: t.routes.state, kind: "short", cell: stateOf },
+          { label: t.routes.state, kind: "roomy", cell: stateOf },
           { label: t.routes.queued, kind: "number", cell: (route) => openJobs(route, "queued", route.queued) },
           {
             label: t.routes.processed,

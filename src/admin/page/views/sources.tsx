@@ -36,7 +36,6 @@ const list = (): VNode => (
 const COLUMNS: readonly Column<Source>[] = [
   {
     label: t.outages.source,
-    kind: "grow",
     isHeader: true,
     cell: (source) => (
       <>
