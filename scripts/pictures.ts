@@ -96,7 +96,7 @@ const overview: Picture["show"] = async (page, server, browser) => {
   await drawn;
   await page.locator(".u-over").first().waitFor();
   await page.evaluate("new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))");
-  await page.evaluate("document.activeElement.blur()");
+  await page.evaluate("document.activeElement.blur(), scrollTo(0, 0)");
 };
 
 const ADMIN: Record<string, Picture> = {
