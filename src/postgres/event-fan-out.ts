@@ -59,10 +59,10 @@ dead_letters AS (
   INSERT INTO authserve.dead_letters (event, route, failed_at, reason)
   SELECT event, route, ended_at, last_error FROM added WHERE status = 'failed'),
 minutes AS (
-  INSERT INTO authserve.events_by_minute (minute, first_event)
-  SELECT received_at / 60000, min(id) FROM taken JOIN authserve.events ON id = event GROUP BY 1 ORDER BY 1
-  ON CONFLICT (minute) DO UPDATE SET first_event = excluded.first_event
-  WHERE events_by_minute.first_event > excluded.first_event),
+  INSERT INTO authserve.events_by_minute (minute, first_event, last_event)
+  SELECT received_at / 60000, min(id), max(id) FROM taken JOIN authserve.events ON id = event GROUP BY 1 ORDER BY 1
+  ON CONFLICT (minute) DO UPDATE SET first_event = least(events_by_minute.first_event, excluded.first_event),
+    last_event = greatest(events_by_minute.last_event, excluded.last_event)),
 jobless AS MATERIALIZED (
   SELECT taken.event, source, received_at, size FROM taken JOIN authserve.events ON id = taken.event
   WHERE NOT EXISTS (SELECT 1 FROM added WHERE added.event = taken.event)),

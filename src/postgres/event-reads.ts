@@ -30,7 +30,7 @@ const UNROUTED = `SELECT event FROM authserve.unrouted WHERE event = ANY($1::big
 /** Lists stored events. Each page is of one snapshot. */
 export function eventReads(postgres: Postgres, codec: PayloadCodec): Pick<EventStore, "list"> {
   const list = (filter: EventFilter) =>
-    snapshot(postgres, async (queries) => listIn(queries, codec, filter, (await readListed(queries, filter)).oldest));
+    snapshot(postgres, async (queries) => listIn(queries, codec, filter, await readListed(queries, filter)));
   const listWindow = (filter: EventFilter) => snapshot(postgres, (queries) => listIn(queries, codec, filter));
   return {
     list: (filter) => (isSearched(filter) ? searchEvents(postgres, filter, listWindow) : list(filter)),
@@ -47,12 +47,17 @@ function snapshot<T>(postgres: Postgres, read: (queries: Queries) => Promise<T>)
 // Events whose errors are compared with a text at once.
 const COMPARED = 1000;
 
-/** Lists the events from the oldest one on. */
-async function listIn(queries: Queries, codec: PayloadCodec, filter: EventFilter, oldest = 0): Promise<EventPage> {
+/** Lists events, by default those of a window. */
+async function listIn(
+  queries: Queries,
+  codec: PayloadCodec,
+  filter: EventFilter,
+  listed: Listed = { oldest: 0, newest: Infinity },
+): Promise<EventPage> {
   const { error, search, route, limit, type = "" } = filter;
   const takes = isTypeList(type) ? typeList(type) : () => true;
   const size = error === undefined && search === undefined && !isTypeList(type) ? limit : COMPARED;
-  let next = { ...filter, after: String(Math.max(oldest - 1, Number(filter.after ?? 0))), limit: size };
+  let next = { ...within(filter, listed), limit: size };
   const found: ListedEvent[] = [];
   for (;;) {
     const rows = await readRows(queries, next);
@@ -65,6 +70,13 @@ async function listIn(queries: Queries, codec: PayloadCodec, filter: EventFilter
     if (rows.length < size || found.length >= limit) return listPage(found.slice(0, limit), filter);
     next = { ...next, before: String(rows.at(-1)?.id) };
   }
+}
+
+/** A filter that reads no events but those that it can list. */
+function within(filter: EventFilter, { oldest, newest }: Listed): EventFilter {
+  const after = String(Math.max(oldest - 1, Number(filter.after ?? 0)));
+  const before = Math.min(newest + 1, Number(filter.before ?? Infinity));
+  return before === Infinity ? { ...filter, after } : { ...filter, after, before: String(before) };
 }
 
 /** The encrypted contents among those of events: events. */
@@ -157,11 +169,11 @@ SELECT min(event) AS start FROM (
 WHERE nth = 1 OR bytes <= $4`;
 
 /** The oldest event that a filter can list, and the newest one. */
-export async function readListed(queries: Queries, { since, route }: EventFilter): Promise<Listed> {
+export async function readListed(queries: Queries, { since, until, route }: EventFilter): Promise<Listed> {
   const [{ oldest, newest, routedTo } = { oldest: 0, newest: 0, routedTo: 0 }] = await queries.rows<
     Listed & { routedTo: number }
-  >(LISTED, [since ?? null]);
-  return { oldest, newest: route === undefined ? newest : routedTo };
+  >(LISTED, [since ?? null, until ?? null]);
+  return { oldest, newest: route === undefined ? newest : Math.min(newest, routedTo) };
 }
 
 async function windowStart(queries: Queries, { before, oldest }: { before: number; oldest: number }): Promise<number> {

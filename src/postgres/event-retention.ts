@@ -69,7 +69,7 @@ const REMOVE_CONTENTS = TABLES_OF_EVENT.map(
 const REMOVE_MINUTES = `
 DELETE FROM authserve.events_by_minute
 WHERE minute < (SELECT received_at / 60000 FROM authserve.events WHERE id = (SELECT min(event) FROM authserve.contents))
-  AND first_event < (SELECT min(event) FROM authserve.contents)`;
+  AND greatest(first_event, last_event) < (SELECT min(event) FROM authserve.contents)`;
 
 /** The next ids, oldest first, but not the newest: after this one, limit. */
 export const OLD_IDS = `

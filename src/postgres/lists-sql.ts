@@ -34,10 +34,10 @@ const BY_COLUMN: Index = { tables: "authserve.events", event: "events.id" };
 /**
  * Lists events, newest first. Each statement reads the index of the rarest filter in order and applies the others to
  * its rows. The queued events are in two places. Errors, lists of types and what is encrypted are left to the caller.
- * `after` must be at least what {@link LISTED} finds: a time alone does not limit what is read.
+ * `after` and `before` must be within what {@link LISTED} finds: a time alone does not limit what is read.
  */
 export function listStatements(filter: EventFilter): Statement[] {
-  const { status, source, eventId, route, until, error } = filter;
+  const { status, source, eventId, route, error } = filter;
   const type = oneTypeOf(filter);
   if (status === "failed" || status === "discarded") return [listStatement(filter, OPEN_JOBS)];
   if (status === "queued") {
@@ -45,7 +45,7 @@ export function listStatements(filter: EventFilter): Statement[] {
     const places = error === undefined && route === undefined ? [OPEN_JOBS, PENDING] : [OPEN_JOBS];
     return places.map((index) => listStatement(filter, index));
   }
-  const isByColumn = [type, source, eventId, until].some((given) => given !== undefined);
+  const isByColumn = [type, source, eventId].some((given) => given !== undefined);
   const inOrder = route !== undefined ? JOBS : status === "unrouted" ? UNTAKEN : ALL;
   return [listStatement(filter, isByColumn ? BY_COLUMN : inOrder)];
 }
@@ -131,13 +131,23 @@ export const PLAINLY_HAS = (event: string, text: string, bytes: string): string 
     WHERE made.event = ${event} AND made.response NOT LIKE '${SEALED}' AND strpos(made.response, ${text}) > 0) > 0)`;
 
 /**
- * The oldest event that can be listed since a time, or at all when it is null, and the newest one: since. Fan-out adds
- * minutes, so events before it have none. A list is told the number of the event, because the planner must know how
- * much of an index it reads.
+ * The newest event that can be listed until the time $2. Servers of the version before do not note the last event of a
+ * minute. It is not after those of the next minute.
+ */
+const NEWEST_UNTIL = `greatest(
+    least(newest, (SELECT max(greatest(first_event, last_event)) FROM authserve.events_by_minute
+      WHERE minute <= (SELECT min(minute) FROM authserve.events_by_minute WHERE minute > $2::bigint / 60000))),
+    (SELECT event FROM ${PENDING.tables} WHERE received_at < $2::bigint ORDER BY event DESC LIMIT 1))`;
+
+/**
+ * The oldest event that can be listed since a time, and the newest one until a time: since, until. Null is at all.
+ * Events of a route are listed up to `routedTo`. Fan-out adds minutes, so events before it have none. A list is told
+ * the numbers of the events, because the planner must know how much of an index it reads.
  */
 export const LISTED = `
 SELECT greatest((SELECT coalesce(min(event), 0) FROM authserve.contents), CASE WHEN $1::bigint IS NULL THEN 0 ELSE coalesce(
     least((SELECT min(first_event) FROM authserve.events_by_minute WHERE minute >= $1 / 60000),
-      (SELECT min(event) FROM authserve.unrouted)), newest + 1) END) AS oldest, newest,
+      (SELECT min(event) FROM authserve.unrouted)), newest + 1) END) AS oldest,
+  CASE WHEN $2::bigint IS NULL THEN newest ELSE ${NEWEST_UNTIL} END AS newest,
   least((SELECT min(event) - 1 FROM authserve.unrouted), newest) AS "routedTo"
 FROM (SELECT coalesce(max(id), 0) AS newest FROM authserve.events) AS known`;

@@ -324,6 +324,14 @@ const STEPS: readonly string[] = [
   ALTER TABLE authserve.attempts ADD COLUMN replay bigint;
   ALTER TABLE authserve.attempts ADD COLUMN attempt_of_budget bigint;
   `,
+  `
+  -- The last event of each minute that can be listed. Servers of the version before do not note it.
+  ALTER TABLE authserve.events_by_minute ADD COLUMN last_event bigint NOT NULL DEFAULT 0;
+  INSERT INTO authserve.events_by_minute (minute, first_event, last_event)
+  SELECT received_at / 60000, min(id), max(id) FROM authserve.events
+  WHERE id >= (SELECT min(event) FROM authserve.contents) GROUP BY 1
+  ON CONFLICT (minute) DO UPDATE SET last_event = excluded.last_event;
+  `,
 ];
 
 /**

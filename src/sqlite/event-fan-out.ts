@@ -38,9 +38,9 @@ export function eventFanOut(database: Database, reader: Database, codec: Payload
       INSERT INTO events_by_${column} (${column}, event) SELECT ${column}, id FROM events WHERE id > ? AND id <= ?`),
   );
   const addMinutes = database.prepare(`
-    INSERT INTO events_by_minute (minute, first_event)
-    SELECT received_at / 60000 AS minute, min(id) FROM events WHERE id > ? AND id <= ? GROUP BY minute
-    ON CONFLICT DO NOTHING`);
+    INSERT INTO events_by_minute (minute, first_event, last_event)
+    SELECT received_at / 60000 AS minute, min(id), max(id) FROM events WHERE id > ? AND id <= ? GROUP BY minute
+    ON CONFLICT DO UPDATE SET last_event = excluded.last_event`);
   // An unrouted event is processed.
   const countEvents = database.prepare(`
     UPDATE tally SET routed_to = @upTo, queued = queued + @queued, unrouted = unrouted + @unrouted,

@@ -63,12 +63,16 @@ export function eventReads(database: Database, codec: PayloadCodec = PLAIN_CODEC
 function windowSearch(database: Database, list: (filter: EventFilter) => EventPage) {
   const oldestListed = database.prepare<{ since: number | null }, number>(lists.OLDEST_LISTED).pluck();
   const newestEvent = database.prepare<[], number>("SELECT coalesce(max(id), 0) FROM events").pluck();
+  const newestUntil = database.prepare<{ until: number }, number>(lists.NEWEST_UNTIL).pluck();
 
   const routedTo = database.prepare<[], number>(ROUTED_TO).pluck();
 
   return (filter: EventFilter): EventPage => {
     const oldest = oldestListed.get({ since: filter.since ?? null }) as number;
-    const newest = (filter.route === undefined ? newestEvent : routedTo).get() as number;
+    const newest = Math.min(
+      (filter.route === undefined ? newestEvent : routedTo).get() as number,
+      filter.until === undefined ? Infinity : (newestUntil.get({ until: filter.until }) as number),
+    );
     const size = filter.search === undefined ? JOBS_WINDOW : WINDOW;
     const named = namedBySearch(filter);
     const windows = searchWindows(filter, { oldest, newest }, named === null ? [] : list(named).items);

@@ -169,7 +169,7 @@ function contentsRemoval(database: Database): (events: readonly Expired<JobRow>[
   const removeMinutes = database.prepare(`
     DELETE FROM events_by_minute
     WHERE minute < (SELECT received_at / 60000 FROM events WHERE id = (SELECT min(event) FROM contents))
-      AND first_event < (SELECT min(event) FROM contents)`);
+      AND last_event < (SELECT min(event) FROM contents)`);
   const countRemoved = database.prepare(`
     UPDATE tally SET processed = processed - ?, processed_bytes = processed_bytes - ?, failed = failed - ?,
       failed_bytes = failed_bytes - ?, discarded = discarded - ?, unrouted = unrouted - ?`);

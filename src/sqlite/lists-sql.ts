@@ -52,7 +52,11 @@ function placeOf(filter: EventFilter): Place {
 export function listRoutedStatement(filter: EventFilter): string {
   const { route, error, eventId } = filter;
   const { from, event, chosen } = placeOf(filter);
-  const bounds = { lower: [FIRST_SINCE], upper: chosen === null ? ["(SELECT routed_to FROM tally)"] : [] };
+  const upper = [
+    ...(chosen === null ? ["(SELECT routed_to FROM tally)"] : []),
+    ...(filter.until === undefined ? [] : [LAST_UNTIL]),
+  ];
+  const bounds = { lower: [FIRST_SINCE], upper };
   const conditions = [...(chosen === null ? [] : [chosen]), ...conditionsOf(filter, event, bounds)];
   conditions.push(...(route === undefined ? statusConditions(filter) : [ofRoute(filter)]));
   if (eventId !== undefined && isOpen(filter)) conditions.push(HAS("job.status = @status"));
@@ -103,6 +107,10 @@ const SEARCHED = (event: string) => `events.event_id <> @search AND (
 /** The first event that fan-out has noted since a time. */
 const FIRST_SINCE = "(SELECT min(first_event) FROM events_by_minute WHERE minute >= CAST(@since / 60000 AS INTEGER))";
 
+/** The last event that fan-out has noted until a time; 0 if there is none. */
+const LAST_UNTIL = `(
+  SELECT coalesce(max(last_event), 0) FROM events_by_minute WHERE minute <= CAST(@until / 60000 AS INTEGER))`;
+
 /**
  * `event` is the column that orders the list. `bounds` are further ones of it, the lower ones for a list since a time.
  * SQLite seeks one upper and one lower bound only: with two it could read all events above the cursor.
@@ -129,3 +137,8 @@ function conditionsOf(filter: EventFilter, event: string, bounds: { lower: strin
 /** The oldest event that can be listed since a time, or at all when it is null. */
 export const OLDEST_LISTED = `
 SELECT max((SELECT coalesce(min(event), 0) FROM contents), coalesce(${FIRST_SINCE}, 0))`;
+
+/** The newest event that can be listed until a time. Fan-out adds minutes, so events before it have none. */
+export const NEWEST_UNTIL = `
+SELECT max(${LAST_UNTIL}, coalesce((
+  SELECT id FROM events WHERE id > (SELECT routed_to FROM tally) AND received_at < @until ORDER BY id DESC LIMIT 1), 0))`;

@@ -308,6 +308,13 @@ const STEPS: readonly string[] = [
   ALTER TABLE attempts ADD COLUMN replay INTEGER;
   ALTER TABLE attempts ADD COLUMN attempt_of_budget INTEGER;
   `,
+  `
+  -- The last event of each minute that can be listed.
+  ALTER TABLE events_by_minute ADD COLUMN last_event INTEGER NOT NULL DEFAULT 0;
+  INSERT INTO events_by_minute (minute, first_event, last_event) SELECT received_at / 60000, id, id FROM events
+  WHERE id >= (SELECT min(event) FROM contents) AND id <= (SELECT routed_to FROM tally) ORDER BY id
+  ON CONFLICT DO UPDATE SET last_event = excluded.last_event;
+  `,
 ];
 
 /** The oldest supported schema. Schemas 1 to 14 are from before the first release. */

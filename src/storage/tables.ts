@@ -113,7 +113,7 @@ export const TABLES: readonly StoredTable[] = [
     },
     OF_EVENT,
   ),
-  events("events_by_minute", "minute", { integer: "minute first_event" }, LARGE),
+  events("events_by_minute", "minute", { integer: "minute first_event last_event" }, LARGE),
   events("events_by_type", "type event", { text: "type", integer: "event" }, { ...SQLITE, ...LEFT }),
   events("events_by_source", "source event", { text: "source", integer: "event" }, { ...SQLITE, ...LEFT }),
   events("unrouted", "event", { integer: "event" }, POSTGRES),

@@ -8,6 +8,12 @@ import type { OpenEventStore } from "./event-store.ts";
 
 const idsOf = (events: readonly { eventId: string }[]) => events.map(({ eventId }) => eventId).join("");
 
+/** The events of all pages of a list. */
+async function pagedIds(store: EventStore, filter: EventFilter): Promise<string> {
+  const { items, older } = await store.list(filter);
+  return idsOf(items) + (older === null ? "" : await pagedIds(store, { ...filter, before: older }));
+}
+
 /** Lists and counts. */
 export function listContract(adapter: string, open: OpenEventStore): void {
   suite(`event store: ${adapter}: lists`, () => {
@@ -261,6 +267,49 @@ export function listContract(adapter: string, open: OpenEventStore): void {
       for (const [minute, ids] of expected) assert.equal(await since(minute), ids);
       await fanOut(store);
       for (const [minute, ids] of expected) assert.equal(await since(minute), ids);
+    });
+
+    test("until a time are those of a plain filter, with a clock that was set back and with events before fan-out", async (t) => {
+      const store = await open(t);
+      const minutes = [10, 1, 12, 2, 2, 30, 13, 3, 31, 0, 60, 32, 61, 33, 2];
+      const events = minutes.map((minute, at) =>
+        newEvent({
+          eventId: "abcdefghijklmno"[at] ?? "",
+          type: at % 3 === 0 ? "a.x" : "b.x",
+          source: at % 2 === 0 ? "x" : "y",
+          payload: Buffer.from(at % 4 === 0 ? "wanted" : "other"),
+          receivedAt: NOW + minute * 60_000 + at,
+        }),
+      );
+      await store.append(events);
+      const isRouted = new Set<string>();
+      /** Gives the next events their jobs. */
+      async function route(count: number): Promise<void> {
+        const found = await store.pending(count);
+        const jobs = found.map(({ id }) => ({ event: id, route: "default", dueAt: NOW, orderingKey: null }));
+        await store.addJobs(numbersOf(found), jobs);
+        for (const { eventId } of events.slice(isRouted.size, isRouted.size + count)) isRouted.add(eventId);
+      }
+      const filters: [Omit<EventFilter, "limit">, (event: (typeof events)[number], at: number) => boolean][] = [
+        [{}, () => true],
+        [{ since: NOW + 120_000 }, ({ receivedAt }) => receivedAt >= NOW + 120_000],
+        [{ status: "queued" }, () => true],
+        [{ type: "a.x" }, ({ type }) => type === "a.x"],
+        [{ type: "a.*" }, ({ type }) => type === "a.x"],
+        [{ source: "y" }, ({ source }) => source === "y"],
+        [{ search: "wanted" }, (_, at) => at % 4 === 0],
+        [{ route: "default" }, ({ eventId }) => isRouted.has(eventId)],
+      ];
+      for (const count of [0, 4, 7, 4]) {
+        await route(count);
+        for (const end of [0, 1, 2, 3, 11, 14, 32, 40, 60, 99])
+          for (const [filter, isTaken] of filters) {
+            const until = NOW + end * 60_000 + 4;
+            const expected = events.filter((event, at) => isTaken(event, at) && event.receivedAt < until).reverse();
+            const ids = await pagedIds(store, { ...filter, until, limit: 6 });
+            assert.equal(ids, idsOf(expected), JSON.stringify({ ...filter, end, routed: isRouted.size }));
+          }
+      }
     });
 
     test("find events by a part of the payload, before and after fan-out, together with other filters", async (t) => {

@@ -247,6 +247,19 @@ export function retentionContract(adapter: string, open: OpenEventStore): void {
       assert.equal(await ids({ since: NOW + 4 * MINUTE }), "f");
     });
 
+    test("an event that came after the clock was set back is listed until a time when older events are removed", async (t) => {
+      const store = await open(t);
+      await add(store, { a: DONE });
+      await add(store, { b: FAILED }, { receivedAt: NOW + 5 * MINUTE });
+      await add(store, { c: FAILED });
+      await purge(store, NOW + 10 * MINUTE, { ...SHORT, failed: { ...SHORT.failed, forMs: 60 * MINUTE } });
+      const until = async (minute: number) => {
+        const { items } = await store.list({ until: NOW + minute * MINUTE, limit: 10 });
+        return items.map(({ eventId }) => eventId).join("");
+      };
+      assert.deepEqual([await until(0), await until(1), await until(6)], ["", "c", "cb"]);
+    });
+
     test("a removed dead letter that blocked its ordering key lets the next job run", async (t) => {
       const store = await open(t);
       await store.append(["a", "b"].map((eventId) => newEvent({ eventId })));

@@ -107,3 +107,33 @@ test("a file of schema 15 keeps its events, repeats are kept beside them, and di
   const { processed, discarded } = events.backlog();
   assert.deepEqual([processed, discarded], [0, 1]);
 });
+
+test("the lists until a time of a file of schema 15 are complete, after its clock was set back", (t) => {
+  const dataDir = tempDir(t);
+  const old = new Sqlite(databaseFile(dataDir));
+  old.pragma("auto_vacuum = INCREMENTAL");
+  old.exec(stepsFrom(0)[0] ?? "");
+  old.pragma(`application_id = ${APPLICATION_ID}`);
+  old.pragma("user_version = 15");
+  // The first event is removed, and its minute, which the third one shares. The last one is before its fan-out.
+  for (const [index, minute] of [5, 10, 5, 10, 6].entries()) {
+    const id = index + 1;
+    old.exec(`INSERT INTO events VALUES (${id}, 'default', 'e-${id}', 'push', ${minute * 60_000}, 1, NULL)`);
+    if (id > 1)
+      old.exec(`INSERT INTO contents VALUES (${id}, 'env:SECRET', '192.0.2.1', '{}', 'text/plain', 0, x'61')`);
+  }
+  old.exec("INSERT INTO events_by_minute VALUES (10, 2)");
+  old.exec("UPDATE tally SET routed_to = 4, processed = 3, unrouted = 3");
+  old.close();
+  const database = openDatabase(dataDir);
+  t.after(() => database.close());
+  const events = sqliteEvents(database);
+  const until = (minute: number) =>
+    events.list({ until: minute * 60_000, limit: 9 }).items.map(({ eventId }) => eventId);
+  assert.deepEqual([until(5), until(6), until(7)], [[], ["e-3"], ["e-5", "e-3"]]);
+  assert.deepEqual(until(11), ["e-5", "e-4", "e-3", "e-2"]);
+  assert.deepEqual(database.prepare("SELECT minute, last_event AS last FROM events_by_minute").all(), [
+    { minute: 5, last: 3 },
+    { minute: 10, last: 4 },
+  ]);
+});

@@ -25,6 +25,7 @@ suite("the steps of the schemas", () => {
       "9020c7c547d297f9",
       "0ff6ee293d065e76",
       "93ba27d8b6d93cc3",
+      "b4d77311dea4fc56",
     ]);
     assert.deepEqual(POSTGRES, [
       "f024e019f20f64a2",
@@ -43,6 +44,7 @@ suite("the steps of the schemas", () => {
       "0fc65c31192bd1ab",
       "dffc623e8ad981dd",
       "89be5fc4815c52df",
+      "9435892596271dcc",
     ]);
   });
 

@@ -39,6 +39,21 @@ suite("a list of events on PostgreSQL", needsPostgres(), () => {
     assert.equal(await idsOf(store, { search: '"a"', since: NOW + 1 }), "b");
   });
 
+  test("until a time are complete beside a server of the version before, which notes only first events", async (t) => {
+    const { postgres, store } = await open(t);
+    const add = async (eventId: string, minute: number) => {
+      await store.append([newEvent({ eventId, receivedAt: NOW + minute * 60_000 })]);
+      await fanOut(store);
+    };
+    for (const eventId of "ab") await add(eventId, 0);
+    await postgres.run("UPDATE authserve.events_by_minute SET last_event = first_event");
+    assert.equal(await idsOf(store, { until: NOW + 60_000 }), "ba");
+    await add("c", 2);
+    await postgres.run(`UPDATE authserve.events_by_minute SET last_event = 0 WHERE minute > ${NOW / 60_000}`);
+    assert.equal(await idsOf(store, { until: NOW + 60_000 }), "ba");
+    assert.equal(await idsOf(store, { until: NOW + 180_000 }), "cba");
+  });
+
   test("by a part of large payloads searches them in several steps", async (t) => {
     const { postgres, store } = await open(t);
     await store.append(
@@ -66,7 +81,7 @@ const FILL = [
    SELECT event, 'default', CASE WHEN event <= 10 THEN 'failed' ELSE 'processed' END, ${NOW} FROM authserve.contents
    WHERE event > 5`,
   "INSERT INTO authserve.unrouted SELECT event FROM authserve.contents WHERE event <= 5",
-  "INSERT INTO authserve.events_by_minute SELECT received_at / 60000, min(id) FROM authserve.events GROUP BY 1",
+  "INSERT INTO authserve.events_by_minute SELECT received_at / 60000, min(id), max(id) FROM authserve.events GROUP BY 1",
 ];
 
 suite("with many removed events in PostgreSQL", needsPostgres(), () => {
@@ -114,13 +129,16 @@ suite("with many removed events in PostgreSQL", needsPostgres(), () => {
       /events_source|events_pkey/,
       { source: "x", since: NOW + (EVENTS - 4000) * 1000, before: String(EVENTS - 1000) },
     ],
-    "the end of a time": [/events_pkey/, { until: NOW + (EVENTS - 50) * 1000 }],
+    "the end of a time": [/contents_pkey/, { until: NOW + (EVENTS - 50) * 1000 }],
+    "the end of a time long ago": [/contents_pkey/, { until: NOW + 10_000 }],
+    "a type until a time long ago": [/events_type|events_pkey/, { type: "a", until: NOW + 10_000 }],
     "a time": [/contents_pkey/, { since: NOW + (EVENTS - 50) * 1000 }],
   };
   for (const [what, [index, filter]] of Object.entries(filters)) {
     test(`a list by ${what} reads an index in order, and little more than its page`, async () => {
-      const { oldest } = await readListed(postgres, { ...filter, limit: 10 });
-      for (const { text, values } of listStatements({ after: String(oldest - 1), ...filter, limit: 10 })) {
+      const { oldest, newest } = await readListed(postgres, { ...filter, limit: 10 });
+      const listed = { after: String(oldest - 1), before: String(newest + 1) };
+      for (const { text, values } of listStatements({ ...listed, ...filter, limit: 10 })) {
         const plan = await planOf(text, values);
         assert.match(plan.join("\n"), index);
         assert.doesNotMatch(plan.join("\n"), /Seq Scan|Sort Method: (?:top-N|external)/);
