@@ -3,6 +3,7 @@ import { adminPageEndpoints, type PageParts } from "./admin/host/endpoints.ts";
 import { type ManualParts, manualEndpoints } from "./admin/host/manual.ts";
 import type { JudgeAccess } from "./auth/access/rules.ts";
 import { type AccountParts, accountEndpoints } from "./auth/browser/account.ts";
+import { type ClientParts, clientEndpoints } from "./auth/browser/clients.ts";
 import type { EndSessionParts } from "./auth/browser/end-session.ts";
 import { pageEndpoints } from "./auth/browser/endpoints.ts";
 import { type VerifyParts, verifyEndpoints } from "./auth/browser/verify.ts";
@@ -24,6 +25,8 @@ import type { Source } from "./webhook/source.ts";
 export interface AppParts extends AuthParts, HealthParts, MetricsParts {
   /** Null without pages and a cookie. */
   browser: (AccountParts & EndSessionParts & Omit<VerifyParts, "access" | "onAccess">) | null;
+  /** Null without pages and a cookie. */
+  clients: ClientParts | null;
   /** Judges forward-auth by the configuration file. */
   access: JudgeAccess;
   onAccess: VerifyParts["onAccess"];
@@ -43,7 +46,7 @@ export interface AppParts extends AuthParts, HealthParts, MetricsParts {
 
 /** All endpoints, also the one that describes them. */
 export function listEndpoints(parts: AppParts): Endpoint[] {
-  const { browser, admin, page, manual, sources, deliveries, checkHost } = parts;
+  const { browser, clients, admin, page, manual, sources, deliveries, checkHost } = parts;
 
   function withHostCheck(endpoint: Endpoint): Endpoint {
     const { audience = "anybody", handler, problems = [] } = endpoint;
@@ -56,6 +59,7 @@ export function listEndpoints(parts: AppParts): Endpoint[] {
     ...(browser ? pageEndpoints(browser) : []),
     ...(browser ? accountEndpoints(browser) : []),
     ...(browser ? verifyEndpoints({ ...browser, access: parts.access, onAccess: parts.onAccess }) : []),
+    ...(clients ? clientEndpoints(clients) : []),
     ...(admin ? adminEndpoints(admin) : []),
     ...(page ? adminPageEndpoints(page) : []),
     ...(manual ? manualEndpoints(manual) : []),

@@ -191,6 +191,22 @@ export const LOG_EVENTS = {
     meaning: "The subscription of a source was renewed, or made again.",
     fields: ["source", "expiresAt"],
   },
+  authorization_refused: {
+    level: "warn",
+    meaning: "A request of an app to log in was refused. `check` names what is wrong.",
+    fields: ["requestId", "address", "check", "reason"],
+  },
+  logout_delivered: {
+    level: "info",
+    meaning: "An app was told, by a logout token, that a session has ended.",
+    fields: ["client"],
+  },
+  logout_not_delivered: {
+    level: "warn",
+    meaning:
+      "An app could not be told that a session has ended. It is told again, unless it refused with 400 or a day is over.",
+    fields: ["client", "error"],
+  },
   subscription_error: {
     level: "warn",
     meaning: "The subscription of a source, or of all, could not be renewed. It is tried again after five minutes.",

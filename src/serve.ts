@@ -12,6 +12,7 @@ import { openAlerts } from "./serve/alerts.ts";
 import { auditConfiguration } from "./serve/audit.ts";
 import { openCaptures } from "./serve/captures.ts";
 import { openCatchUps } from "./serve/catch-up.ts";
+import { openClients } from "./serve/clients.ts";
 import { openClock } from "./serve/clock.ts";
 import type { Configuration, Wiring } from "./serve/configuration.ts";
 import { openAdmission, openDeliveries } from "./serve/deliveries.ts";
@@ -103,7 +104,11 @@ async function start(configuration: Configuration, log: Log, parts: Parts): Prom
   const listener = openListener(wiring);
   await parts.start(listener);
   // Nothing may wait between the two starts: a request would find no endpoints.
-  const needs = { listener, logins, admission, deliveries, readiness, arrivals, isAvailable, catchUps };
+  const clients = openClients(wiring, {
+    publicUrl: publicUrlOf(settings, listener.url()),
+    isOnDuty: () => sharing.isOnDuty("logouts"),
+  });
+  const needs = { listener, logins, admission, deliveries, readiness, arrivals, isAvailable, catchUps, clients };
   await parts.start(openEndpoints(wiring, { ...needs, readWatched: createWatched(wiring) }));
 
   const url = listener.url();
@@ -124,6 +129,7 @@ async function start(configuration: Configuration, log: Log, parts: Parts): Prom
   });
   await parts.start(worker, purger, alerts);
   await parts.start(deliveries);
+  await parts.start(clients);
   await parts.start(outages, catchUps, openSubscriptions(wiring, isAsking));
   await parts.start(auditConfiguration(wiring));
   const unwatch = config.watch((file, fault) => {

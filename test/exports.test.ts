@@ -10,7 +10,7 @@ const FOLDERS = ["src", "test", "bench", "scripts"];
  * What is loaded by its name: providers, what the executable has instead of a checkout's files, and services of tests.
  */
 const LOADED_BY_NAME =
-  /^(?:src\/webhook\/providers\/|src\/platform\/(?:binary|addons)\.ts|src\/cli\/main\.ts|scripts\/build\/bundle\.ts|test\/helpers\/services\.ts|test\/openapi\/program\/|bench\/peers\/)/;
+  /^(?:src\/webhook\/providers\/|src\/auth\/clients\/presets\/|src\/platform\/(?:binary|addons)\.ts|src\/cli\/main\.ts|scripts\/build\/bundle\.ts|test\/helpers\/services\.ts|test\/openapi\/program\/|bench\/peers\/)/;
 
 const files = FOLDERS.flatMap((folder) =>
   readdirSync(join(ROOT, folder), { recursive: true, encoding: "utf8" })

@@ -2,6 +2,9 @@ import assert from "node:assert/strict";
 import { suite, test } from "node:test";
 import { readPath } from "../src/auth/access/path.ts";
 import { textsFor } from "../src/auth/browser/texts.ts";
+import { explainAuthorization, readAuthorization } from "../src/auth/clients/authorization-request.ts";
+import { authenticateClient } from "../src/auth/clients/client-authentication.ts";
+import { nearestRedirect } from "../src/auth/clients/redirects.ts";
 import { productOf } from "../src/auth/open-session.ts";
 import { createDraft } from "../src/cli/import/draft.ts";
 import { readOptions } from "../src/cli/import/options.ts";
@@ -30,6 +33,7 @@ import { readPublicKeys } from "../src/webhook/signature/public-key.ts";
 import { readSignatures } from "../src/webhook/signature/signature-items.ts";
 import { parseTimestamp } from "../src/webhook/signature/timestamp.ts";
 import { unmetOf } from "../src/worker/conditions.ts";
+import { clientWith } from "./helpers/clients.ts";
 import { processorTime } from "./helpers/growth.ts";
 
 const SIZES = [10_000, 100_000, 1_000_000];
@@ -177,6 +181,16 @@ const READERS: Reader[] = [
       requireEncodableType({ headers: { "content-type": value }, rawHeaders: [] }, ["application/json"]);
     } catch {}
   }),
+  ...header("Authorization of a client", (value) =>
+    authenticateClient([`Basic ${value}`], readAuthorization(""), [clientWith()]),
+  ),
+  ...["&state", "&", "=", "%41", "+", "/"].map(
+    (piece): Reader => [
+      `an authorization request, ${piece}`,
+      (n) => `client_id=grafana&redirect_uri=https:${filled(piece, n)}`,
+      (text) => [explainAuthorization(readAuthorization(text), [clientWith()]), nearestRedirect(["https://a/b"], text)],
+    ],
+  ),
   ["a path", (n) => filled("/%2525", n), readPath],
   ["a path, dots", (n) => filled("/..;", n), readPath],
   ["options of another product", (n) => numbered(n, (index) => `A${index}=b # c\n`), (text) => readOptions(text, /x/)],

@@ -3,12 +3,12 @@ import { readFileSync } from "node:fs";
 import { isBuiltin } from "node:module";
 import { basename, join, relative } from "node:path";
 import { build, type Plugin, transform } from "esbuild";
+import { APP_PRESET_NAMES } from "../../src/auth/clients/preset-files.ts";
 import { PROVIDER_NAMES } from "../../src/webhook/provider-files.ts";
 
 export const ROOT = join(import.meta.dirname, "../..");
 const SRC = join(ROOT, "src");
 const PLATFORM = join(SRC, "platform");
-const WEBHOOK = join(SRC, "webhook");
 
 /** The file of each native add-on, by its name in `platform/addons.ts`. */
 export type AddonFiles = Record<string, string>;
@@ -30,6 +30,20 @@ const LAZY: [module: RegExp, code: string][] = [
   [/[\\/]load-string-width\.ts$/, `export const loadStringWidth = () => require("string-width").default;`],
 ];
 
+/** Modules that list the files of a folder, with the code that replaces them in the binary. */
+const NAMED_FILES = [
+  {
+    module: /[\\/]src[\\/]webhook[\\/]provider-files\.ts$/,
+    dir: join(SRC, "webhook"),
+    contents: filesInside("providers", PROVIDER_NAMES, { names: "PROVIDER_NAMES", load: "loadProvider" }),
+  },
+  {
+    module: /[\\/]src[\\/]auth[\\/]clients[\\/]preset-files\.ts$/,
+    dir: join(SRC, "auth/clients"),
+    contents: filesInside("presets", APP_PRESET_NAMES, { names: "APP_PRESET_NAMES", load: "loadAppPreset" }),
+  },
+];
+
 const packagedAsBinary: Plugin = {
   name: "packaged as a binary",
   setup(builder) {
@@ -44,11 +58,8 @@ const packagedAsBinary: Plugin = {
       resolveDir: PLATFORM,
       loader: "ts",
     }));
-    builder.onLoad({ filter: /[\\/]src[\\/]webhook[\\/]provider-files\.ts$/ }, () => ({
-      contents: providerFiles(),
-      resolveDir: WEBHOOK,
-      loader: "js",
-    }));
+    for (const { module, dir, contents } of NAMED_FILES)
+      builder.onLoad({ filter: module }, () => ({ contents, resolveDir: dir, loader: "js" }));
     for (const [module, code] of LAZY) {
       builder.onLoad({ filter: module }, () => ({ contents: code, resolveDir: SRC, loader: "js" }));
     }
@@ -62,16 +73,13 @@ const packagedAsBinary: Plugin = {
   },
 };
 
-/**
- * The code that replaces `webhook/provider-files.ts`: each provider is in the bundle, and runs when it is first asked
- * for.
- */
-function providerFiles(): string {
-  const loaders = PROVIDER_NAMES.map((name) => `${name}: () => require("./providers/${name}.ts")`);
+/** The code that replaces a list of files: each is in the bundle, and runs when it is first asked for. */
+function filesInside(folder: string, names: readonly string[], exported: { names: string; load: string }): string {
+  const loaders = names.map((name) => `"${name}": () => require("./${folder}/${name}.ts")`);
   return `
 const loaders = { ${loaders.join(", ")} };
-export const PROVIDER_NAMES = Object.keys(loaders);
-export const loadProvider = (name) => loaders[name]().default;
+export const ${exported.names} = Object.keys(loaders);
+export const ${exported.load} = (name) => loaders[name]().default;
 `;
 }
 

@@ -44,7 +44,9 @@ access:
   - { host: app.example.com, path: /api/*/hook, methods: [POST], allow: everyone }
   - { host: "*.example.com", networks: [192.168.0.0/16], allow: everyone }
   - { host: dav.example.com, allow: [session, token] }
-  - { host: old.example.com, allow: nobody }`;
+  - { host: old.example.com, allow: nobody }
+clients:
+  grafana: { redirects: ["https://grafana.example.com/login/generic_oauth"], secret: env:GRAFANA_SECRET, claims: { groups: [admin] } }`;
 
 interface Member {
   description?: string;
@@ -57,10 +59,11 @@ interface Member {
 
 /** The page of the configuration file, from its JSON Schema. */
 export function configurationFilePage(): string {
-  const { sources, routes, alerts, access } = (configJsonSchema() as Member).properties ?? {};
+  const { sources, routes, alerts, access, clients } = (configJsonSchema() as Member).properties ?? {};
   const source = sources?.additionalProperties;
   const route = routes?.items;
-  if (!source || !route || !alerts || !access) throw new Error("the schema lacks a key");
+  const client = clients?.additionalProperties;
+  if (!source || !route || !alerts || !access || !client) throw new Error("the schema lacks a key");
   const { notify, ...rules } = alerts.properties ?? {};
   const { verify, catchUp, renew } = source.properties ?? {};
   const { timestamp } = verify?.properties ?? {};
@@ -114,6 +117,13 @@ export function configurationFilePage(): string {
     "## access",
     membersOf(access.items),
     "`access` is a list. The first entry that matches decides who passes forward-auth. Without a match a session or a token with the scope `verify` is needed. See [tokens and access](../tokens-and-access.md).",
+    "## A client",
+    membersOf(client),
+    "Each entry of `clients` is an app, whose name is its `client_id`. See [apps that log in](../openid-connect.md).",
+    "## logout",
+    membersOf(client.properties?.logout),
+    "## claims",
+    membersOf(client.properties?.claims),
   );
 }
 

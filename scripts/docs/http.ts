@@ -45,6 +45,7 @@ function describedPaths(): Record<string, Record<string, Operation>> {
     sources: [SOURCE],
     deliveries: {} as AppParts["deliveries"],
     browser: { secret: "no secret" } as AppParts["browser"],
+    clients: { clients: [{}] } as unknown as AppParts["clients"],
     admin: {} as AppParts["admin"],
     checkHost: (_, handler) => handler,
     corsOrigins: [],

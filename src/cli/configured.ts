@@ -1,6 +1,7 @@
 import { hostname } from "node:os";
 import { createNotify } from "../alerts/notifiers.ts";
 import { type NotifierTest, testNotifiers } from "../alerts/test-notifiers.ts";
+import type { Client } from "../auth/clients/client.ts";
 import { readEnvironment } from "../config/env-file.ts";
 import { handlerEnvironment, readConfigFile, readRetentionOf } from "../config/file/config-file.ts";
 import { ROUTE_SETTING_NAMES, routesOf, shadowsOf } from "../config/routes.ts";
@@ -41,6 +42,9 @@ export function readShadows(): ShadowRoute[] {
   const environment = readEnvironment();
   return shadowsOf(readSettings(environment, ROUTE_SETTING_NAMES), readConfigFile(environment));
 }
+
+/** The apps of the present configuration file. */
+export const readClients = (): readonly Client[] => readConfigFile(readEnvironment())?.clients ?? [];
 
 /** The retention of the present configuration file. */
 export const readRetention = (): Retention => readRetentionOf(readEnvironment());

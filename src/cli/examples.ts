@@ -195,6 +195,17 @@ export const EXAMPLES: Record<string, readonly (readonly [commandLine: string, w
       "See what a program gets",
     ],
   ],
+  "clients list": [["authserve clients list", "See which apps log in here, and which of them end at once"]],
+  "clients presets": [
+    ["authserve clients presets", "Look up the name of an app"],
+    ["authserve clients presets immich", "See what to enter in the app, and who says so"],
+  ],
+  "clients explain": [
+    [
+      "authserve clients explain immich 'https://auth.example.com/oauth/authorize?client_id=immich'",
+      "Find out why an app cannot log in, from the address in the browser",
+    ],
+  ],
   "selftest sessions": [["authserve selftest sessions --rounds 2000", "Run more races"]],
   "selftest crash": [["authserve selftest crash --rounds 1000", "Kill more often"]],
   reload: [["authserve reload", "Use the changed file and its secrets, or see what is wrong"]],

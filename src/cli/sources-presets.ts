@@ -2,9 +2,10 @@ import { OperatorError } from "../errors.ts";
 import { shownFact } from "../webhook/provider.ts";
 import { describeProvider, needsOfProvider } from "../webhook/provider-description.ts";
 import { allProviders, PROVIDER_NAMES, providerOf } from "../webhook/providers/index.ts";
+import { factText, printFact } from "./facts.ts";
 import { remedyForName } from "./option-values.ts";
-import { counted, printData, printJson, say } from "./output.ts";
-import { printTable, styled } from "./table.ts";
+import { counted, printJson, say } from "./output.ts";
+import { printTable } from "./table.ts";
 
 interface PresetOptions {
   json?: boolean;
@@ -90,25 +91,9 @@ function printOne(name: string, { json }: PresetOptions): void {
     return;
   }
   const { facts, ...described } = all;
-  for (const [label, value] of Object.entries(described)) printLine(label, textOf(value));
+  for (const [label, value] of Object.entries(described)) printFact(label, factText(value));
   for (const [label, fact] of Object.entries(facts))
-    printLine(label, fact ? textOf({ ...fact, is: shownFact(fact.is) }) : "unknown");
-}
-
-const WIDTH = 18;
-
-function printLine(label: string, text: string): void {
-  printData(styled("bold", label.padEnd(WIDTH)) + text);
-}
-
-/** A fact for a person. A list has commas, and what is not known a dash. */
-function textOf(value: unknown): string {
-  if (value === null) return "-";
-  if (Array.isArray(value) && value.length === 0) return "none";
-  if (Array.isArray(value)) return value.join(", ");
-  if (typeof value !== "object") return String(value);
-  const parts = Object.values(value).filter((part) => part !== null);
-  return parts.map(textOf).join("; ");
+    printFact(label, fact ? factText({ ...fact, is: shownFact(fact.is) }) : "unknown");
 }
 
 /** What to do about a name that is none of a preset. */

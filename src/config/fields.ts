@@ -158,6 +158,7 @@ export const OWN_PATHS = [
   "/admin",
   "/auth",
   "/docs",
+  "/oauth",
   "/login",
   "/logout",
   "/healthz",

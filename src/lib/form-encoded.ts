@@ -13,3 +13,12 @@ export function hasTooManyFields(form: string | Buffer): boolean {
 
 /** A text as it is written in a field of an urlencoded form. */
 export const formEncoded = (text: string) => new URLSearchParams([["", text]]).toString().slice(1);
+
+/** The text of a field of an urlencoded form; null if its escapes are not UTF-8. */
+export function formDecoded(field: string): string | null {
+  try {
+    return decodeURIComponent(field.replaceAll("+", " "));
+  } catch {
+    return null;
+  }
+}

@@ -332,6 +332,47 @@ const STEPS: readonly string[] = [
   WHERE id >= (SELECT min(event) FROM authserve.contents) GROUP BY 1
   ON CONFLICT (minute) DO UPDATE SET last_event = excluded.last_event;
   `,
+  `
+  -- What apps were granted: authorization codes, and tokens, as digests. What changes a family of tokens locks its code,
+  -- which stays as long as they do.
+  CREATE TABLE authserve.client_codes (
+    digest text COLLATE "C" PRIMARY KEY, client text NOT NULL, user_id text NOT NULL,
+    sid text COLLATE "C" NOT NULL, scope text NOT NULL,
+    authenticated_at bigint NOT NULL, method text, nonce text, redirect_uri text NOT NULL, challenge text,
+    expires_at bigint NOT NULL, kept_until bigint NOT NULL,
+    is_used boolean NOT NULL DEFAULT false, is_revoked boolean NOT NULL DEFAULT false
+  );
+  CREATE INDEX client_codes_kept ON authserve.client_codes (kept_until);
+  CREATE INDEX client_codes_sid ON authserve.client_codes (sid);
+  -- A refresh token that was used stays until it expires, so that a second use is known.
+  CREATE TABLE authserve.client_tokens (
+    digest text COLLATE "C" PRIMARY KEY, kind text NOT NULL, family text COLLATE "C" NOT NULL,
+    client text NOT NULL, user_id text NOT NULL,
+    sid text COLLATE "C" NOT NULL, scope text NOT NULL, authenticated_at bigint NOT NULL, method text, nonce text,
+    issued_at bigint NOT NULL, expires_at bigint NOT NULL, is_used boolean NOT NULL DEFAULT false
+  );
+  CREATE INDEX client_tokens_expired ON authserve.client_tokens (expires_at);
+  CREATE INDEX client_tokens_family ON authserve.client_tokens (family);
+  CREATE INDEX client_tokens_sid ON authserve.client_tokens (sid);
+  -- Which app takes part in which session. At "ended_at" it was told of the end, or was given up.
+  CREATE TABLE authserve.client_sessions (
+    client text COLLATE "C", sid text COLLATE "C", user_id text NOT NULL, since bigint NOT NULL,
+    attempts bigint NOT NULL DEFAULT 0, due_at bigint NOT NULL DEFAULT 0,
+    error text, ended_at bigint, is_failed boolean NOT NULL DEFAULT false,
+    PRIMARY KEY (client, sid)
+  );
+  CREATE INDEX client_sessions_ended ON authserve.client_sessions (ended_at);
+  -- The scopes that a person has consented to.
+  CREATE TABLE authserve.client_consents (
+    user_id text COLLATE "C", client text COLLATE "C", scope text NOT NULL, at bigint NOT NULL,
+    PRIMARY KEY (user_id, client)
+  );
+  -- The keys that sign ID tokens: JWK text, sealed if the server has encryption keys.
+  CREATE TABLE authserve.signing_keys (
+    id text COLLATE "C" PRIMARY KEY, algorithm text NOT NULL, private_key text NOT NULL, created_at bigint NOT NULL,
+    signs_from bigint NOT NULL
+  );
+  `,
 ];
 
 /**

@@ -1,4 +1,5 @@
 import type { AppParts } from "../app.ts";
+import { appAt } from "../auth/browser/clients.ts";
 import {
   createChallengeCookie,
   createMarkCookie,
@@ -19,6 +20,7 @@ import { faultText } from "../errors.ts";
 import { publicUrlOf } from "../http/listen.ts";
 import type { Log } from "../log.ts";
 import { readPasskeyScript } from "../platform/checkout.ts";
+import type { Clients } from "./clients.ts";
 import { keptSeconds, type Logins, pageTtlSeconds } from "./login.ts";
 
 interface BrowserNeeds
@@ -29,6 +31,7 @@ interface BrowserNeeds
   secrets: readonly string[];
   throttle: ThrottleStore;
   factors: FactorStore;
+  clients: Pick<Clients, "list">;
   tokens: Pick<TokenStore, "list">;
 }
 
@@ -36,7 +39,7 @@ interface BrowserNeeds
 export function openBrowser(
   settings: Settings,
   url: string,
-  { logins, secrets, throttle, factors, ...parts }: BrowserNeeds,
+  { logins, secrets, throttle, factors, clients, ...parts }: BrowserNeeds,
 ): AppParts["browser"] {
   const { COOKIE_DOMAIN: cookieDomain, REDIRECT_ORIGINS: allowedOrigins } = settings;
   const publicUrl = publicUrlOf(settings, url);
@@ -75,6 +78,7 @@ export function openBrowser(
     keptSeconds: keptSeconds(settings),
     publicUrl,
     hasAdmin: settings.ADMIN === "on",
+    appAt: (target) => appAt(target, { clients: clients.list(), base }),
     trustedProxies: settings.TRUSTED_PROXIES,
     proxyFamily: settings.PROXY && FAMILIES[settings.PROXY],
   };

@@ -17,6 +17,7 @@ import { openAdmin, openManual, openPage } from "./admin.ts";
 import { createAudit } from "./audit.ts";
 import { openBrowser } from "./browser.ts";
 import type { CatchUps } from "./catch-up.ts";
+import type { Clients } from "./clients.ts";
 import type { Wiring } from "./configuration.ts";
 import type { Deliveries } from "./deliveries.ts";
 import type { Listener } from "./listener.ts";
@@ -34,13 +35,15 @@ interface EndpointNeeds {
   arrivals: ArrivalWatch;
   isAvailable: (route: string) => boolean;
   catchUps: CatchUps;
+  clients: Clients;
   readWatched: () => Promise<Watched>;
 }
 
 /** Creates all endpoints of a server that listens, and serves them from its start. */
 export function openEndpoints(wiring: Wiring, needs: EndpointNeeds): Part {
   const { settings, config, stores, metrics, instance, log } = wiring;
-  const { listener, logins, admission, deliveries, readiness, arrivals, isAvailable, catchUps, readWatched } = needs;
+  const { listener, logins, admission, deliveries, readiness, arrivals, isAvailable, catchUps, clients, readWatched } =
+    needs;
   const { sessions, throttle, tokens, factors, logBytes, now } = stores;
   const { TRUSTED_PROXIES: trustedProxies, CORS_ALLOWED_ORIGINS: corsOrigins } = settings;
   const user = { id: settings.DEMO_USER_ID, email: settings.DEMO_EMAIL };
@@ -56,7 +59,20 @@ export function openEndpoints(wiring: Wiring, needs: EndpointNeeds): Part {
   const checkHost = createHostCheck(hostRules);
   const isToKnownHost = knownHosts(hostRules);
   const browser = openBrowser(settings, listener.url(), {
-    ...{ logins, authenticate, sessions, secrets, throttle, factors, tokens, isToKnownHost, machineTokens, log, now },
+    ...{
+      logins,
+      authenticate,
+      sessions,
+      secrets,
+      throttle,
+      factors,
+      clients,
+      tokens,
+      isToKnownHost,
+      machineTokens,
+      log,
+      now,
+    },
     audit: createAudit(wiring),
     onQuestionFault: (questionFault) => instance.update({ questionFault }),
   });
@@ -119,6 +135,7 @@ export function openEndpoints(wiring: Wiring, needs: EndpointNeeds): Part {
       admin,
       page,
       manual,
+      clients: browser && { ...clients, clients: file?.clients ?? [], store: stores.clients, user, browser },
       corsOrigins,
       sources,
       deliveries: deliveries.endpointParts,

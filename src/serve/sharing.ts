@@ -18,6 +18,8 @@ const LEASE_MS = {
   purge: 10_000,
   // Alerts are checked every 5 seconds.
   alerts: 15_000,
+  // Apps are told of ends of sessions every half second, each within ten seconds.
+  logouts: 15_000,
   // A catch-up renews it at each request, and waits at most two minutes between them.
   asking: 180_000,
 };

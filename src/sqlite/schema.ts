@@ -315,6 +315,44 @@ const STEPS: readonly string[] = [
   WHERE id >= (SELECT min(event) FROM contents) AND id <= (SELECT routed_to FROM tally) ORDER BY id
   ON CONFLICT DO UPDATE SET last_event = excluded.last_event;
   `,
+  `
+  -- What apps were granted: authorization codes, and tokens, as digests. What changes a family of tokens locks its code,
+  -- which stays as long as they do.
+  CREATE TABLE client_codes (
+    digest TEXT PRIMARY KEY, client TEXT NOT NULL, user_id TEXT NOT NULL, sid TEXT NOT NULL, scope TEXT NOT NULL,
+    authenticated_at INTEGER NOT NULL, method TEXT, nonce TEXT, redirect_uri TEXT NOT NULL, challenge TEXT,
+    expires_at INTEGER NOT NULL, kept_until INTEGER NOT NULL,
+    is_used INTEGER NOT NULL DEFAULT 0, is_revoked INTEGER NOT NULL DEFAULT 0
+  ) STRICT, WITHOUT ROWID;
+  CREATE INDEX client_codes_kept ON client_codes (kept_until);
+  CREATE INDEX client_codes_sid ON client_codes (sid);
+  -- A refresh token that was used stays until it expires, so that a second use is known.
+  CREATE TABLE client_tokens (
+    digest TEXT PRIMARY KEY, kind TEXT NOT NULL, family TEXT NOT NULL, client TEXT NOT NULL, user_id TEXT NOT NULL,
+    sid TEXT NOT NULL, scope TEXT NOT NULL, authenticated_at INTEGER NOT NULL, method TEXT, nonce TEXT,
+    issued_at INTEGER NOT NULL, expires_at INTEGER NOT NULL, is_used INTEGER NOT NULL DEFAULT 0
+  ) STRICT, WITHOUT ROWID;
+  CREATE INDEX client_tokens_expired ON client_tokens (expires_at);
+  CREATE INDEX client_tokens_family ON client_tokens (family);
+  CREATE INDEX client_tokens_sid ON client_tokens (sid);
+  -- Which app takes part in which session. At "ended_at" it was told of the end, or was given up.
+  CREATE TABLE client_sessions (
+    client TEXT, sid TEXT, user_id TEXT NOT NULL, since INTEGER NOT NULL,
+    attempts INTEGER NOT NULL DEFAULT 0, due_at INTEGER NOT NULL DEFAULT 0,
+    error TEXT, ended_at INTEGER, is_failed INTEGER NOT NULL DEFAULT 0,
+    PRIMARY KEY (client, sid)
+  ) STRICT, WITHOUT ROWID;
+  CREATE INDEX client_sessions_ended ON client_sessions (ended_at);
+  -- The scopes that a person has consented to.
+  CREATE TABLE client_consents (
+    user_id TEXT, client TEXT, scope TEXT NOT NULL, at INTEGER NOT NULL, PRIMARY KEY (user_id, client)
+  ) STRICT, WITHOUT ROWID;
+  -- The keys that sign ID tokens: JWK text, sealed if the server has encryption keys.
+  CREATE TABLE signing_keys (
+    id TEXT PRIMARY KEY, algorithm TEXT NOT NULL, private_key TEXT NOT NULL, created_at INTEGER NOT NULL,
+    signs_from INTEGER NOT NULL
+  ) STRICT, WITHOUT ROWID;
+  `,
 ];
 
 /** The oldest supported schema. Schemas 1 to 14 are from before the first release. */

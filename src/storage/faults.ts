@@ -12,6 +12,7 @@ export type StorePart =
   | "tokens"
   | "audit"
   | "factors"
+  | "clients"
   | "nodes";
 
 /** Why a part of the stores cannot be written now, and what to do. */

@@ -1,6 +1,7 @@
 import { alertStore } from "./alerts.ts";
 import { auditStore } from "./audit.ts";
 import { catchUpStore } from "./catch-ups.ts";
+import { clientStore } from "./clients.ts";
 import { factorStore } from "./factors.ts";
 import { heldStore } from "./held.ts";
 import { tokenStore } from "./machine-tokens.ts";
@@ -22,6 +23,7 @@ const smallStores = ({ codec, addStats }: DriverParts) => ({
   alerts: alertStore,
   audit: auditStore,
   catchUps: catchUpStore,
+  clients: clientStore,
   factors: factorStore,
   held: heldStore(codec),
   outages: outageStore,
@@ -41,6 +43,7 @@ export type SmallStores = { [Name in keyof All]: PortOf<All[Name]> };
 /** What a request reads at once, on the connection of the server's own thread. */
 export const READ_AT_ONCE: { readonly [Name in keyof SmallStores]?: readonly (keyof SmallStores[Name])[] } = {
   alerts: ["read", "nextMessages"],
+  clients: ["findToken", "consent", "participations", "signingKeys"],
   tokens: ["list", "find"],
   factors: ["list", "recoveryCodesLeft", "logins", "loginsFromNewNetworks"],
 };

@@ -57,6 +57,7 @@ const sessions = table("sessions");
 const throttle = table("throttle");
 const tokens = table("tokens");
 const factors = table("factors");
+const clients = table("clients");
 const audit = table("audit");
 const nodes = table("nodes");
 
@@ -87,6 +88,7 @@ const REPEAT: Kinds = {
   integer: "event number first_at last_at deliveries",
   text: `event_id type ${CONTENT} replayed_as`,
 };
+const GRANT = "client user_id sid scope method nonce";
 const HELD: Kinds = {
   integer: "id received_at",
   text: "source reason method origin target headers media_type address",
@@ -165,6 +167,23 @@ export const TABLES: readonly StoredTable[] = [
   factors("spent_codes", "id", { text: "id", integer: "expires_at" }),
   factors("logins", "sid", { text: "sid network user_agent method", integer: "at" }),
   factors("login_networks", "network", { text: "network sid", integer: "last_at new_at" }),
+  clients("client_codes", "digest", {
+    text: `digest ${GRANT} redirect_uri challenge`,
+    integer: "authenticated_at expires_at kept_until",
+    boolean: "is_used is_revoked",
+  }),
+  clients("client_tokens", "digest", {
+    text: `digest kind family ${GRANT}`,
+    integer: "authenticated_at issued_at expires_at",
+    boolean: "is_used",
+  }),
+  clients("client_sessions", "client sid", {
+    text: "client sid user_id error",
+    integer: "since attempts due_at ended_at",
+    boolean: "is_failed",
+  }),
+  clients("client_consents", "user_id client", { text: "user_id client scope", integer: "at" }),
+  clients("signing_keys", "id", { text: "id algorithm private_key", integer: "signs_from created_at" }),
   throttle("login_failures", "id", { integer: "id at", text: "bucket" }, { ...SQLITE, ...LARGE }),
   throttle("login_buckets", "bucket", { text: "bucket" }, POSTGRES),
   throttle(

@@ -7,6 +7,7 @@ import { APPLICATION_ID } from "../../src/sqlite/maintenance/inspect.ts";
 import { onSqlite } from "../../src/sqlite/queries.ts";
 import { SCHEMA, stepsFrom } from "../../src/sqlite/schema.ts";
 import { auditStore } from "../../src/storage/audit.ts";
+import { clientStore } from "../../src/storage/clients.ts";
 import { factorStore } from "../../src/storage/factors.ts";
 import { tokenStore } from "../../src/storage/machine-tokens.ts";
 import { outageStore } from "../../src/storage/outages.ts";
@@ -104,6 +105,7 @@ test("a file of schema 15 keeps its events, repeats are kept beside them, and di
   );
   assert.deepEqual(onSqlite(database, auditStore).after(0, 1), []);
   assert.deepEqual(onSqlite(database, refusalStore).list(0), []);
+  assert.deepEqual(onSqlite(database, clientStore).participations(), []);
   const { processed, discarded } = events.backlog();
   assert.deepEqual([processed, discarded], [0, 1]);
 });

@@ -26,6 +26,7 @@ suite("the steps of the schemas", () => {
       "0ff6ee293d065e76",
       "93ba27d8b6d93cc3",
       "b4d77311dea4fc56",
+      "36cbce2aa3701dd5",
     ]);
     assert.deepEqual(POSTGRES, [
       "f024e019f20f64a2",
@@ -45,6 +46,7 @@ suite("the steps of the schemas", () => {
       "dffc623e8ad981dd",
       "89be5fc4815c52df",
       "9435892596271dcc",
+      "23a6e98d33140ea4",
     ]);
   });
 

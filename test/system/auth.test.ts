@@ -127,10 +127,10 @@ test("/healthz and /readyz answer 200", async () => {
   assert.equal((await ask(server, "/healthz")).status, 200);
   const { instance, status, parts } = (await ask(server, "/readyz")).json as Record<string, object | string>;
   assert.equal(status, "ready");
-  const names = ["alerts", "audit", "events", "factors", "held", "intake", "sessions", "sources", "throttle", "tokens"];
+  const names = "alerts audit clients events factors held intake sessions sources throttle tokens";
   assert.deepEqual(
     Object.entries(parts ?? {}).sort(),
-    names.map((name) => [name, "ok"]),
+    names.split(" ").map((name) => [name, "ok"]),
   );
   assert.match(String(instance), /^[0-9a-f-]{36}$/);
 });

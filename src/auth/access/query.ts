@@ -1,3 +1,5 @@
+import { formDecoded } from "../../lib/form-encoded.ts";
+
 /** Parameters of a query that an entry compares: their names and decoded values. */
 export type QueryRule = readonly (readonly [name: string, value: string])[];
 
@@ -22,18 +24,9 @@ export function matchesQuery(rule: QueryRule, query: string | null): boolean {
   if (sent.length > MAX_PARAMETERS || !sent.every(([name]) => PLAIN_NAME.test(name))) return false;
   return rule.every(([name, value]) => {
     const found = sent.filter(([one]) => looseName(one) === looseName(name));
-    return found.length === 1 && found[0]?.[0] === name && decodedValue(found[0][1]) === value;
+    return found.length === 1 && found[0]?.[0] === name && formDecoded(found[0][1]) === value;
   });
 }
 
 /** The name as the most lenient app reads it. PHP reads `a.b` as `a_b`. */
 const looseName = (name: string) => name.replace(/[.-]/g, "_").toLowerCase();
-
-/** The decoded text; null if it is not the encoding of UTF-8. */
-function decodedValue(text: string): string | null {
-  try {
-    return decodeURIComponent(text.replaceAll("+", " "));
-  } catch {
-    return null;
-  }
-}

@@ -248,22 +248,30 @@ function loginPageHandler(parts: BrowserParts): RequestHandler {
     if (mayMove && !keepsCookie(reachedOrigin(request, trustedProxies, rules), rules))
       return redirect(ownLoginUrl(rules, rd, true));
     if (isFramed(request)) return framedPage(texts, ownLoginUrl(rules, rd, false), texts.login, framersOf(rules));
-    const notes = notesOf(texts, { ended, target, isAgain, isRefused });
+    const notes = notesOf(texts, { ended, target, again: query.get(AGAIN), isRefused });
     const passkeyScript = await readPasskeyScript(parts);
     const keep = keepIn(query, parts);
-    return loginPage(200, { texts, target: target.url, origin: rules.origin, notes, passkeyScript, keep });
+    return loginPage(200, {
+      texts,
+      target: target.url,
+      origin: rules.origin,
+      notes,
+      passkeyScript,
+      keep,
+      app: parts.appAt(target.url),
+    });
   };
 }
 
 /** What the login page says before its form. */
 function notesOf(
   texts: Texts,
-  why: { ended: AppError | undefined; target: Target; isAgain: boolean; isRefused: boolean },
+  why: { ended: AppError | undefined; target: Target; again: string | null; isRefused: boolean },
 ): string[] {
   return [
     ...(why.ended ? [endedText(texts, supersessionIn(why.ended))] : []),
     ...(why.target.refused ? [refusedTargetText(texts, why.target.refused)] : []),
-    ...(why.isAgain ? [texts.logInAgain] : []),
+    ...(why.again === null ? [] : [why.again === "app" ? texts.app.again : texts.logInAgain]),
     ...(why.isRefused ? [texts.passkey.refused] : []),
   ];
 }
@@ -282,7 +290,7 @@ function framersOf({ origin, allowedOrigins, cookieDomain }: RedirectRules): str
 const MOVED = "moved";
 
 /** Marks the address of a login page that opens although a session lives. */
-const AGAIN = "again";
+export const AGAIN = "again";
 
 /** The login page at the address of this service, where browsers keep the cookie. */
 function ownLoginUrl({ origin, base }: RedirectRules, rd: string | null, isMoved: boolean): string {
@@ -330,7 +338,15 @@ function loginFormHandler(parts: BrowserParts): RequestHandler {
     const { url: target } = targetOf(fields.get("rd") ?? null, context, parts);
     const email = fields.get("email") ?? "";
     const passkeyScript = await readPasskeyScript(parts);
-    const page = { texts, target, origin: rules.origin, email, passkeyScript, keep: keepIn(fields, parts) };
+    const page = {
+      texts,
+      target,
+      origin: rules.origin,
+      email,
+      passkeyScript,
+      keep: keepIn(fields, parts),
+      app: parts.appAt(target),
+    };
     if (isElsewhere) {
       const message = `a login under ${from} was refused, because a browser keeps no cookie there: open ${rules.origin}${rules.base}/login`;
       parts.log.warn({ event: "login_elsewhere", requestId, address, origin: from }, message);

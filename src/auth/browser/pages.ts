@@ -23,6 +23,8 @@ interface LoginPage {
   passkeyScript?: string | null;
   /** Whether the login is to be kept. Null where that is not offered. */
   keep: boolean | null;
+  /** The app that the login is for, and what its form may lead to. */
+  app: { name: string; formTarget: string } | null;
 }
 
 // The server does not see the part of a URL after `#`. A browser keeps it on the way to this page, and drops it when
@@ -46,6 +48,7 @@ export function loginPage(
     notes = [],
     passkeyScript = null,
     keep,
+    app,
   }: LoginPage,
   headers: Reply["headers"] = {},
 ): Reply {
@@ -55,7 +58,7 @@ export function loginPage(
   const invalid = areFieldsWrong ? html` aria-invalid="true"` : null;
   const [focusEmail, focusPassword] = email === "" ? [html` autofocus`, null] : [null, html` autofocus`];
   const body = html`<h1>${texts.login}</h1>
-${isElsewhere ? html`<p>${texts.continueTo} <strong>${targetUrl.host}</strong></p>\n` : null}${notes.map(noteOf)}${error === undefined ? null : html`<div class="note error" role="alert" id="error">${error}</div>\n`}<form method="post" action="login">
+${isElsewhere || app ? html`<p>${texts.continueTo} <strong>${app?.name ?? targetUrl.host}</strong></p>\n` : null}${notes.map(noteOf)}${error === undefined ? null : html`<div class="note error" role="alert" id="error">${error}</div>\n`}<form method="post" action="login">
 <input type="hidden" name="rd" value="${target}">
 <label for="email">${texts.email}</label>
 <input id="email" name="email" type="email" value="${email}" autocomplete="username" autocapitalize="none" spellcheck="false" inputmode="email" maxlength="254" required${focusEmail}${describedBy}${invalid}>
@@ -69,7 +72,7 @@ ${
 }<button type="submit">${texts.logIn}</button>
 </form>
 ${passkeyScript === null ? null : passkeyLoginForm(texts, "login/passkey", { target, origin, keep })}<p class="hint">${texts.oneSession}</p>`;
-  const formTarget = isElsewhere ? targetUrl.origin : null;
+  const formTarget = isElsewhere ? targetUrl.origin : (app?.formTarget ?? null);
   const script = passkeyScript === null ? KEEP_FRAGMENT : `${KEEP_FRAGMENT}\n${passkeyScript}`;
   const page = { lang: texts.lang, title: texts.login, body, formTarget, script, connects: passkeyScript !== null };
   return pageReply(status, page, headers);
@@ -95,12 +98,13 @@ const keepField = (keep: boolean | null): Html | null =>
   keep === null ? null : html`<input type="hidden" name="keep" value="${keep ? "1" : ""}">\n`;
 
 /** What the page for the code of a second factor shows. */
-interface CodePage extends Pick<LoginPage, "texts" | "target" | "origin" | "error" | "passkeyScript" | "keep"> {}
+interface CodePage
+  extends Pick<LoginPage, "texts" | "target" | "origin" | "error" | "passkeyScript" | "keep" | "app"> {}
 
 /** The page for the code. It works without script. */
 export function codePage(
   status: number,
-  { texts, target, origin, error, passkeyScript = null, keep }: CodePage,
+  { texts, target, origin, error, passkeyScript = null, keep, app }: CodePage,
   headers: Reply["headers"] = {},
 ): Reply {
   const { title, label, hint, startAgain } = texts.code;
@@ -116,7 +120,7 @@ ${keepField(keep)}<label for="code">${label}</label>
 <button type="submit">${texts.logIn}</button>
 </form>
 ${passkeyScript === null ? null : passkeyLoginForm(texts, "passkey", { target, origin, keep })}<p class="hint"><a href="../login?rd=${encodeURIComponent(target)}">${startAgain}</a></p>`;
-  const formTarget = targetOrigin === origin ? null : targetOrigin;
+  const formTarget = targetOrigin === origin ? (app?.formTarget ?? null) : targetOrigin;
   const script = passkeyScript === null ? {} : { script: passkeyScript, connects: true };
   return pageReply(status, { lang: texts.lang, title, body, formTarget, ...script }, headers);
 }

@@ -10,10 +10,11 @@ export interface Lifetimes {
 }
 
 /**
- * Where a browser gets the renewed cookie: on a page of this service, to which it is sent, or in the answer of a
- * protected app, where a proxy may drop it.
+ * Where a browser gets the renewed cookie. `page`: on a page of this service, to which it is sent. `answer`: in that of
+ * a protected app, where a proxy may drop it. `app`: at a login to an app. That does not ask again, so nothing would
+ * renew the session while it is used: it gets all of its time.
  */
-export type RenewalPlace = "page" | "answer";
+export type RenewalPlace = "page" | "answer" | "app";
 
 /** A place's share of the lifetime: what a renewal gives, and below which the session is renewed again. */
 interface Shares {
@@ -24,7 +25,7 @@ interface Shares {
 // A browser that does not keep the new cookie must not be sent in circles: a session that was just renewed on the page
 // is not renewed again. A renewal in an answer gives less, so that the page can still renew a session whose new cookie
 // a proxy drops.
-const SHARES: Record<RenewalPlace, Shares> = {
+const SHARES: Record<Exclude<RenewalPlace, "app">, Shares> = {
   page: { given: 1, renewable: 0.9 },
   answer: { given: 0.89, renewable: 0.79 },
 };
@@ -36,8 +37,10 @@ export function renewedExpiry(
   now: number,
   place: RenewalPlace,
 ) {
+  if (iat === undefined) return exp;
+  if (place === "app") return Math.max(exp, iat + sessionMaxAgeSeconds);
   const given = Math.floor(SHARES[place].given * ttlSeconds);
-  return iat === undefined ? exp : Math.min(Math.floor(now) + given, iat + sessionMaxAgeSeconds);
+  return Math.min(Math.floor(now) + given, iat + sessionMaxAgeSeconds);
 }
 
 /**
@@ -49,7 +52,7 @@ export async function isRenewalDue(
   lifetimes: Lifetimes,
   sessions: Pick<SessionStore, "find">,
   now: number,
-  place: RenewalPlace,
+  place: Exclude<RenewalPlace, "app">,
 ): Promise<boolean> {
   const { ttlSeconds } = lifetimes;
   if (!isOfForm(claims.sid)) return false;

@@ -63,7 +63,7 @@ export function codePageHandler(parts: BrowserParts): RequestHandler {
     const passkeyScript = await readPasskeyScript(parts);
     const { url: target } = targetOf(rd, context, parts);
     const keep = keepIn(query, parts);
-    return codePage(200, { texts, target, origin: parts.rules.origin, passkeyScript, keep });
+    return codePage(200, { texts, target, origin: parts.rules.origin, passkeyScript, keep, app: parts.appAt(target) });
   };
 }
 
@@ -87,7 +87,11 @@ export function codeFormHandler(parts: BrowserParts): RequestHandler {
       const { status, text, headers } = refusalOf(error, texts);
       const passkeyScript = await readPasskeyScript(parts);
       const keep = keepIn(fields, parts);
-      return codePage(status, { texts, target, origin: rules.origin, error: text, passkeyScript, keep }, headers);
+      return codePage(
+        status,
+        { texts, target, origin: rules.origin, error: text, passkeyScript, keep, app: parts.appAt(target) },
+        headers,
+      );
     }
   };
 }

@@ -52,6 +52,8 @@ export interface BrowserParts {
   isToKnownHost: IsToKnownHost;
   /** Whether there is the admin page. */
   hasAdmin: boolean;
+  /** The app that a login is for that leads to a path of this service. */
+  appAt: (target: string) => { name: string; formTarget: string } | null;
   log: Log;
   audit: WriteAudit;
   now: () => number;

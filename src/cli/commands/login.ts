@@ -1,8 +1,9 @@
 import { type Command, Option } from "commander";
 import { SCOPE_NAMES } from "../../auth/machine-tokens/scopes.ts";
+import { addClientCommands } from "./clients.ts";
 import { remoteOptions } from "./remote-options.ts";
 
-/** Adds the commands of sessions, failed logins, access tokens, the tokens of programs and second factors. */
+/** Adds the commands of sessions, failed logins, access tokens, the tokens of programs, second factors and apps. */
 export function addLoginCommands(program: Command): void {
   const session = program.command("session").description("Show or end the active session");
   remoteOptions(
@@ -112,4 +113,6 @@ export function addLoginCommands(program: Command): void {
     .option("--unconfirmed", "Add it without a code from the app")
     .option("--json", "Print a JSON object")
     .action(async (options) => (await import("../factors.ts")).runFactorsAddTotp(options));
+
+  addClientCommands(program);
 }

@@ -1,6 +1,7 @@
 import { lstatSync, readFileSync } from "node:fs";
 import type { AlertConfig } from "../../alerts/watch.ts";
 import type { AccessRule } from "../../auth/access/rules.ts";
+import type { Client } from "../../auth/clients/client.ts";
 import { SettingsError, systemCode } from "../../errors.ts";
 import { DEFAULT_RETENTION, type Retention } from "../../events/retention.ts";
 import { isObject } from "../../lib/json.ts";
@@ -8,6 +9,7 @@ import type { Source } from "../../webhook/source.ts";
 import { type Environment, isSettingName } from "../settings.ts";
 import { AccessSchema } from "./access.ts";
 import { AlertsSchema, DEFAULT_ALERTS } from "./alerts.ts";
+import { ClientsSchema } from "./client.ts";
 import { ConfigFileError, type FileFault, lineOf } from "./errors.ts";
 import { key, listOf } from "./fields.ts";
 import { contextOf, type PathFault, Reading } from "./reading.ts";
@@ -29,6 +31,7 @@ export interface ConfigFile {
   retention: Retention;
   alerts: AlertConfig;
   access: AccessRule[];
+  clients: Client[];
   /** The files of modules, as absolute paths. */
   modules: string[];
   /** Each NAME of an `env:NAME`, which handlers must not get. */
@@ -117,7 +120,7 @@ export function configText(file: string, { CONFIG_FILE }: Environment): string |
   }
 }
 
-type Entries = Pick<ConfigFile, "sources" | "routes" | "shadows" | "retention" | "alerts" | "access">;
+type Entries = Pick<ConfigFile, "sources" | "routes" | "shadows" | "retention" | "alerts" | "access" | "clients">;
 
 /** The whole file. */
 export const FileSchema = map(
@@ -133,6 +136,7 @@ export const FileSchema = map(
       AccessSchema,
       "Who passes forward-auth. The first entry that matches decides; without one a session or a token is needed.",
     ),
+    clients: key(ClientsSchema, "The apps that log in through this service, by OpenID Connect, by their `client_id`."),
   },
   "expected a map with sources and routes",
   {
@@ -145,13 +149,21 @@ export const FileSchema = map(
             "key",
           );
     },
-    read: ({ sources = [], routes, retention = DEFAULT_RETENTION, alerts = DEFAULT_ALERTS, access = [] }): Entries => ({
+    read: ({
+      sources = [],
+      routes,
+      retention = DEFAULT_RETENTION,
+      alerts = DEFAULT_ALERTS,
+      access = [],
+      clients = [],
+    }): Entries => ({
       sources,
       routes: routes?.filter((route): route is RouteEntry => !("of" in route)) ?? null,
       shadows: routes?.filter((route): route is ShadowEntry => "of" in route) ?? [],
       retention,
       alerts,
       access,
+      clients,
     }),
   },
 );

@@ -188,14 +188,28 @@ export function keyText(path: Path): string {
 }
 
 /** The length of the path of the secret that a path is at or below; null if there is none. */
-function lengthOfSecretPath([top, , key, below, inner]: Path): number | null {
-  if (top === "sources" && key === "secrets") return typeof below === "number" ? 4 : 3;
-  if (top === "sources" && key === "handshake") return below === undefined ? 3 : 4;
-  if (top === "sources" && (key === "catchUp" || key === "renew") && below === "token") return 4;
-  if (top === "alerts" && (below === "secret" || below === "token")) return 4;
-  if (top === "alerts" && below === "email" && inner === "password") return 5;
-  if (top === "routes" && key === "http" && below === "headers") return 5;
-  return top === "routes" && key === "http" && below === "secret" ? 4 : null;
+function lengthOfSecretPath(path: Path): number | null {
+  const [top, , key, below, inner] = path;
+  switch (top) {
+    case "clients":
+      return key === "secret" ? 3 : null;
+    case "sources":
+      return lengthInSource(key, below);
+    case "alerts":
+      if (below === "secret" || below === "token") return 4;
+      return below === "email" && inner === "password" ? 5 : null;
+    case "routes":
+      if (key !== "http") return null;
+      return below === "headers" ? 5 : below === "secret" ? 4 : null;
+    default:
+      return null;
+  }
+}
+
+function lengthInSource(key: Path[number] | undefined, below: Path[number] | undefined): number | null {
+  if (key === "secrets") return typeof below === "number" ? 4 : 3;
+  if (key === "handshake") return below === undefined ? 3 : 4;
+  return (key === "catchUp" || key === "renew") && below === "token" ? 4 : null;
 }
 
 const SHOWN_OF_TARGETS = ["timeout", "method", "body", "signWith"];
@@ -217,6 +231,7 @@ function isPrivate(path: Path): boolean {
       key === "renew" ||
       (key === "verify" && below === "roots")
     );
+  if (top === "clients") return key === "url" || key === "logout";
   if (top !== "routes") return false;
   return (
     path.length <= 2 ||

@@ -10,7 +10,7 @@ const claims = (exp: number) => ({ sub: "1", email: "a@example.com", sid: SID, i
 
 const recordOf = (exp: number) => ({ sid: SID, expiresAt: exp * 1000, origin: null });
 
-const due = (exp: number, now: number, record = recordOf(exp), place: RenewalPlace = "page") =>
+const due = (exp: number, now: number, record = recordOf(exp), place: Exclude<RenewalPlace, "app"> = "page") =>
   isRenewalDue(claims(exp), LIFETIMES, { find: async () => record }, now, place);
 
 suite("a renewal", () => {
@@ -28,6 +28,11 @@ suite("a renewal", () => {
     assert.equal(await due(IAT + 900, IAT + 701, record), false);
     // A while later it is tried again: the answer may have been lost.
     assert.equal(await due(IAT + 900, IAT + 800, record), true);
+  });
+
+  test("at a login to an app gives all of the time since the login, and never takes any", () => {
+    assert.equal(renewedExpiry(claims(IAT + 900), LIFETIMES, IAT + 10, "app"), IAT + 3600);
+    assert.equal(renewedExpiry(claims(IAT + 9000), LIFETIMES, IAT + 10, "app"), IAT + 9000);
   });
 
   test("in an answer is not repeated with every request, and leaves that on the page due", async () => {

@@ -45,10 +45,13 @@ suite("the schema on PostgreSQL", needsPostgres(), () => {
     const added = [...old, "heartbeats", "outages", "catch_ups", "catch_up_items", "subscriptions"];
     added.push("login_factors", "recovery_codes", "spent_codes", "logins", "login_networks", "erasures", "untaken");
     added.push("audit", "audit_ends", "recent_refusals");
+    added.push("client_codes", "client_tokens", "client_sessions", "client_consents", "signing_keys");
     await postgres.run(`DROP TABLE ${added.map((table) => `authserve.${table}`)}`);
-    await postgres.run("ALTER TABLE authserve.jobs DROP COLUMN probes");
-    await postgres.run("ALTER TABLE authserve.attempts DROP COLUMN is_probe, DROP COLUMN response_status");
+    await postgres.run("ALTER TABLE authserve.jobs DROP COLUMN probes, DROP COLUMN replays");
+    const ofAttempts = ["is_probe", "response_status", "replay", "attempt_of_budget"];
+    await postgres.run(`ALTER TABLE authserve.attempts ${ofAttempts.map((column) => `DROP COLUMN ${column}`)}`);
     await postgres.run("ALTER TABLE authserve.paused_routes DROP COLUMN until_at");
+    await postgres.run("ALTER TABLE authserve.events_by_minute DROP COLUMN last_event");
     await postgres.run("UPDATE authserve.schema_version SET version = 1");
     await prepareSchema(postgres, log);
     assert.equal(await schemaVersion(postgres), SCHEMA);

@@ -14,6 +14,7 @@ import { createPostgresThrottleStore } from "../../../src/postgres/throttle.ts";
 import { type Database, databaseFile, openDatabase } from "../../../src/sqlite/database.ts";
 import { localStores } from "../../../src/sqlite/stores.ts";
 import { alertChanges, alertRecord } from "../../contract/alert-store.ts";
+import { clientTokenOf, codeOf, signingKeyOf } from "../../contract/client-store.ts";
 import { loginOf, newFactorOf } from "../../contract/factor-store.ts";
 import { newTokenOf } from "../../contract/token-store.ts";
 import { needsPostgres } from "../../helpers/back-end.ts";
@@ -76,8 +77,8 @@ const HELD = {
 
 /** Makes rows of each kind in each table. */
 async function fillAll(database: Database): Promise<void> {
-  const { events, sessions, throttle, sources, alerts, held, tokens, catchUps, subscriptions, factors, audit } =
-    localStores(database);
+  const { events, sessions, throttle, sources, alerts, held, tokens, ...others } = localStores(database);
+  const { catchUps, subscriptions, factors, audit, clients } = others;
   const add = async (eventId: string, orderingKey: string | null = null, route = "default") => {
     await events.append([newEvent({ eventId })]);
     const added = numbersOf(await events.pending(1));
@@ -146,6 +147,14 @@ async function fillAll(database: Database): Promise<void> {
   await factors.spend("challenge", NOW + 1, NOW);
   await factors.addLogin(loginOf("s-1", { userAgent: null }));
   await factors.addLogin(loginOf("s-2", { network: "2001:db8::/48" }));
+  await clients.addCode(codeOf("unused", { method: null, nonce: null, challenge: null }));
+  await clients.addCode(codeOf("a"));
+  await clients.useCode(codeOf("a").digest);
+  await clients.addTokens([clientTokenOf("access"), clientTokenOf("refresh", { kind: "refresh" })]);
+  await clients.rotate(clientTokenOf("refresh").digest, [clientTokenOf("next", { nonce: null })]);
+  await clients.settleLogout(clientTokenOf("a"), { to: "failed", error: "ñ" }, NOW);
+  await clients.setConsent(USER, "photos", "openid", NOW);
+  await clients.addSigningKey(signingKeyOf("k"));
   const delivery = { ...HELD, body: Buffer.from([0, 255]) };
   await held.hold([{ delivery, bounds: { count: 1, bytes: 100, forMs: 1000 } }]);
   await sources.add(
@@ -218,6 +227,11 @@ const SAME = {
   spent_codes: "id",
   logins: "sid",
   login_networks: "network",
+  client_codes: "digest",
+  client_tokens: "digest",
+  client_sessions: "client, sid",
+  client_consents: "user_id, client",
+  signing_keys: "id",
   held: "id",
   held_tally: "source",
   source_counts: "source",

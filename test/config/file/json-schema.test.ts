@@ -70,6 +70,7 @@ test("the example of the reference is valid, and the JSON Schema accepts it", ()
     SHOP_SECRET: SECRET,
     BILLING_SECRET: SECRET,
     ALERT_SECRET: SECRET,
+    GRAFANA_SECRET: SECRET,
   };
   assert.equal(read(EXAMPLE, environment)?.routes?.length, 4);
   assert.equal(acceptsFile(EXAMPLE), true);

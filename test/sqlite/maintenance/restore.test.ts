@@ -10,6 +10,7 @@ import { backUp } from "../../../src/sqlite/maintenance/backup.ts";
 import { restore } from "../../../src/sqlite/maintenance/restore.ts";
 import { localStores } from "../../../src/sqlite/stores.ts";
 import { auditEntry } from "../../contract/audit-store.ts";
+import { clientTokenOf, codeOf } from "../../contract/client-store.ts";
 import { type Cleanup, tempDir } from "../../helpers/temp-dir.ts";
 
 const NOW = auditEntry(0, { at: Date.parse("2026-01-31T12:00:00.123Z"), action: "store.restore" });
@@ -104,6 +105,29 @@ test("recovery codes end, since some may have been used after the backup, and se
     (await store.list()).map(({ id }) => id),
     [factor.id],
   );
+});
+
+test("what apps were granted ends, and those that took part in sessions are still told of their end", async (t) => {
+  const dir = tempDir(t);
+  const dataDir = join(dir, "data");
+  const backup = join(dir, "backup.db");
+  const database = openDatabase(dataDir);
+  const { clients } = localStores(database);
+  await clients.addCode(codeOf("a"));
+  await clients.useCode(codeOf("a").digest);
+  const token = clientTokenOf("a", { kind: "refresh" });
+  assert.equal(await clients.addTokens([token]), true);
+  await clients.setConsent(token.userId, token.client, token.scope, 1);
+  await backUp(database, backup, { mayReplace: false, onProgress: () => {} });
+  database.close();
+  restore(backup, dataDir, NOW);
+  const restored = openDatabase(dataDir);
+  t.after(() => restored.close());
+  const { clients: store } = localStores(restored);
+  assert.equal(await store.findToken(token.digest), null);
+  assert.equal(await store.useCode(codeOf("a").digest), null);
+  assert.equal(await store.consent(token.userId, token.client), null);
+  assert.equal((await store.participations()).length, 1);
 });
 
 test("a database that cannot be kept is not replaced, and the folder is unchanged", async (t) => {

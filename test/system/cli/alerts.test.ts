@@ -113,6 +113,7 @@ suite("alerts list", { concurrency: 2 }, () => {
       startsAt: new Date(since).toISOString(),
       endsAt: null,
       silencedUntil: null,
+      told: null,
     });
     assert.deepEqual([listed[1].state, listed[1].endsAt], ["resolved", new Date(NOW - HOUR).toISOString()]);
     assert.equal(JSON.parse((await run("list", "--json")).stdout).length, 1);

@@ -39,7 +39,7 @@ suite("authserve config check", () => {
     const [first = "", second = "", ...more] = stderr.trimEnd().split("\n");
     assert.match(first, /^authserve\.yaml:2:16 sources\.a\.preset: .*did you mean github/);
     assert.match(second, /^authserve\.yaml:3:6 sources\.b: found 1/);
-    assert.deepEqual(more, []);
+    assert.deepEqual(more, ["  more: authserve docs reference/configuration-file"]);
     const json = await run("config", "check", "--json");
     assert.equal(json.code, 2);
     const { valid, errors } = JSON.parse(json.stdout);

@@ -1,0 +1,196 @@
+import { hash, randomBytes } from "node:crypto";
+import { DAY_MS } from "../../lib/durations.ts";
+import type { FactorStore } from "../factors/store.ts";
+import type { SessionStore } from "../sessions.ts";
+import type { AccessClaims } from "../token.ts";
+import type { User } from "../user.ts";
+import { type AuthorizationRequest, wordsOf } from "./authorization-request.ts";
+import { amrOf, claimsOf, clientSid } from "./claims.ts";
+import type { Client } from "./client.ts";
+import { pkceFault } from "./pkce.ts";
+import { ID_TOKEN_TYPE, type SigningKeys } from "./signing-keys.ts";
+import type { ClientStore, ClientToken, Grant } from "./store.ts";
+import { type TokenError, tokenError } from "./token-errors.ts";
+
+/** What grants tokens to apps. `now` is in Unix milliseconds. */
+interface GrantParts {
+  store: ClientStore;
+  sessions: Pick<SessionStore, "current">;
+  factors: Pick<FactorStore, "logins">;
+  keys: SigningKeys;
+  user: User;
+  issuer: string;
+  now(): number;
+}
+
+const CODE_MS = 60_000;
+/** The life of access and ID tokens. */
+const TOKEN_SECONDS = 900;
+const REFRESH_MS = 30 * DAY_MS;
+
+/** A login, as far as it is known. */
+type Authentication = Pick<Grant, "authenticatedAt" | "method">;
+
+/** The answer of the token endpoint (OpenID Connect Core, 3.1.3.3). */
+interface TokenAnswer {
+  access_token: string;
+  token_type: "Bearer";
+  expires_in: number;
+  scope: string;
+  id_token: string;
+  refresh_token?: string;
+}
+
+type Granted = { ok: true; answer: TokenAnswer } | { ok: false; error: TokenError };
+
+const digestOf = (value: string) => hash("sha256", value, "hex");
+const newValue = () => randomBytes(32).toString("base64url");
+const has = (scope: string, name: string) => wordsOf(scope).includes(name);
+
+/** Creates what grants codes and tokens to apps. */
+export function createGrants({ store, sessions, factors, keys, user, issuer, now }: GrantParts) {
+  // Whoever had the service before may have left sessions and tokens.
+  const isLive = async ({ userId, sid }: Pick<Grant, "userId" | "sid">) =>
+    userId === user.id && (await sessions.current(userId)) === sid;
+
+  /** Whether a token may still be used for its session. One with `offline_access` may outlive it. */
+  async function isUsable(token: ClientToken, client: Client): Promise<boolean> {
+    if (token.expiresAt <= now() || token.userId !== user.id) return false;
+    const { sessionMaxAgeSeconds: most } = client;
+    if (most !== null && now() - token.authenticatedAt >= most * 1000) return false;
+    return (client.offline === "keep" && has(token.scope, "offline_access")) || isLive(token);
+  }
+
+  /** Makes tokens. A refresh may ask for less than all scopes, but whether its token outlives the session stays. */
+  async function tokensFor(
+    grant: Grant,
+    family: string,
+    client: Client,
+    asked: readonly string[] = [],
+  ): Promise<[ClientToken[], TokenAnswer]> {
+    const granted = wordsOf(grant.scope);
+    const given = granted.filter((one) => asked.length === 0 || asked.includes(one) || one === "offline_access");
+    const scope = given.join(" ");
+    const issuedAt = now();
+    const access = newValue();
+    const refresh = has(grant.scope, "offline_access") ? newValue() : null;
+    const { client: name, userId, sid, authenticatedAt, method, nonce } = grant;
+    const common = { client: name, userId, sid, scope: grant.scope, authenticatedAt, method, nonce, family, issuedAt };
+    const tokens: ClientToken[] = [
+      { ...common, scope, digest: digestOf(access), kind: "access", expiresAt: issuedAt + TOKEN_SECONDS * 1000 },
+    ];
+    if (refresh !== null)
+      tokens.push({ ...common, digest: digestOf(refresh), kind: "refresh", expiresAt: issuedAt + REFRESH_MS });
+    const answer: TokenAnswer = {
+      access_token: access,
+      token_type: "Bearer",
+      expires_in: TOKEN_SECONDS,
+      scope,
+      id_token: await idToken({ ...grant, scope }, client),
+      ...(refresh !== null && { refresh_token: refresh }),
+    };
+    return [tokens, answer];
+  }
+
+  function idToken({ sid, scope, authenticatedAt, method, nonce }: Grant, client: Client): Promise<string> {
+    const iat = Math.floor(now() / 1000);
+    const claims = {
+      ...(client.claims.inIdToken ? claimsOf(user, client, scope) : { sub: user.id }),
+      iss: issuer,
+      aud: client.name,
+      iat,
+      exp: iat + TOKEN_SECONDS,
+      auth_time: Math.floor(authenticatedAt / 1000),
+      sid: clientSid(sid, client.name),
+      ...(nonce !== null && { nonce }),
+      ...(method !== null && { amr: amrOf(method) }),
+    };
+    return keys.sign(claims, client.algorithm, ID_TOKEN_TYPE);
+  }
+
+  const refuse = (description: string): Granted => ({ ok: false, error: tokenError("invalid_grant", description) });
+
+  return {
+    /** When and how the session of these claims was opened. A renewed token keeps the time. */
+    async authentication({ sid, iat = 0 }: Pick<AccessClaims, "sid" | "iat">): Promise<Authentication> {
+      const login = (await factors.logins()).find((one) => one.sid === sid);
+      return { authenticatedAt: login?.at ?? iat * 1000, method: login?.method ?? null };
+    },
+    /** Makes a code for a request that passed every check, in a live session. */
+    async code(request: AuthorizationRequest, sid: string, authentication: Authentication): Promise<string> {
+      const { client, redirectUri, scope, nonce, challenge } = request;
+      const value = newValue();
+      const grant = { client: client.name, userId: user.id, sid, scope, nonce, ...authentication };
+      const expiresAt = now() + CODE_MS;
+      await store.addCode({ ...grant, digest: digestOf(value), redirectUri, challenge, expiresAt });
+      return value;
+    },
+    /** Exchanges a code. The second use ends what the first one got. */
+    async exchange(client: Client, sent: ReadonlyMap<string, string>): Promise<Granted> {
+      const value = sent.get("code");
+      if (value === undefined) return { ok: false, error: tokenError("invalid_request", "code is missing") };
+      const code = await store.useCode(digestOf(value));
+      if (code === null || code.client !== client.name || code.expiresAt <= now())
+        return refuse("the code is unknown, expired, used before, or of another client");
+      if (sent.get("redirect_uri") !== code.redirectUri)
+        return refuse("redirect_uri is not the one of the authorization request");
+      const fault = pkceFault(code.challenge, sent.get("code_verifier"));
+      if (fault !== null) return refuse(fault);
+      if (!(await isLive(code))) return refuse("the session of the login has ended");
+      const [tokens, answer] = await tokensFor(code, code.digest, client);
+      if (!(await store.addTokens(tokens))) return refuse("the code was used twice");
+      return { ok: true, answer };
+    },
+    /** Exchanges a refresh token. A second use ends all tokens of its code. */
+    async refresh(client: Client, sent: ReadonlyMap<string, string>): Promise<Granted> {
+      const value = sent.get("refresh_token");
+      if (value === undefined) return { ok: false, error: tokenError("invalid_request", "refresh_token is missing") };
+      const token = await store.findToken(digestOf(value));
+      const isOwn = token !== null && token.kind === "refresh" && token.client === client.name;
+      if (token !== null && !isOwn) return refuse("the refresh token is of another client, or no refresh token");
+      if (token !== null && !(await isUsable(token, client))) return refuse("the login has ended, or is too old");
+      const asked = wordsOf(sent.get("scope"));
+      if (token !== null && !asked.every((scope) => has(token.scope, scope)))
+        return { ok: false, error: tokenError("invalid_scope", "expected no more scopes than those of the login") };
+      const [next, answer] = token === null ? [[], null] : await tokensFor(token, token.family, client, asked);
+      if (!(await store.rotate(digestOf(value), next)) || answer === null)
+        return refuse("the refresh token is unknown, or was used before");
+      return { ok: true, answer };
+    },
+    /** The access token with this value, if it may be used now, with its client. */
+    async accessToken(
+      value: string,
+      clients: readonly Client[],
+    ): Promise<{ token: ClientToken; client: Client } | null> {
+      const token = await store.findToken(digestOf(value));
+      const client = clients.find(({ name }) => name === token?.client);
+      if (token?.kind !== "access" || client === undefined) return null;
+      return (await isUsable(token, client)) ? { token, client } : null;
+    },
+    /** What a client is told about a token of its own (RFC 7662); nothing but that it is not active about any other. */
+    async introspect(client: Client, value: string): Promise<Record<string, unknown>> {
+      const token = await store.findToken(digestOf(value));
+      if (token?.client !== client.name || !(await isUsable(token, client))) return { active: false };
+      const { scope, kind, issuedAt, expiresAt } = token;
+      const seconds = (ms: number) => Math.floor(ms / 1000);
+      return {
+        active: true,
+        scope,
+        client_id: client.name,
+        token_type: kind === "access" ? "Bearer" : "refresh_token",
+        sub: user.id,
+        iss: issuer,
+        iat: seconds(issuedAt),
+        exp: seconds(expiresAt),
+      };
+    },
+    /** Ends a token of a client, with all that came from its code (RFC 7009). */
+    async revoke(client: Client, value: string): Promise<void> {
+      const token = await store.findToken(digestOf(value));
+      if (token?.client === client.name) await store.revokeFamily(token.family);
+    },
+  };
+}
+
+/** What grants codes and tokens to apps. */
+export type Grants = ReturnType<typeof createGrants>;

@@ -1,0 +1,16 @@
+import type { AppPreset } from "../preset.ts";
+
+export default {
+  title: "BookStack",
+  redirects: ["/oidc/callback"],
+  pkce: true,
+  scopes: ["openid", "profile", "email", "groups"],
+  claims: "The display name is name. Groups may become roles.",
+  evidence: "read in a guide",
+  source: "https://www.authelia.com/integration/openid-connect/clients/bookstack/",
+  steps: [
+    "AUTH_METHOD=oidc",
+    "OIDC_ISSUER: the issuer; OIDC_ISSUER_DISCOVER=true",
+    "For groups: OIDC_ADDITIONAL_SCOPES=groups, OIDC_GROUPS_CLAIM=groups, OIDC_USER_TO_GROUPS=true",
+  ],
+} satisfies AppPreset;

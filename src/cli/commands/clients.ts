@@ -1,0 +1,23 @@
+import type { Command } from "commander";
+
+/** Adds the commands of the apps that log in through this service. */
+export function addClientCommands(program: Command): void {
+  const clients = program.command("clients").description("Show the apps that log in here, and check their requests");
+  clients
+    .command("list")
+    .description("List the apps with when they end a session, how many are open, and ends that they were not told")
+    .option("--json", "Print a JSON array")
+    .action(async (options) => (await import("../clients-list.ts")).runClientsList(options));
+  clients
+    .command("presets [text]")
+    .description("List the known apps, or those whose name has a text, or show all that is known of one")
+    .option("--json", "Print a JSON array, or an object")
+    .action(async (name, options) => (await import("../clients-presets.ts")).runClientsPresets(name, options));
+  clients
+    .command("explain <name> <url>")
+    .description("Show which checks an authorization request of an app passes, and exit 1 unless it passes all")
+    .option("--json", "Print a JSON object")
+    .action(async (name, url, options) =>
+      (await import("../clients-explain.ts")).runClientsExplain(name, url, options),
+    );
+}
