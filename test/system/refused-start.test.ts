@@ -20,7 +20,8 @@ function assertRefused({ code, stdout, stderr }: Finished, names: RegExp): void 
   assert.doesNotMatch(stdout, /server_started/);
 }
 
-const oneError = ({ stderr }: Finished) => /^error: [^\n]+(?:\n {2}hint: [^\n]+)?(?:\n {2}more: [^\n]+)?\n$/.test(stderr);
+const oneError = ({ stderr }: Finished) =>
+  /^error: [^\n]+(?:\n {2}hint: [^\n]+)?(?:\n {2}more: [^\n]+)?\n$/.test(stderr);
 
 const isRoot = () => process.getuid?.() === 0;
 const canGiveAway = needsAll(
