@@ -1,5 +1,6 @@
 import { existsSync, rmSync } from "node:fs";
 import { join } from "node:path";
+import { gzipSync } from "node:zlib";
 import { type Component, productionComponents } from "../../src/platform/licences.ts";
 import { bundlePage, bundlePasskeyScript } from "../../src/platform/page-bundle.ts";
 import { renderSite } from "../../src/platform/site/render.ts";
@@ -24,7 +25,9 @@ export async function buildProgram(
     "page.es.js": scripts.es.toString(),
     "page.css": style.toString(),
     "site.json": JSON.stringify(Object.keys(site)),
-    ...Object.fromEntries(Object.entries(site).map(([name, content]) => [`site/${name}`, content])),
+    ...Object.fromEntries(
+      Object.entries(site).map(([name, content]) => [`site/${name}`, gzipSync(content, { level: 9 })]),
+    ),
     "passkeys.js": (await bundlePasskeyScript()).toString(),
   };
   await buildExecutable(target, { files, ...options });

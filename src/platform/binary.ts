@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { Worker, type WorkerOptions } from "node:worker_threads";
+import { gunzipSync } from "node:zlib";
 import { readAsset } from "./assets.ts";
 import type { Component } from "./licences.ts";
 import type { ManualPage } from "./manual.ts";
@@ -27,16 +28,18 @@ export async function readPasskeyScript(): Promise<Buffer> {
   return readAsset("passkeys.js");
 }
 
+const readCompressed = (name: string) => gunzipSync(readAsset(`site/${name}`));
+
 const siteNames = () => JSON.parse(readAsset("site.json").toString("utf8")) as string[];
 
 export function readManual(): ManualPage[] {
   return siteNames()
     .filter((name) => name.endsWith(".md"))
-    .map((name) => ({ name: name.slice(0, -".md".length), text: readAsset(`site/${name}`).toString("utf8") }));
+    .map((name) => ({ name: name.slice(0, -".md".length), text: readCompressed(name).toString("utf8") }));
 }
 
 export async function readSiteFile(name: string): Promise<Buffer | null> {
-  return siteNames().includes(name) ? readAsset(`site/${name}`) : null;
+  return siteNames().includes(name) ? readCompressed(name) : null;
 }
 
 export function readComponents(): Component[] {
