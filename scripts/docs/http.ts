@@ -41,11 +41,12 @@ export function httpPage(): string {
 
 function describedPaths(): Record<string, Record<string, Operation>> {
   // The handlers are created but never run, so the other parts may be missing.
+  const browser = { secret: "no secret" } as AppParts["browser"];
   const parts: Partial<AppParts> = {
     sources: [SOURCE],
     deliveries: {} as AppParts["deliveries"],
-    browser: { secret: "no secret" } as AppParts["browser"],
-    clients: { clients: [{}] } as unknown as AppParts["clients"],
+    browser,
+    clients: { clients: [{}], browser } as unknown as AppParts["clients"],
     admin: {} as AppParts["admin"],
     checkHost: (_, handler) => handler,
     corsOrigins: [],

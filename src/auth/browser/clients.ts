@@ -10,7 +10,7 @@ import { type AuthorizationRequest, judgeAuthorization, readAuthorization } from
 import { claimsOf, clientSid } from "../clients/claims.ts";
 import { type Client, SCOPES } from "../clients/client.ts";
 import { authenticateClient } from "../clients/client-authentication.ts";
-import type { Grants } from "../clients/grants.ts";
+import type { Authentication, Grants } from "../clients/grants.ts";
 import { readParameters, type SentParameters } from "../clients/parameters.ts";
 import { answerUrl } from "../clients/redirects.ts";
 import { KEYS_MAX_AGE_SECONDS, type SigningKeys } from "../clients/signing-keys.ts";
@@ -248,6 +248,7 @@ const queryTextOf = ({ url = "" }: IncomingMessage) => url.slice(url.indexOf("?"
 /** Answers `GET /oauth/authorize`: with the login page, the question about consent, or the app's address and a code. */
 function authorizeHandler(parts: ClientParts): RequestHandler {
   const { browser, store, user } = parts;
+  const grant = createGrant(parts);
   return async (context) => {
     const { request: message } = context;
     const query = queryTextOf(message);
@@ -260,32 +261,40 @@ function authorizeHandler(parts: ClientParts): RequestHandler {
       if (prompt.has("none")) return answerApp(parts, redirectUri, { error: "login_required", state });
       return toLoginFor(message, query, session !== null, parts);
     }
-    const { claims } = session;
     const known = client.consent === "once" ? await store.consent(user.id, client.name) : null;
     const isKnown = client.consent === "never" || (known !== null && isWithin(scope, known));
-    if (isKnown && !prompt.has("consent")) return grant(request, claims, parts);
+    if (isKnown && !prompt.has("consent")) return grant(request, session);
     if (prompt.has("none")) return answerApp(parts, redirectUri, { error: "consent_required", state });
-    return consentPage(message, query, request, claims, browser);
+    return consentPage(message, query, request, session.claims, browser);
   };
 }
 
 /** Whether all scopes are among others. */
 const isWithin = (scope: string, others: string) => scope.split(" ").every((one) => others.split(" ").includes(one));
 
-/** The session of the browser, and whether it is new enough for the request. */
+/** The session of a browser, and its login. */
+interface LoggedIn {
+  claims: AccessClaims;
+  authentication: Authentication;
+  /** Whether it is new enough for the request. */
+  isEnough: boolean;
+}
+
+/** Finds the session of the browser. */
 async function findSession(
   { request: message }: RequestContext,
   query: string,
   request: AuthorizationRequest,
   { browser, grants, keys, issuer, user }: ClientParts,
-): Promise<{ claims: AccessClaims; isEnough: boolean } | null> {
+): Promise<LoggedIn | null> {
   const { claims } = await sessionOf(message, browser);
   if (claims === null) return null;
   const { idTokenHint } = request;
   const isOther = idTokenHint !== null && (await keys.verify(idTokenHint, issuer))?.sub !== user.id;
   const after = new URLSearchParams(query).get(AFTER);
-  const { authenticatedAt } = await grants.authentication(claims);
-  return { claims, isEnough: !isOther && authenticatedAt >= requiredAfter(request, after, browser.now()) };
+  const authentication = await grants.authentication(claims);
+  const isNew = authentication.authenticatedAt >= requiredAfter(request, after, browser.now());
+  return { claims, authentication, isEnough: !isOther && isNew };
 }
 
 const isOfLogin = (sent: URLSearchParams) => sent.has(AFTER) || sent.has("id_token_hint");
@@ -298,15 +307,18 @@ function toLoginFor(request: IncomingMessage, query: string, isAgain: boolean, {
   return redirect(`${prefix}/login?${isAgain ? `${AGAIN}=app&` : ""}rd=${encodeURIComponent(back)}`);
 }
 
-/** Leads back to the app with a code. The session of the browser then lasts for as long as it may. */
-async function grant(request: AuthorizationRequest, claims: AccessClaims, parts: ClientParts): Promise<Reply> {
+/** Creates what leads back to the app with a code. The session of the browser then lasts for as long as it may. */
+function createGrant(parts: ClientParts) {
   const { browser, grants } = parts;
-  const code = await grants.code(request, claims.sid, await grants.authentication(claims));
-  const answer = answerApp(parts, request.redirectUri, { code, state: request.state });
-  const nowSeconds = browser.now() / 1000;
-  const isProlonged = isOfForm(claims.sid) && renewedExpiry(claims, browser.lifetimes, nowSeconds, "app") > claims.exp;
-  const cookie = isProlonged ? await createRenew(browser)(claims, nowSeconds, "app") : null;
-  return cookie === null ? answer : { ...answer, headers: { ...answer.headers, "Set-Cookie": cookie } };
+  const renew = createRenew(browser);
+  return async (request: AuthorizationRequest, { claims, authentication }: LoggedIn): Promise<Reply> => {
+    const code = await grants.code(request, claims.sid, authentication);
+    const answer = answerApp(parts, request.redirectUri, { code, state: request.state });
+    const now = browser.now() / 1000;
+    const isProlonged = isOfForm(claims.sid) && renewedExpiry(claims, browser.lifetimes, now, "app") > claims.exp;
+    const cookie = isProlonged ? await renew(claims, now, "app") : null;
+    return cookie === null ? answer : { ...answer, headers: { ...answer.headers, "Set-Cookie": cookie } };
+  };
 }
 
 function consentPage(
@@ -333,6 +345,7 @@ function consentPage(
 /** Answers `POST /oauth/consent`. The request is judged anew: the form could have been changed. */
 function consentHandler(parts: ClientParts): RequestHandler {
   const { browser, store, user } = parts;
+  const grant = createGrant(parts);
   return async (context) => {
     const fields = await readOwnForm(context.request, browser);
     const query = fields.get("request") ?? "";
@@ -344,7 +357,7 @@ function consentHandler(parts: ClientParts): RequestHandler {
     const session = await findSession(context, query, request, parts);
     if (!session?.isEnough) return toLoginFor(context.request, query, session !== null, parts);
     if (client.consent === "once") await store.setConsent(user.id, client.name, scope, browser.now());
-    return grant(request, session.claims, parts);
+    return grant(request, session);
   };
 }
 

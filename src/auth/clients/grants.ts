@@ -29,7 +29,7 @@ const TOKEN_SECONDS = 900;
 const REFRESH_MS = 30 * DAY_MS;
 
 /** A login, as far as it is known. */
-type Authentication = Pick<Grant, "authenticatedAt" | "method">;
+export type Authentication = Pick<Grant, "authenticatedAt" | "method">;
 
 /** The answer of the token endpoint (OpenID Connect Core, 3.1.3.3). */
 interface TokenAnswer {
