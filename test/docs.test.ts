@@ -8,6 +8,7 @@ import { NGINX_INCLUDES_DIR, nginxIncludes } from "../scripts/docs/nginx-include
 import { PAGES, REFERENCE_DIR } from "../scripts/docs/pages.ts";
 import { SETTING_GROUPS } from "../src/config/settings.ts";
 import { LOG_EVENTS } from "../src/log-events.ts";
+import { sectionsOf } from "../src/platform/manual-search.ts";
 import { TABLES } from "../src/storage/tables.ts";
 import { allProviders } from "../src/webhook/providers/index.ts";
 
@@ -69,20 +70,8 @@ function proseOf(file: string): string {
 
 /** The anchors that GitHub makes from the headings of a page. */
 function anchorsOf(file: string): Set<string> {
-  const anchors = new Set<string>();
-  for (const [, heading = ""] of proseOf(file).matchAll(/^#+ (.*)$/gm)) {
-    const slug = heading
-      .toLowerCase()
-      .replace(/[^\p{L}\p{N} _-]/gu, "")
-      .replaceAll(" ", "-");
-    for (let count = 0; ; count++) {
-      const anchor = count === 0 ? slug : `${slug}-${count}`;
-      if (anchors.has(anchor)) continue;
-      anchors.add(anchor);
-      break;
-    }
-  }
-  return anchors;
+  const sections = sectionsOf([{ name: file, text: readFileSync(file, "utf8") }]);
+  return new Set(sections.map(({ anchor }) => anchor));
 }
 
 /** The fault of a link; null if there is none, or the link leaves the project. */

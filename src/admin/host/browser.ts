@@ -1,5 +1,6 @@
 import type { IncomingMessage } from "node:http";
 import type { BlockList } from "node:net";
+import { AppError } from "../../errors.ts";
 import type { Reply } from "../../http/problem.ts";
 import { removedPrefix } from "../../http/proxies.ts";
 
@@ -25,8 +26,12 @@ export function redirect(request: IncomingMessage, place: ServedAt, path: string
   return redirectTo(`${prefixOf(request, place)}${path}`);
 }
 
-/** Redirects to the login page, which leads back to a path of this service. */
-export function redirectToLogin(request: IncomingMessage, place: ServedAt, path: string): Reply {
+/**
+ * Leads a browser without the live session to the login page, and from there back to a path of this service. Throws the
+ * error again if that is not what it says.
+ */
+export function redirectToLogin(error: unknown, request: IncomingMessage, place: ServedAt, path: string): Reply {
+  if (!(error instanceof AppError) || error.code === "store_unavailable") throw error;
   const prefix = prefixOf(request, place);
   return redirectTo(`${prefix}/login?rd=${prefix}${path}`);
 }

@@ -70,10 +70,7 @@ export function adminPageEndpoints(parts: PageParts): Endpoint[] {
         try {
           await parts.authenticate(request);
         } catch (error) {
-          if (error instanceof AppError && error.code !== "store_unavailable") {
-            return redirectToLogin(request, parts, "/admin/");
-          }
-          throw error;
+          return redirectToLogin(error, request, parts, "/admin/");
         }
         return pageReply(await readAssets(), parts.languageFor(request.headers["accept-language"]));
       },

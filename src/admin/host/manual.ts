@@ -76,9 +76,8 @@ export function manualEndpoints(parts: ManualParts): Endpoint[] {
         try {
           await parts.authenticate?.(request);
         } catch (error) {
-          const isStranger = error instanceof AppError && error.code !== "store_unavailable";
-          if (!isStranger || !name.endsWith(".html")) throw error;
-          return redirectToLogin(request, parts, `/docs/${encodeURIComponent(path)}`);
+          if (!name.endsWith(".html")) throw error;
+          return redirectToLogin(error, request, parts, `/docs/${encodeURIComponent(path)}`);
         }
         const reply = assetReply(await readAsset(name), request);
         return { ...reply, headers: { ...reply.headers, ...securityHeaders(POLICY) } };
