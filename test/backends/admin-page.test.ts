@@ -276,6 +276,7 @@ suite("the admin page in Chromium", needsChromium(), () => {
     };
     await page.goto(`${server.url}/admin/#/add-source?preset=github`);
     await page.getByLabel("Path").fill(path);
+    await page.waitForResponse((answer) => answer.url().includes("/api/refusals"));
     await page.getByLabel("Path").press("Tab");
     const lines = page.getByText(`github: { preset: github, path: "${path}", secrets: [env:GITHUB_SECRET] }`);
     await lines.waitFor();
@@ -512,9 +513,13 @@ suite("the admin page in Chromium", needsChromium(), () => {
     const marked = page.locator("tr").filter({ has: page.getByText("New", { exact: true }) });
     assert.equal(await marked.count(), 0);
 
+    const type = page.locator("#filter-type");
+    await type.fill("half a ty");
     await send("evt_new_1");
     await marked.getByRole("link", { name: "evt_new_1" }).waitFor();
     assert.equal(await ids.first().textContent(), "evt_new_1");
+    assert.equal(await type.inputValue(), "half a ty", "what is being typed stays");
+    await type.fill("");
     await page.getByRole("status").filter({ hasText: "1 new event" }).waitFor();
     assert.deepEqual(await violationsOf(page), []);
 

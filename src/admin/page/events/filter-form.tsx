@@ -1,5 +1,5 @@
 import type { InputHTMLAttributes, VNode } from "preact";
-import { useRef } from "preact/hooks";
+import { useLayoutEffect, useRef } from "preact/hooks";
 import type { EventItem } from "../answers.ts";
 import { Button } from "../components/button.tsx";
 import { status } from "../live.ts";
@@ -28,6 +28,10 @@ export function FilterForm({ rows }: { rows: readonly EventItem[] }): VNode {
     event.preventDefault();
     apply(form.current as HTMLFormElement);
   };
+  // A controlled field would lose what is being typed whenever new rows come.
+  useLayoutEffect(() => {
+    for (const input of form.current?.querySelectorAll("input") ?? []) input.value = input.defaultValue;
+  }, [query]);
   return (
     <form ref={form} class="filter" role="search" aria-label={t.events.filter} onChange={onSubmit} onSubmit={onSubmit}>
       {field("search", t.events.search, { type: "search", placeholder: t.events.searchHint, class: "wide" })}
@@ -81,7 +85,7 @@ const field = (name: string, label: string, attributes: InputHTMLAttributes & { 
     <input
       name={name}
       id={`filter-${name}`}
-      value={place.value.query[name] ?? ""}
+      defaultValue={place.value.query[name] ?? ""}
       maxLength={1000}
       autocomplete="off"
       {...attributes}
@@ -93,7 +97,7 @@ const field = (name: string, label: string, attributes: InputHTMLAttributes & { 
 const timeField = (name: string, label: string) => (
   <label key={name}>
     {label}
-    <input name={name} type="datetime-local" value={localTime(place.value.query[name])} />
+    <input name={name} type="datetime-local" defaultValue={localTime(place.value.query[name])} />
   </label>
 );
 

@@ -108,7 +108,7 @@ function SourceForm({ preset, sources }: { preset: Preset; sources: readonly Sou
             <label>
               {t.setup.name}
               <input
-                value={name}
+                defaultValue={name}
                 pattern={NAME}
                 maxLength={64}
                 required
@@ -119,7 +119,7 @@ function SourceForm({ preset, sources }: { preset: Preset; sources: readonly Sou
             <label>
               {t.setup.path}
               <input
-                value={path}
+                defaultValue={path}
                 placeholder={usualPath}
                 autocomplete="off"
                 onChange={(event: Event) => change({ path: text(event) || undefined })}
@@ -128,7 +128,7 @@ function SourceForm({ preset, sources }: { preset: Preset; sources: readonly Sou
             <label>
               {t.setup.expectEvery}
               <input
-                value={expectEvery}
+                defaultValue={expectEvery}
                 placeholder="24h"
                 autocomplete="off"
                 onChange={(event: Event) => change({ expectEvery: text(event) || undefined })}
