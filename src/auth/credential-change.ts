@@ -31,6 +31,8 @@ export function revokeOnCredentialChange(sessions: SessionStore, credential: Cre
   return {
     replace: afterRevocation(sessions.replace),
     extendIf: afterRevocation(sessions.extendIf),
+    registerDevice: afterRevocation(sessions.registerDevice),
+    proveDevice: afterRevocation(sessions.proveDevice),
     current: afterRevocation(sessions.current),
     find: afterRevocation(sessions.find),
     supersession: afterRevocation(sessions.supersession),

@@ -7,6 +7,18 @@ interface SessionRecord {
   expiresAt: number;
   /** The origin of the login that opened the session, if it is known. */
   origin: LoginOrigin | null;
+  /** Null if no browser has registered a key for the session. */
+  device: SessionDevice | null;
+}
+
+/** The device of a session. Times are Unix milliseconds. */
+export interface SessionDevice {
+  /** Its public key: a JWK as text. */
+  publicKey: string;
+  /** The time of the newest challenge that the key has signed; 0 without one. */
+  challengedAt: number;
+  /** From when on requests must prove the device. Null until the key has signed a challenge. */
+  boundFrom: number | null;
 }
 
 /** The origin of a login, as coarse as the user's other devices may see it. */
@@ -23,11 +35,20 @@ export interface SessionRow {
   expiresAt: number;
   network: string | null;
   userAgent: string | null;
+  publicKey: string | null;
+  challengedAt: number | null;
+  boundFrom: number | null;
 }
 
 /** The record in a row. */
-export function recordOf({ sid, expiresAt, network, userAgent }: SessionRow): SessionRecord {
-  return { sid, expiresAt, origin: network === null ? null : { network, userAgent } };
+export function recordOf({ sid, expiresAt, network, userAgent, ...device }: SessionRow): SessionRecord {
+  const { publicKey, challengedAt, boundFrom } = device;
+  return {
+    sid,
+    expiresAt,
+    origin: network === null ? null : { network, userAgent },
+    device: publicKey === null ? null : { publicKey, challengedAt: challengedAt ?? 0, boundFrom },
+  };
 }
 
 /** What a login leaves beside its session. A login does not fail because one of them cannot be written. */
@@ -68,9 +89,16 @@ export interface SessionStore {
    * nothing, if the record has another `sid` or has ended.
    */
   extendIf(userId: string, sid: string, ttlSeconds: number): Promise<boolean>;
+  /** Keeps the public key of the device of a live session. Returns false if the session has ended or has a key. */
+  registerDevice(userId: string, sid: string, publicKey: string): Promise<boolean>;
+  /**
+   * Notes that the key of a live session has signed a challenge of this time. The first one binds the session from
+   * `boundFrom` on. Returns false if the session has ended or has no key, or a challenge as new was signed.
+   */
+  proveDevice(userId: string, sid: string, challengedAt: number, boundFrom: number): Promise<boolean>;
   /** Returns the `sid` of the user's live record. */
   current(userId: string): Promise<string | null>;
-  /** Returns the user's live record. */
+  /** Returns the user's live record, of the same credential as `current`. */
   find(userId: string): Promise<SessionRecord | null>;
   /** Returns how a session was superseded; null when it ended another way, or its lifetime has passed. */
   supersession(userId: string, sid: string): Promise<Supersession | null>;

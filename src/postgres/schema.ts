@@ -373,6 +373,13 @@ const STEPS: readonly string[] = [
     signs_from bigint NOT NULL
   );
   `,
+  `
+  -- The device of a user's session, if a browser has registered its key. That of an earlier session does not count.
+  CREATE TABLE authserve.session_devices (
+    user_id text COLLATE "C" PRIMARY KEY, sid text NOT NULL, public_key text NOT NULL,
+    challenged_at bigint NOT NULL DEFAULT 0, bound_from bigint
+  );
+  `,
 ];
 
 /**

@@ -39,8 +39,12 @@ SELECT sid IS NOT NULL AND expires_at > now AS "wasLive" FROM old`;
 
 /** The live session of a user, unless another server uses another credential by now: user, credential or null. */
 const FIND = `
-SELECT sid, expires_at AS "expiresAt", network, user_agent AS "userAgent" FROM authserve.sessions
-WHERE user_id = $1 AND sid IS NOT NULL AND expires_at > ${NOW_MS} AND ($2::text IS NULL OR credential = $2)`;
+SELECT session.sid, expires_at AS "expiresAt", network, user_agent AS "userAgent", public_key AS "publicKey",
+  challenged_at AS "challengedAt", bound_from AS "boundFrom"
+FROM authserve.sessions AS session
+LEFT JOIN authserve.session_devices AS device ON device.user_id = session.user_id AND device.sid = session.sid
+WHERE session.user_id = $1 AND session.sid IS NOT NULL AND expires_at > ${NOW_MS}
+  AND ($2::text IS NULL OR credential = $2)`;
 
 /**
  * Prolongs a live session if it still has this sid, so that a login in between is not touched: user, sid, lifetime in
@@ -49,6 +53,26 @@ WHERE user_id = $1 AND sid IS NOT NULL AND expires_at > ${NOW_MS} AND ($2::text 
 const EXTEND_IF = `
 UPDATE authserve.sessions SET expires_at = greatest(expires_at, ${NOW_MS} + $3::bigint)
 WHERE user_id = $1 AND sid = $2 AND expires_at > ${NOW_MS} AND ($4::text IS NULL OR credential = $4)`;
+
+/** A live session that still has this sid: user, sid, credential or null. */
+const LIVE = `
+SELECT user_id, sid FROM authserve.sessions
+WHERE user_id = $1 AND sid = $2 AND expires_at > ${NOW_MS} AND ($3::text IS NULL OR credential = $3)`;
+
+/** Replaces the device of an earlier session, and never that of this one: those of `LIVE`, public key. */
+const REGISTER_DEVICE = `
+INSERT INTO authserve.session_devices AS device (user_id, sid, public_key)
+SELECT user_id, sid, $4 FROM (${LIVE}) AS live
+ON CONFLICT (user_id) DO UPDATE SET
+  sid = excluded.sid, public_key = excluded.public_key, challenged_at = 0, bound_from = NULL
+WHERE device.sid <> excluded.sid`;
+
+/** Each challenge counts once, because the next one must be newer: those of `LIVE`, its time, the time of binding. */
+const PROVE_DEVICE = `
+UPDATE authserve.session_devices AS device
+SET challenged_at = $4::bigint, bound_from = coalesce(bound_from, $5::bigint)
+FROM (${LIVE}) AS live
+WHERE device.user_id = live.user_id AND device.sid = live.sid AND challenged_at < $4::bigint`;
 
 /** Ends a live session if it still has this sid, so that a login in between stays alive: user, sid. */
 const REMOVE_IF = `UPDATE authserve.sessions SET sid = NULL WHERE user_id = $1 AND sid = $2 AND expires_at > ${NOW_MS}`;
@@ -122,6 +146,12 @@ export function createPostgresSessionStore(postgres: Postgres): SessionStore {
     },
     async extendIf(userId, sid, ttlSeconds) {
       return (await postgres.run(EXTEND_IF, [userId, sid, ttlSeconds * 1000, credentialOf(userId)])) === 1;
+    },
+    registerDevice: async (userId, sid, publicKey) =>
+      (await postgres.run(REGISTER_DEVICE, [userId, sid, credentialOf(userId), publicKey])) === 1,
+    async proveDevice(userId, sid, challengedAt, boundFrom) {
+      const values = [userId, sid, credentialOf(userId), challengedAt, boundFrom];
+      return (await postgres.run(PROVE_DEVICE, values)) === 1;
     },
     async supersession(userId, sid) {
       const [row] = await postgres.rows<{ at: number } & LoginOrigin>(SUPERSESSION, [userId, sid]);

@@ -1,4 +1,4 @@
-import type { LoginNotes, LoginOrigin, SessionStore, Supersession } from "../auth/sessions.ts";
+import type { LoginNotes, LoginOrigin, SessionDevice, SessionStore, Supersession } from "../auth/sessions.ts";
 import { describeError } from "../errors.ts";
 import type { RedisConnection } from "./connection.ts";
 import { throttleKey } from "./throttle.ts";
@@ -25,8 +25,34 @@ const CURRENT = `
 if ARGV[1] ~= "" and redis.call("GET", KEYS[2]) ~= ARGV[1] then return false end
 return redis.call("GET", KEYS[1])`;
 
-// KEYS: the record and the origin of its login.
-const FIND = `return { redis.call("GET", KEYS[1]), redis.call("PTTL", KEYS[1]), redis.call("GET", KEYS[2]) }`;
+// KEYS: the record, its credential, the origin of its login and its device. ARGV[1] is that of CURRENT.
+const FIND = `
+if ARGV[1] ~= "" and redis.call("GET", KEYS[2]) ~= ARGV[1] then return { false, 0, false, false } end
+return {
+  redis.call("GET", KEYS[1]), redis.call("PTTL", KEYS[1]), redis.call("GET", KEYS[3]),
+  redis.call("HMGET", KEYS[4], "sid", "publicKey", "challengedAt", "boundFrom"),
+}`;
+
+// What begins a script on a session that is live. KEYS: the record, its credential and its device. ARGV: the sid that
+// the record must still have, and the credential that it must have, or "" for any.
+const IF_LIVE = `
+if redis.call("GET", KEYS[1]) ~= ARGV[1] then return 0 end
+if ARGV[2] ~= "" and redis.call("GET", KEYS[2]) ~= ARGV[2] then return 0 end`;
+
+// ARGV[3]: the public key. It replaces the device of an earlier session, and never that of this one.
+const REGISTER_DEVICE = `${IF_LIVE}
+if redis.call("HGET", KEYS[3], "sid") == ARGV[1] then return 0 end
+redis.call("DEL", KEYS[3])
+redis.call("HSET", KEYS[3], "sid", ARGV[1], "publicKey", ARGV[3])
+return 1`;
+
+// ARGV: the time of the challenge, and that of the binding. Each challenge counts once: the next one must be newer.
+const PROVE_DEVICE = `${IF_LIVE}
+if redis.call("HGET", KEYS[3], "sid") ~= ARGV[1] then return 0 end
+if tonumber(redis.call("HGET", KEYS[3], "challengedAt") or 0) >= tonumber(ARGV[3]) then return 0 end
+redis.call("HSET", KEYS[3], "challengedAt", ARGV[3])
+redis.call("HSETNX", KEYS[3], "boundFrom", ARGV[4])
+return 1`;
 
 // KEYS: the record, its credential and the origin of its login. ARGV: the sid that the record must still have, its
 // lifetime in seconds, and the credential that it must have, or "" for any. A longer lifetime is kept.
@@ -75,7 +101,8 @@ export const NO_NOTES: NotesWriter = { before: async () => {}, after: async () =
 
 /**
  * Keeps sessions in Redis. Each user has one key, whose value is the sid and which expires with the token. Each
- * superseded session has another key, which expires with that session's token. `writer` writes the notes of a login.
+ * superseded session has another key, which expires with that session's token. The device of a user's session has one,
+ * too, which names the sid: that of an earlier session does not count. `writer` writes the notes of a login.
  */
 export function createRedisSessionStore(
   redis: RedisConnection,
@@ -86,6 +113,7 @@ export function createRedisSessionStore(
   const beside = (kind: string, userId: string) => `${redis.keyPrefix}${kind}:{${key(userId)}}`;
   const credentialKey = (userId: string) => beside("credential", userId);
   const originKey = (userId: string) => beside("origin", userId);
+  const deviceKey = (userId: string) => beside("device", userId);
   const supersessions = (userId: string) => `${beside("superseded", userId)}:`;
   /** The credential that this process has bound each user to. */
   const bound = new Map<string, string>();
@@ -111,9 +139,21 @@ export function createRedisSessionStore(
       return redis.ask((client) => client.eval(CURRENT, 2, ...args)) as Promise<string | null>;
     },
     async find(userId) {
-      const found = await redis.ask((client) => client.eval(FIND, 2, key(userId), originKey(userId)));
-      const [sid, ttlMs, origin] = found as [string | null, number, string | null];
-      return sid === null ? null : { sid, expiresAt: now() + ttlMs, origin: parseOrigin(origin) };
+      const keys = [key(userId), credentialKey(userId), originKey(userId), deviceKey(userId)];
+      const found = await redis.ask((client) => client.eval(FIND, 4, ...keys, bound.get(userId) ?? ""));
+      const [sid, ttlMs, origin, device] = found as [string | null, number, string | null, DeviceFields];
+      if (sid === null) return null;
+      return { sid, expiresAt: now() + ttlMs, origin: parseOrigin(origin), device: deviceOf(sid, device) };
+    },
+    async registerDevice(userId, sid, publicKey) {
+      const keys = [key(userId), credentialKey(userId), deviceKey(userId)];
+      const args = [sid, bound.get(userId) ?? "", publicKey];
+      return (await redis.ask((client) => client.eval(REGISTER_DEVICE, 3, ...keys, ...args))) === 1;
+    },
+    async proveDevice(userId, sid, challengedAt, boundFrom) {
+      const keys = [key(userId), credentialKey(userId), deviceKey(userId)];
+      const args = [sid, bound.get(userId) ?? "", challengedAt, boundFrom];
+      return (await redis.ask((client) => client.eval(PROVE_DEVICE, 3, ...keys, ...args))) === 1;
     },
     async supersession(userId, sid) {
       return parseSupersession(await redis.ask((client) => client.get(supersessions(userId) + sid)));
@@ -134,6 +174,19 @@ export function createRedisSessionStore(
       const keys = [beside("check", userId), throttleKey(redis, "check")];
       await Promise.all(keys.map((one) => redis.ask((client) => client.eval(CHECK, 1, one, CHECK_MS))));
     },
+  };
+}
+
+/** The sid, public key, time of challenge and time of binding that Redis has. */
+type DeviceFields = readonly (string | null)[];
+
+/** The device of the session with this sid. */
+function deviceOf(sid: string, [ofSid, publicKey, challengedAt, boundFrom]: DeviceFields): SessionDevice | null {
+  if (ofSid !== sid || typeof publicKey !== "string") return null;
+  return {
+    publicKey,
+    challengedAt: Number(challengedAt ?? 0),
+    boundFrom: typeof boundFrom === "string" ? Number(boundFrom) : null,
   };
 }
 

@@ -353,6 +353,13 @@ const STEPS: readonly string[] = [
     signs_from INTEGER NOT NULL
   ) STRICT, WITHOUT ROWID;
   `,
+  `
+  -- The device of a user's session, if a browser has registered its key. That of an earlier session does not count.
+  CREATE TABLE session_devices (
+    user_id TEXT PRIMARY KEY, sid TEXT NOT NULL, public_key TEXT NOT NULL,
+    challenged_at INTEGER NOT NULL DEFAULT 0, bound_from INTEGER
+  ) STRICT, WITHOUT ROWID;
+  `,
 ];
 
 /** The oldest supported schema. Schemas 1 to 14 are from before the first release. */

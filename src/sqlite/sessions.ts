@@ -16,8 +16,11 @@ export function createSqliteSessionStore(database: Database, now: () => number =
 /** The synchronous form of the session store in the SQLite file. */
 export function sqliteSessions(database: Database, now: () => number = Date.now): SyncPort<SessionStore> {
   const find = database.prepare<[string, number], SessionRow>(`
-    SELECT sid, expires_at AS expiresAt, network, user_agent AS userAgent FROM sessions
-    WHERE user_id = ? AND expires_at > ?`);
+    SELECT session.sid, expires_at AS expiresAt, network, user_agent AS userAgent, public_key AS publicKey,
+      challenged_at AS challengedAt, bound_from AS boundFrom
+    FROM sessions AS session
+    LEFT JOIN session_devices AS device ON device.user_id = session.user_id AND device.sid = session.sid
+    WHERE session.user_id = ? AND expires_at > ?`);
   const replace = database.prepare(`
     INSERT INTO sessions (user_id, sid, expires_at, network, user_agent)
     VALUES (@userId, @sid, @expiresAt, @network, @userAgent)
@@ -27,6 +30,18 @@ export function sqliteSessions(database: Database, now: () => number = Date.now)
   const extendIf = database.prepare(`
     UPDATE sessions SET expires_at = max(expires_at, @expiresAt)
     WHERE user_id = @userId AND sid = @sid AND expires_at > @now`);
+  // Replaces the device of an earlier session, and never that of this one.
+  const registerDevice = database.prepare(`
+    INSERT INTO session_devices (user_id, sid, public_key)
+    SELECT user_id, sid, @publicKey FROM sessions WHERE user_id = @userId AND sid = @sid AND expires_at > @now
+    ON CONFLICT (user_id) DO UPDATE SET
+      sid = excluded.sid, public_key = excluded.public_key, challenged_at = 0, bound_from = NULL
+    WHERE session_devices.sid <> excluded.sid`);
+  // Each challenge counts once: the next one must be newer.
+  const proveDevice = database.prepare(`
+    UPDATE session_devices SET challenged_at = @challengedAt, bound_from = coalesce(bound_from, @boundFrom)
+    WHERE user_id = @userId AND sid = @sid AND challenged_at < @challengedAt
+      AND EXISTS (SELECT 1 FROM sessions WHERE user_id = @userId AND sid = @sid AND expires_at > @now)`);
   // Deletes a live session if it still has this sid, so that a login in between stays alive.
   const removeIf = database.prepare(
     "DELETE FROM sessions WHERE user_id = @userId AND sid = @sid AND expires_at > @now",
@@ -94,6 +109,10 @@ export function sqliteSessions(database: Database, now: () => number = Date.now)
       const at = now();
       return extendIf.run({ userId, sid, now: at, expiresAt: at + ttlSeconds * 1000 }).changes === 1;
     },
+    registerDevice: (userId, sid, publicKey) =>
+      registerDevice.run({ userId, sid, publicKey, now: now() }).changes === 1,
+    proveDevice: (userId, sid, challengedAt, boundFrom) =>
+      proveDevice.run({ userId, sid, challengedAt, boundFrom, now: now() }).changes === 1,
     supersession(userId, sid) {
       const row = supersession.get(userId, sid, now());
       return row === undefined ? null : { at: row.at, by: { network: row.network, userAgent: row.userAgent } };

@@ -156,6 +156,7 @@ export const TABLES: readonly StoredTable[] = [
   alerts("alert_messages", "id", { integer: "id attempts due_at", text: "notifier message" }, LEFT),
   sessions("sessions", "user_id", { ...SESSION, text: `${SESSION.text} credential` }, { sqlite: columnsOf(SESSION) }),
   sessions("supersessions", "user_id sid", { ...SESSION, integer: "at expires_at" }),
+  sessions("session_devices", "user_id", { text: "user_id sid public_key", integer: "bound_from challenged_at" }),
   tokens("machine_tokens", "name", {
     text: "name digest scopes last_network",
     integer: "created_at expires_at last_used_at",

@@ -29,6 +29,8 @@ function sessionsWith(records: Record<string, string>) {
     supersession: async () => null,
     replace: refuse,
     extendIf: refuse,
+    registerDevice: refuse,
+    proveDevice: refuse,
     remove: refuse,
     removeIf: refuse,
     bind: refuse,

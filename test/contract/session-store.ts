@@ -124,6 +124,53 @@ export function sessionStoreContract(adapter: string, open: (context: Cleanup) =
       assert.equal(await store.remove("1"), false);
     });
 
+    test("a live session gets the key of one device, and is bound once the key has signed a challenge", async (t) => {
+      const store = await open(t);
+      const device = async () => (await store.find("1"))?.device;
+      assert.equal(await store.registerDevice("1", "a", "key a"), false);
+      await store.replace("1", "a", 60, { network: "192.0.2.0/24", userAgent: null });
+      assert.equal(await device(), null);
+      assert.equal(await store.proveDevice("1", "a", 5, 100), false);
+      assert.equal(await store.registerDevice("1", "b", "key b"), false);
+      assert.equal(await store.registerDevice("1", "a", "key a"), true);
+      assert.equal(await store.registerDevice("1", "a", "another key"), false);
+      assert.deepEqual(await device(), { publicKey: "key a", challengedAt: 0, boundFrom: null });
+      assert.equal(await store.proveDevice("1", "b", 5, 100), false);
+      assert.equal(await store.proveDevice("1", "a", 5, 100), true);
+      assert.deepEqual(await device(), { publicKey: "key a", challengedAt: 5, boundFrom: 100 });
+      assert.equal(await store.extendIf("1", "a", 3600), true);
+      assert.equal((await device())?.boundFrom, 100);
+    });
+
+    test("a device proves itself by a newer challenge each time, and once by each", async (t) => {
+      const store = await open(t);
+      const now = Date.now();
+      await store.replace("1", "a", 60);
+      await store.registerDevice("1", "a", "key a");
+      const proofs = await Promise.all([1, 2, 3].map(() => store.proveDevice("1", "a", now, now + 100)));
+      assert.deepEqual(proofs.filter(Boolean), [true]);
+      assert.equal(await store.proveDevice("1", "a", now - 1, now + 200), false);
+      assert.equal(await store.proveDevice("1", "a", now + 1, now + 300), true);
+      const { device } = (await store.find("1")) ?? {};
+      assert.deepEqual(device, { publicKey: "key a", challengedAt: now + 1, boundFrom: now + 100 });
+    });
+
+    test("the device of an earlier session is not that of the next one", async (t) => {
+      const store = await open(t);
+      await store.replace("1", "a", 60);
+      await store.registerDevice("1", "a", "key a");
+      await store.proveDevice("1", "a", 5, 100);
+      await store.replace("1", "b", 60);
+      assert.equal((await store.find("1"))?.device, null);
+      assert.equal(await store.proveDevice("1", "b", 6, 100), false);
+      assert.equal(await store.proveDevice("1", "a", 6, 100), false);
+      assert.equal(await store.registerDevice("1", "b", "key b"), true);
+      const { device } = (await store.find("1")) ?? {};
+      assert.deepEqual(device, { publicKey: "key b", challengedAt: 0, boundFrom: null });
+      await store.remove("1");
+      assert.equal(await store.proveDevice("1", "b", 6, 100), false);
+    });
+
     test("users do not affect each other, whatever characters their ids contain", async (t) => {
       const store = await open(t);
       const ids = ["1", "10", "*", "1:1", "ñ", "a b"];

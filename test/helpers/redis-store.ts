@@ -47,6 +47,8 @@ export async function allUnavailable(store: SessionStore): Promise<void> {
     unavailable(() => store.find("1")),
     unavailable(() => store.supersession("1", "never")),
     unavailable(() => store.replace("2", "never", 60)),
+    unavailable(() => store.registerDevice("1", "never", "{}")),
+    unavailable(() => store.proveDevice("1", "never", 1, 1)),
     unavailable(() => store.removeIf("1", "never")),
     unavailable(() => store.remove("2")),
     unavailable(() => store.bind("2", "never")),

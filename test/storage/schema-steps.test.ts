@@ -27,6 +27,7 @@ suite("the steps of the schemas", () => {
       "93ba27d8b6d93cc3",
       "b4d77311dea4fc56",
       "36cbce2aa3701dd5",
+      "7c84114129f31bd4",
     ]);
     assert.deepEqual(POSTGRES, [
       "f024e019f20f64a2",
@@ -47,6 +48,7 @@ suite("the steps of the schemas", () => {
       "89be5fc4815c52df",
       "9435892596271dcc",
       "23a6e98d33140ea4",
+      "f2c6a43e5dca3f62",
     ]);
   });
 

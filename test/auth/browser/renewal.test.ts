@@ -8,7 +8,7 @@ const IAT = 1_000_000;
 const SID = createSessionId("form");
 const claims = (exp: number) => ({ sub: "1", email: "a@example.com", sid: SID, iat: IAT, exp });
 
-const recordOf = (exp: number) => ({ sid: SID, expiresAt: exp * 1000, origin: null });
+const recordOf = (exp: number) => ({ sid: SID, expiresAt: exp * 1000, origin: null, device: null });
 
 const due = (exp: number, now: number, record = recordOf(exp), place: Exclude<RenewalPlace, "app"> = "page") =>
   isRenewalDue(claims(exp), LIFETIMES, { find: async () => record }, now, place);
@@ -20,11 +20,14 @@ suite("a renewal", () => {
   });
 
   test("is not due for a session that another one has replaced", async () => {
-    assert.equal(await due(IAT + 900, IAT + 700, { sid: "t", expiresAt: (IAT + 900) * 1000, origin: null }), false);
+    assert.equal(
+      await due(IAT + 900, IAT + 700, { sid: "t", expiresAt: (IAT + 900) * 1000, origin: null, device: null }),
+      false,
+    );
   });
 
   test("is not due again when the browser did not keep the new cookie", async () => {
-    const record = { sid: SID, expiresAt: (IAT + 700 + 900) * 1000, origin: null };
+    const record = { sid: SID, expiresAt: (IAT + 700 + 900) * 1000, origin: null, device: null };
     assert.equal(await due(IAT + 900, IAT + 701, record), false);
     // A while later it is tried again: the answer may have been lost.
     assert.equal(await due(IAT + 900, IAT + 800, record), true);
@@ -47,7 +50,7 @@ suite("a renewal", () => {
 
   test("is never due for a session that the API opened", async () => {
     const sid = createSessionId("api");
-    const record = { sid, expiresAt: (IAT + 900) * 1000, origin: null };
+    const record = { sid, expiresAt: (IAT + 900) * 1000, origin: null, device: null };
     const find = async () => record;
     assert.equal(await isRenewalDue({ ...claims(IAT + 900), sid }, LIFETIMES, { find }, IAT + 700, "page"), false);
   });

@@ -177,6 +177,8 @@ async function fillAll(database: Database): Promise<void> {
   await sessions.bind("u-2", "other digest");
   await sessions.replace(USER, "s-1", 3600, ORIGIN);
   await sessions.replace(USER, "s-2", 3600, ORIGIN);
+  await sessions.registerDevice(USER, "s-2", "{}");
+  await sessions.proveDevice(USER, "s-2", 1, 2);
   const reserved = await throttle.reserve(
     BUCKETS.map((bucket) => ({ bucket, limit: 10 })),
     Date.now(),
@@ -241,6 +243,7 @@ const SAME = {
   catch_up_items: "source, item",
   subscriptions: "source",
   supersessions: "user_id, sid",
+  session_devices: "user_id",
   known_addresses: "bucket",
 };
 
