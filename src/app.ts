@@ -4,6 +4,7 @@ import { type ManualParts, manualEndpoints } from "./admin/host/manual.ts";
 import type { JudgeAccess } from "./auth/access/rules.ts";
 import { type AccountParts, accountEndpoints } from "./auth/browser/account.ts";
 import { type ClientParts, clientEndpoints } from "./auth/browser/clients.ts";
+import { deviceEndpoints, unboundEndpoint } from "./auth/browser/device-binding.ts";
 import type { EndSessionParts } from "./auth/browser/end-session.ts";
 import { pageEndpoints } from "./auth/browser/endpoints.ts";
 import { type VerifyParts, verifyEndpoints } from "./auth/browser/verify.ts";
@@ -56,7 +57,8 @@ export function listEndpoints(parts: AppParts): Endpoint[] {
 
   const endpoints = [
     ...withCors(authEndpoints(parts), parts.corsOrigins),
-    ...(browser ? pageEndpoints(browser) : []),
+    ...(browser ? [...pageEndpoints(browser), unboundEndpoint(browser)] : []),
+    ...(browser && browser.device !== null ? deviceEndpoints(browser, browser.device) : []),
     ...(browser ? accountEndpoints(browser) : []),
     ...(browser ? verifyEndpoints({ ...browser, access: parts.access, onAccess: parts.onAccess }) : []),
     ...(clients ? clientEndpoints(clients) : []),

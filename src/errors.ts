@@ -63,6 +63,21 @@ export const PROBLEMS = {
     detail: SESSION_INVALIDATED,
     when: "The token is genuine, but its session was replaced by a new login, ended or expired.",
   },
+  device_not_proved: {
+    status: 401,
+    detail: "This session is bound to a device, which the request does not prove",
+    when: "The token is genuine and its session lives, but the session is bound to a device, and the cookie that proves the device is missing or over. Open the page again in the browser that logged in, or log in again.",
+  },
+  invalid_device_proof: {
+    status: 403,
+    detail: "The device has not proved itself",
+    when: "A browser registers a device, or proves it, without an answer that is signed by its key and current. To a proof the response has a new challenge. The log says what was wrong.",
+  },
+  session_not_bound: {
+    status: 403,
+    detail: "This needs a session that is bound to a device",
+    when: "An entry of `access` has `bound: true`, and the session is not bound to a device, or the request does not prove it.",
+  },
   address_not_allowed: {
     status: 403,
     detail: "This address may not deliver here",

@@ -309,6 +309,23 @@ export const LOG_EVENTS = {
       "A login was refused because the browser sent it under another address than `PUBLIC_URL`, where it would not keep the cookie.",
     fields: ["requestId", "address", "origin"],
   },
+  session_bound: {
+    level: "info",
+    meaning: "A browser has proved a key of its device, and the session is bound to it.",
+    fields: ["requestId", "address", "userId"],
+  },
+  device_refused: {
+    level: "warn",
+    meaning:
+      "A device that registers for a session, or proves itself, was refused: another key or algorithm, or a challenge that is used, too old or of another session.",
+    fields: ["requestId", "address", "reason"],
+  },
+  device_not_proved: {
+    level: "warn",
+    meaning:
+      "The login page was opened with the cookie of a session that is bound to a device, without a proof of it. The browser has lost its key, or the cookie was copied. `skipped` is `Secure-Session-Skipped`: why a browser sent no proof.",
+    fields: ["requestId", "address", "skipped"],
+  },
   original_request_unclear: {
     level: "warn",
     meaning:

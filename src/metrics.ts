@@ -158,6 +158,15 @@ export const LABELS = {
     values: { succeeded: "The user logged in." },
     codes: LOGIN_CODES,
   },
+  device_proofs_total: {
+    label: "outcome",
+    values: {
+      registered: "A key was registered for a session.",
+      proved: "The key of a session signed a challenge.",
+      refused: "The answer was not that of the key, or not current.",
+      ended: "The session has ended.",
+    },
+  },
   connections_refused_total: {
     label: "limit",
     values: { all: "`MAX_CONNECTIONS` was reached.", address: "`MAX_CONNECTIONS_PER_ADDRESS` was reached." },
@@ -324,6 +333,7 @@ export function createMetrics() {
       PROCESSING_BUCKETS,
     ),
     logins: labelledCounter("logins_total", "Well-formed login requests."),
+    deviceProofs: labelledCounter("device_proofs_total", "Answers of browsers that bind sessions to devices."),
     accessDecisions: namesCounter(
       "access_decisions_total",
       "Requests that proxies asked about: `allowed`, `denied`, or `login` without a session. `entry` is the number of the entry of `access` that decided, or `none`.",

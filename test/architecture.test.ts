@@ -58,7 +58,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
 /** The only place that may import each package. */
 const PACKAGES: Record<string, RegExp> = {
   h3: /^http\/router\.ts$/,
-  jose: /^auth\/(?:token|clients\/signing-keys)\.ts$/,
+  jose: /^auth\/(?:device-binding|token|clients\/signing-keys)\.ts$/,
   ioredis: /^redis\//,
   pg: /^postgres\//,
   "@node-rs/argon2": /^auth\/password\.ts$/,
@@ -71,7 +71,7 @@ const PACKAGES: Record<string, RegExp> = {
   yaml: /^config\/file\/yaml-document\.ts$/,
   "@valibot/to-json-schema": /^(?:config\/file\/json-schema|http\/openapi)\.ts$/,
   valibot:
-    /^(?:config\/|http\/|operations\/|auth\/browser\/(?:verify|account|clients)\.ts$|admin\/host\/manual\.ts$|[a-z]+\/(?:browser\/|host\/|handshakes\/)?endpoints\.ts$)/,
+    /^(?:config\/|http\/|operations\/|auth\/browser\/(?:verify|account|clients|device-binding)\.ts$|admin\/host\/manual\.ts$|[a-z]+\/(?:browser\/|host\/|handshakes\/)?endpoints\.ts$)/,
   jsonata: /^worker\/transform\/load-jsonata\.ts$/,
   esbuild: /^platform\/page-bundle\.ts$/,
   "markdown-it": /^platform\/site\/render\.ts$/,

@@ -10,6 +10,8 @@ import { AUDITED_COMMANDS, UNAUDITED_COMMANDS } from "./helpers/audited-commands
 /** Why an endpoint with another method than GET writes nothing to the audit. */
 const UNAUDITED_ENDPOINTS: Record<string, string> = {
   ...named("a step of a login or a logout, which the log and the page of the account have", [
+    "POST /auth/bound/refresh",
+    "POST /auth/bound/register",
     "POST /auth/login",
     "POST /auth/login/code",
     "POST /auth/logout",

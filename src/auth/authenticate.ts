@@ -1,23 +1,33 @@
 import { AppError } from "../errors.ts";
 import { coalesce } from "../lib/coalesce.ts";
+import type { DeviceBinding } from "./device-binding.ts";
 import { tokensIn } from "./machine-tokens/form.ts";
 import type { SessionStore } from "./sessions.ts";
 import { type AccessClaims, createVerifyToken, readToken } from "./token.ts";
 import { matchesUser, type User } from "./user.ts";
 
+/** A session that a request has. */
+export interface LiveSession {
+  claims: AccessClaims;
+  /** Whether the request proves the device that the session is bound to. */
+  isBound: boolean;
+}
+
 /**
  * Creates the guard of protected operations. It resolves with the token's claims if the token is genuine and its `sid`
- * is the user's active session. Otherwise it throws `missing_token`, `invalid_token` or `session_invalidated`.
+ * is the user's active session. Otherwise it throws `missing_token`, `invalid_token` or `session_invalidated`. A
+ * session that is bound to a device also needs a proof of it, or it throws `device_not_proved`.
  */
 export function createAuthenticate(
   user: User,
   sessions: SessionStore,
   secrets: readonly string[],
   now: () => number = Date.now,
+  device: Pick<DeviceBinding, "isProved"> | null = null,
 ) {
   const verify = createVerifyToken(secrets);
   // Sharing reads doubles the rate of GET /auth/me, on both stores.
-  const currentSession = coalesce((userId) => sessions.current(userId));
+  const currentSession = coalesce((userId) => sessions.find(userId));
 
   /** The claims of a genuine token; null for any other. */
   function genuine(token: string): AccessClaims | null {
@@ -27,14 +37,17 @@ export function createAuthenticate(
   }
 
   /** The one of these claims, newest first, whose session is active. */
-  async function live(candidates: readonly AccessClaims[]): Promise<AccessClaims> {
+  async function live(candidates: readonly AccessClaims[], proofs: readonly string[]): Promise<LiveSession> {
     const [newest] = candidates;
     if (newest === undefined) throw invalidToken();
     const own = candidates.filter((claims) => matchesUser(claims, user));
-    const sid = own.length === 0 ? null : await currentSession(user.id);
-    const found = own.find((claims) => claims.sid === sid);
+    const record = own.length === 0 ? null : await currentSession(user.id);
+    const found = own.find((claims) => claims.sid === record?.sid);
     if (found === undefined) throw await sessionInvalidated(sessions, newest);
-    return found;
+    const isBound = device?.isProved(found.sid, proofs) ?? false;
+    const mustBeBound = device !== null && now() >= (record?.device?.boundFrom ?? Number.POSITIVE_INFINITY);
+    if (mustBeBound && !isBound) throw new AppError("device_not_proved", { headers: INVALID_TOKEN_CHALLENGE });
+    return { claims: found, isBound };
   }
 
   function isOwnToken(token: string): boolean {
@@ -55,19 +68,22 @@ export function createAuthenticate(
         const token = BEARER.exec(value)?.[1];
         return token !== undefined && isOwnToken(token);
       }),
-    /** Authenticates a request by the values of its `Authorization` headers. */
-    async byHeader(authorization: readonly string[]): Promise<AccessClaims> {
+    /** Authenticates a request by the values of its `Authorization` headers, and its proofs of a device. */
+    async byHeader(authorization: readonly string[], proofs: readonly string[] = []): Promise<LiveSession> {
       const claims = genuine(bearerToken(authorization));
-      return live(claims === null ? [] : [claims]);
+      return live(claims === null ? [] : [claims], proofs);
     },
     /**
      * Authenticates a request by its cookie. Other hosts can add cookies of the same name, so several may have come, in
      * any order and number: those that are not genuine do not count.
      */
-    async byCookie(tokens: readonly string[]): Promise<AccessClaims> {
+    async byCookie(tokens: readonly string[], proofs: readonly string[] = []): Promise<LiveSession> {
       if (tokens.length === 0) throw missingToken();
       const candidates = tokens.map(genuine).filter((claims) => claims !== null);
-      return live(candidates.sort((a, b) => (b.iat ?? 0) - (a.iat ?? 0)));
+      return live(
+        candidates.sort((a, b) => (b.iat ?? 0) - (a.iat ?? 0)),
+        proofs,
+      );
     },
   };
 }

@@ -67,6 +67,7 @@ const GUARDED: ErrorCode[] = [
   "missing_token",
   "invalid_token",
   "session_invalidated",
+  "device_not_proved",
   "cross_site_request",
   "payload_too_large",
   "unsupported_media_type",

@@ -101,8 +101,9 @@ const COLUMNS: Column[] = [
   { heading: "WHY", leastWidth: 8, givesWay: 0 },
 ];
 
-function cellsOf({ decision, entry, token, user, address, method, host, path, code }: AccessEntry): string[] {
-  const who = token === null ? (user ?? "-") : `token ${token}`;
+function cellsOf(logged: AccessEntry): string[] {
+  const { decision, entry, token, user, isBound, address, method, host, path, code } = logged;
+  const who = token === null ? `${user ?? "-"}${isBound ? " bound" : ""}` : `token ${token}`;
   return [decision, String(entry ?? "-"), who, address, method, host ?? "-", path ?? "-", code ?? ""];
 }
 

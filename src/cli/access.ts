@@ -53,7 +53,11 @@ async function findToken(name: string): Promise<TokenRecord> {
   return found;
 }
 
-function explain({ allow, entry, isAmbiguous }: Judgement, token: TokenRecord | null, host: string): Explanation {
+function explain(
+  { allow, entry, isBound, isAmbiguous }: Judgement,
+  token: TokenRecord | null,
+  host: string,
+): Explanation {
   const decider = entry === null ? "no entry matches" : `entry ${entry} decides`;
   const several = allow === "everyone" ? "each of which is open" : "not each of which is open to everyone";
   const doubt = isAmbiguous ? `; apps may read this path in several ways, ${several}` : "";
@@ -62,11 +66,12 @@ function explain({ allow, entry, isAmbiguous }: Judgement, token: TokenRecord | 
     entry,
     reason: `${decider}, and ${reason}${doubt}`,
   });
+  const session = isBound ? "a session that is bound to its device" : "a session";
   if (allow === "everyone") return because("allowed", "everyone may pass");
   if (allow.length === 0) return because("denied", "nobody may pass");
   if (token === null)
     return allow.includes("session")
-      ? because("login", `the request needs ${allow.length > 1 ? "a session or a token" : "a session"}`)
+      ? because("login", `the request needs ${allow.length > 1 ? `${session} or a token` : session}`)
       : because("denied", "the request needs a token");
   if (!allow.includes("token")) return because("denied", "no token may pass");
   if (token.expiresAt !== null && token.expiresAt <= Date.now())

@@ -12,7 +12,7 @@ import { checkDatabase, checkFsync, checkSpace } from "./checks/disk.ts";
 import { checkEncryption, checkKeys } from "./checks/encryption.ts";
 import { checkFactors } from "./checks/factors.ts";
 import { type Finding, printFindings, warning, wrong, wrongSettings } from "./checks/finding.ts";
-import { checkRedis, checkServer, checkTls } from "./checks/network.ts";
+import { checkBinding, checkRedis, checkServer, checkTls } from "./checks/network.ts";
 import { checkOutages } from "./checks/outages.ts";
 import { checkAddons, checkClock, checkModes, checkSettings } from "./checks/settings.ts";
 import { checkSources } from "./checks/sources.ts";
@@ -76,6 +76,8 @@ export async function runDoctor({ json }: { json?: boolean }): Promise<void> {
     }));
     findings.push(...checkFactors(stored, site));
   }
+  const binding = readUsable(environment, ["PUBLIC_URL", "COOKIE_DOMAIN", "DEVICE_BOUND"]);
+  if (binding) findings.push(...(await checkBinding(binding)));
   const address = readUsable(environment, ["DATA_DIR", "DATABASE_URL", "PORT", "HOST", "TLS_CERT_FILE"]);
   if (address) findings.push(...(await checkServer(address)));
 

@@ -1,1 +1,1 @@
-export { getPublicSuffix } from "tldts";
+export { getDomain, getPublicSuffix } from "tldts";

@@ -29,6 +29,7 @@ const GUARD_PROBLEMS: ErrorCode[] = [
   "missing_token",
   "invalid_token",
   "session_invalidated",
+  "device_not_proved",
   "insufficient_scope",
   "too_many_wrong_tokens",
   "not_found",

@@ -3,11 +3,14 @@ import { appAt } from "../auth/browser/clients.ts";
 import {
   createChallengeCookie,
   createMarkCookie,
+  createProofCookie,
   createSessionCookie,
   createStepCookie,
+  createUnprovedCookie,
 } from "../auth/browser/cookie.ts";
 import type { VerifyParts } from "../auth/browser/verify.ts";
-import type { BrowserParts } from "../auth/browser/visit.ts";
+import type { BrowserParts, DeviceParts } from "../auth/browser/visit.ts";
+import { createDeviceBinding, type DeviceBinding } from "../auth/device-binding.ts";
 import { faultOfPasskeys, type PasskeySite, passkeySiteOf } from "../auth/factors/passkeys.ts";
 import { createSteps } from "../auth/factors/steps.ts";
 import type { FactorStore } from "../auth/factors/store.ts";
@@ -25,8 +28,10 @@ import { keptSeconds, type Logins, pageTtlSeconds } from "./login.ts";
 
 interface BrowserNeeds
   extends Pick<BrowserParts, "authenticate" | "sessions" | "isToKnownHost" | "log" | "audit" | "now">,
-    Pick<VerifyParts, "machineTokens" | "onQuestionFault"> {
+    Pick<VerifyParts, "machineTokens" | "onQuestionFault">,
+    Pick<DeviceParts, "onProof"> {
   logins: Logins;
+  binding: DeviceBinding | null;
   /** All that verify tokens; that of `JWT_SECRET` is the first. */
   secrets: readonly string[];
   throttle: ThrottleStore;
@@ -35,11 +40,22 @@ interface BrowserNeeds
   tokens: Pick<TokenStore, "list">;
 }
 
+/** What binds sessions to devices. Null without TLS, where browsers offer none, and if `DEVICE_BOUND` is off. */
+export function openBinding(
+  settings: Settings,
+  url: string,
+  parts: Pick<Parameters<typeof createDeviceBinding>[0], "secrets" | "now">,
+): DeviceBinding | null {
+  const { DEVICE_BOUND: proofMs } = settings;
+  if (proofMs === 0 || publicUrlOf(settings, url)?.startsWith("https:") !== true) return null;
+  return createDeviceBinding({ ...parts, proofSeconds: Math.floor(proofMs / 1000) });
+}
+
 /** The pages, the cookie and forward-auth. Null without `PUBLIC_URL`, unless the server listens on loopback only. */
 export function openBrowser(
   settings: Settings,
   url: string,
-  { logins, secrets, throttle, factors, clients, ...parts }: BrowserNeeds,
+  { logins, secrets, throttle, factors, clients, binding, onProof, ...parts }: BrowserNeeds,
 ): AppParts["browser"] {
   const { COOKIE_DOMAIN: cookieDomain, REDIRECT_ORIGINS: allowedOrigins } = settings;
   const publicUrl = publicUrlOf(settings, url);
@@ -65,6 +81,12 @@ export function openBrowser(
       login: logins.passkeyLogin(site, steps, parts.audit),
       challengeCookie: createChallengeCookie(origin),
       readScript: createScriptReader(),
+    },
+    device: binding && {
+      binding,
+      proofCookie: createProofCookie(origin, cookieDomain),
+      unprovedCookie: createUnprovedCookie(origin),
+      onProof,
     },
     stepCookie: createStepCookie(origin),
     user: { id: settings.DEMO_USER_ID, email: settings.DEMO_EMAIL },

@@ -15,7 +15,7 @@ import type { Admission } from "../webhook/intake/admission.ts";
 import { openAccessLog } from "./access-log.ts";
 import { openAdmin, openManual, openPage } from "./admin.ts";
 import { createAudit } from "./audit.ts";
-import { openBrowser } from "./browser.ts";
+import { openBinding, openBrowser } from "./browser.ts";
 import type { CatchUps } from "./catch-up.ts";
 import type { Clients } from "./clients.ts";
 import type { Wiring } from "./configuration.ts";
@@ -48,7 +48,8 @@ export function openEndpoints(wiring: Wiring, needs: EndpointNeeds): Part {
   const { TRUSTED_PROXIES: trustedProxies, CORS_ALLOWED_ORIGINS: corsOrigins } = settings;
   const user = { id: settings.DEMO_USER_ID, email: settings.DEMO_EMAIL };
   const secrets = [settings.JWT_SECRET, settings.JWT_SECRET_PREVIOUS].filter((secret) => secret !== undefined);
-  const authenticate = createAuthenticate(user, sessions, secrets, now);
+  const binding = openBinding(settings, listener.url(), { secrets, now });
+  const authenticate = createAuthenticate(user, sessions, secrets, now, binding);
   const machineTokens = createMachineTokens(tokens, now);
   const hostRules = {
     listeningHost: hostOf(settings),
@@ -62,6 +63,7 @@ export function openEndpoints(wiring: Wiring, needs: EndpointNeeds): Part {
     ...{
       logins,
       authenticate,
+      binding,
       sessions,
       secrets,
       throttle,
@@ -74,6 +76,7 @@ export function openEndpoints(wiring: Wiring, needs: EndpointNeeds): Part {
       now,
     },
     audit: createAudit(wiring),
+    onProof: (outcome) => metrics.deviceProofs.inc({ outcome }),
     onQuestionFault: (questionFault) => instance.update({ questionFault }),
   });
   const guard = createRequestGuard(authenticate, browser, corsOrigins);

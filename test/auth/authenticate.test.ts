@@ -15,17 +15,20 @@ const IAT = Math.floor(NOW_MS / 1000);
 const CLAIMS = { sub: "1", email: USER.email, sid: "s-1", iat: IAT, exp: IAT + 900 };
 const signToken = createSignToken(SECRET);
 const TOKEN = await signToken(CLAIMS);
+/** The device of each session, which must be proved from now on. */
+const DEVICE = { publicKey: "{}", challengedAt: 1, boundFrom: NOW_MS };
 
 /** A session store with one record, which counts its reads. */
 function sessionsWith(records: Record<string, string>) {
   let asked = 0;
   const refuse = () => Promise.reject(new Error("the guard only reads"));
   const store: SessionStore = {
-    current: async (userId) => {
+    find: async (userId) => {
       asked++;
-      return records[userId] ?? null;
+      const sid = records[userId];
+      return sid === undefined ? null : { sid, expiresAt: NOW_MS + 1, origin: null, device: DEVICE };
     },
-    find: refuse,
+    current: refuse,
     supersession: async () => null,
     replace: refuse,
     extendIf: refuse,
@@ -44,9 +47,9 @@ function guard(records: Record<string, string> = { "1": "s-1" }) {
   const authenticate = createAuthenticate(USER, store, [SECRET], () => NOW_MS);
   return {
     asked,
-    withCookie: (...tokens: string[]) => authenticate.byCookie(tokens),
+    withCookie: async (...tokens: string[]) => (await authenticate.byCookie(tokens)).claims,
     with: async (...headers: [string, string][]) =>
-      authenticate.byHeader(headerValues((await requestWith(headers)).rawHeaders, "authorization")),
+      (await authenticate.byHeader(headerValues((await requestWith(headers)).rawHeaders, "authorization"))).claims,
   };
 }
 
@@ -146,7 +149,7 @@ suite("a genuine token", () => {
 
   test("gets 503, and never 401, while the store is down", async () => {
     const { store } = sessionsWith({});
-    store.current = () => Promise.reject(new AppError("store_unavailable"));
+    store.find = () => Promise.reject(new AppError("store_unavailable"));
     const authenticate = createAuthenticate(USER, store, [SECRET], () => NOW_MS);
     await failsWith("store_unavailable", authenticate.byHeader([`Bearer ${TOKEN}`]));
   });
@@ -182,4 +185,16 @@ suite("the tokens of a cookie", () => {
   test("without any is missing_token", async () => {
     await failsWith("missing_token", guard().withCookie());
   });
+});
+
+test("a session must be proved from its binding on, by its cookie and as a Bearer token", async () => {
+  const { store } = sessionsWith({ "1": "s-1" });
+  const device = { isProved: (sid: string, proofs: readonly string[]) => proofs.includes(`proof of ${sid}`) };
+  const at = (now: number) => createAuthenticate(USER, store, [SECRET], () => now, device);
+  const [before, bound] = [at(NOW_MS - 1), at(NOW_MS)];
+  assert.deepEqual(await before.byCookie([TOKEN]), { claims: CLAIMS, isBound: false });
+  for (const ask of [bound.byCookie([TOKEN], ["another"]), bound.byHeader([`Bearer ${TOKEN}`])])
+    await failsWith("device_not_proved", ask);
+  assert.deepEqual(await bound.byCookie([TOKEN], ["proof of s-1"]), { claims: CLAIMS, isBound: true });
+  assert.equal((await bound.byHeader([`Bearer ${TOKEN}`], ["proof of s-1"])).isBound, true);
 });

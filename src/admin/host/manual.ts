@@ -27,6 +27,7 @@ const PROBLEMS: ErrorCode[] = [
   "missing_token",
   "invalid_token",
   "session_invalidated",
+  "device_not_proved",
   "store_unavailable",
 ];
 

@@ -10,6 +10,8 @@ export interface AccessOutcome {
   code: string | null;
   /** The id of the user whose session let it pass. Null without one. */
   user: string | null;
+  /** Whether that session is bound to its device, and the request proves it. */
+  isBound: boolean;
   /** The name of the genuine token of a program. Null without one. */
   token: string | null;
   asked: AccessRequest;

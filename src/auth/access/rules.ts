@@ -19,6 +19,8 @@ export interface AccessRule {
   methods: readonly string[] | null;
   networks: BlockList | null;
   allow: "everyone" | readonly Pass[];
+  /** Whether a session must be bound to its device. */
+  isBound: boolean;
 }
 
 /** A request as the proxy names it. */
@@ -37,6 +39,8 @@ export interface Judgement {
   allow: "everyone" | readonly Pass[];
   /** The number of the entry that decides, from 1. Null: none matches. */
   entry: number | null;
+  /** Whether a session must be bound to its device. */
+  isBound: boolean;
   /** Whether the path can be read in several ways: it passes without a login if every one is open. */
   isAmbiguous: boolean;
 }
@@ -50,6 +54,8 @@ interface NumberedRule extends AccessRule {
 
 // The entries for a host are found once. A client may name any number of hosts.
 const CACHED_HOSTS = 1000;
+
+const NO_ENTRY = { allow: PASSES, entry: null, isBound: false };
 
 /** Creates the judgement by these entries: the first one that matches decides. */
 export function createAccess(rules: readonly AccessRule[]): JudgeAccess {
@@ -67,7 +73,7 @@ export function createAccess(rules: readonly AccessRule[]): JudgeAccess {
   }
 
   return (request) => {
-    if (numbered.length === 0) return { allow: PASSES, entry: null, isAmbiguous: false };
+    if (numbered.length === 0) return { ...NO_ENTRY, isAmbiguous: false };
     const { place } = request;
     const candidates = rulesFor(place?.host);
     if (place === null) return { ...first(candidates, request, null, false), isAmbiguous: false };
@@ -76,12 +82,12 @@ export function createAccess(rules: readonly AccessRule[]): JudgeAccess {
     if (reading.lenient === null) return { ...asSent, isAmbiguous: false };
     // What the app reads is not known.
     const opener = openHoweverRead(candidates, request, reading.certain);
-    if (opener !== null) return { allow: "everyone", entry: opener, isAmbiguous: true };
+    if (opener !== null) return { allow: "everyone", entry: opener, isBound: false, isAmbiguous: true };
     // Otherwise both readings must let it pass.
     const asRead = first(candidates, request, reading.lenient, false);
     const allow = PASSES.filter((pass) => asSent.allow.includes(pass) && asRead.allow.includes(pass));
     const { entry } = asSent.allow.length <= allow.length ? asSent : asRead;
-    return { allow, entry, isAmbiguous: true };
+    return { allow, entry, isBound: asSent.isBound || asRead.isBound, isAmbiguous: true };
   };
 }
 
@@ -134,7 +140,7 @@ function first(
   request: AccessRequest,
   segments: readonly string[] | null,
   mayOpen: boolean,
-): Pick<Judgement, "allow" | "entry"> {
+): Omit<Judgement, "isAmbiguous"> {
   const found = rules.find(
     (rule) =>
       (mayOpen || rule.allow !== "everyone") &&
@@ -142,5 +148,5 @@ function first(
       (rule.query === null || matchesQuery(rule.query, request.place?.query ?? null)) &&
       matchesClient(rule, request),
   );
-  return found === undefined ? { allow: PASSES, entry: null } : { allow: found.allow, entry: found.number };
+  return found === undefined ? NO_ENTRY : { allow: found.allow, entry: found.number, isBound: found.isBound };
 }

@@ -7,13 +7,15 @@ import { fact, timeOf, timeText } from "./pages.ts";
 import type { Texts } from "./texts.ts";
 
 /** What the page of the account shows. */
-interface Account {
+export interface Account {
   texts: Texts;
   email: string;
   /** When the session was opened, if it is known, and when it ends, in Unix milliseconds. */
   since: number | null;
   until: number;
   sid: string;
+  /** Whether the session is bound to its device. Null where none is. */
+  binding: "yes" | "no" | "unproved" | null;
   factors: readonly FactorRecord[];
   recoveryCodesLeft: number;
   tokens: readonly TokenRecord[];
@@ -31,12 +33,13 @@ interface Account {
 
 /** The page of the account: second factors, tokens and recent logins. Only a new passkey needs its script. */
 export function accountPage(status: number, account: Account): Reply {
-  const { texts, email, since, until, factors, recoveryCodesLeft, root, isFresh, passkeyScript, note } = account;
+  const { texts, email, since, until, binding, factors, recoveryCodesLeft, root, isFresh, passkeyScript, note } =
+    account;
   const words = texts.account;
   const body = html`<h1>${words.title}</h1>
 <p><strong>${email}</strong></p>
 <dl>
-${since === null ? null : fact(texts.since, timeOf(since, texts))}${fact(texts.validUntil, timeOf(until, texts))}</dl>
+${since === null ? null : fact(texts.since, timeOf(since, texts))}${fact(texts.validUntil, timeOf(until, texts))}${binding && fact(texts.device.bound, texts.device[binding])}</dl>
 ${note === undefined ? null : html`<div class="note error" role="alert">${note}</div>\n`}<h2>${words.factors}</h2>
 ${factors.length === 0 ? html`<p>${words.noFactors}</p>\n` : html`<ul>${factors.map((factor) => factorItem(factor, account, words))}</ul>\n`}${isFresh ? null : html`<p class="hint">${words.changesNeedLogin} <a href="${account.loginUrl}">${words.logInAgain}</a></p>\n`}${passkeyForms(account, words)}<a class="button quiet" href="${root}account/totp">${words.addTotp}</a>
 ${

@@ -15,7 +15,7 @@ import { isTotpSecret, loadTotp } from "../factors/totp.ts";
 import type { TokenStore } from "../machine-tokens/store.ts";
 import type { AccessClaims } from "../token.ts";
 import type { User } from "../user.ts";
-import { accountPage, recoveryCodesPage, totpPage } from "./account-pages.ts";
+import { type Account, accountPage, recoveryCodesPage, totpPage } from "./account-pages.ts";
 import { FORM, FORM_PROBLEMS, HTML, PAGE } from "./endpoints.ts";
 import { redirect } from "./html.ts";
 import { type Texts, textsFor } from "./texts.ts";
@@ -117,6 +117,8 @@ function passkeyEndpoints(parts: AccountParts, passkeys: PasskeyParts): Endpoint
 interface Visit {
   context: RequestContext;
   claims: AccessClaims;
+  /** Whether the browser proves the device of the session. */
+  isBound: boolean;
   texts: Texts;
 }
 
@@ -129,9 +131,9 @@ const isFresh = ({ iat = 0 }: AccessClaims, now: number) => iat * 1000 > now - F
 function withSession(parts: AccountParts, handle: (visit: Visit) => Promise<Reply>): RequestHandler {
   return async (context) => {
     const { request } = context;
-    const { claims } = await sessionOf(request, parts);
+    const { claims, isBound } = await sessionOf(request, parts);
     if (claims === null) return toLogin(request, parts, accountUrlOf(parts, context));
-    return handle({ context, claims, texts: textsFor(request.headers["accept-language"]) });
+    return handle({ context, claims, isBound, texts: textsFor(request.headers["accept-language"]) });
   };
 }
 
@@ -167,6 +169,7 @@ async function showAccount(parts: AccountParts, visit: Visit, note?: string): Pr
     since: claims.iat === undefined ? null : claims.iat * 1000,
     until: claims.exp * 1000,
     sid: claims.sid,
+    binding: bindingOf(parts, visit),
     factors,
     recoveryCodesLeft,
     tokens: tokenRecords,
@@ -178,6 +181,13 @@ async function showAccount(parts: AccountParts, visit: Visit, note?: string): Pr
     passkeyScript: passkeys && (await passkeys.readScript().catch(() => null)),
     note,
   });
+}
+
+/** What the session is as to its device. Null where sessions are not bound. */
+function bindingOf({ device }: AccountParts, { isBound, context }: Visit): Account["binding"] {
+  if (device === null) return null;
+  if (isBound) return "yes";
+  return device.unprovedCookie.read(context.request).length > 0 ? "unproved" : "no";
 }
 
 /** Makes a change for the user of a session, and writes it to the audit. */

@@ -11,6 +11,16 @@ export function createMarkCookie(origin: string): Cookie {
   return createCookie("authserve-browser", origin, undefined);
 }
 
+/** Creates the cookie that proves the device of a session, where that goes. */
+export function createProofCookie(origin: string, cookieDomain: string | undefined): Cookie {
+  return createCookie("authserve-device", origin, cookieDomain);
+}
+
+/** Creates the cookie of a browser that has not proved its device. */
+export function createUnprovedCookie(origin: string): Cookie {
+  return createCookie("authserve-unproved", origin, undefined);
+}
+
 /** Creates the cookie that carries what a browser has begun, such as a login whose code is missing. */
 export function createStepCookie(origin: string): Cookie {
   return createCookie("authserve-step", origin, undefined);
@@ -37,6 +47,8 @@ function createCookie(plainName: string, origin: string, domain: string | undefi
   ].join("; ");
 
   return {
+    name,
+    attributes,
     /** Its values in a request. Several have come from other paths or domains. */
     read: ({ headers: { cookie } }: IncomingMessage) => (cookie === undefined ? [] : valuesOf(cookie, name)),
     /** The `Set-Cookie` that keeps a value for this many seconds. */

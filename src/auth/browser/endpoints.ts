@@ -248,28 +248,45 @@ function loginPageHandler(parts: BrowserParts): RequestHandler {
     if (mayMove && !keepsCookie(reachedOrigin(request, trustedProxies, rules), rules))
       return redirect(ownLoginUrl(rules, rd, true));
     if (isFramed(request)) return framedPage(texts, ownLoginUrl(rules, rd, false), texts.login, framersOf(rules));
-    const notes = notesOf(texts, { ended, target, again: query.get(AGAIN), isRefused });
+    const isSkipped = hasSkipped(request);
+    const notes = notesOf(texts, { ended, isSkipped, target, again: query.get(AGAIN), isRefused });
     const passkeyScript = await readPasskeyScript(parts);
-    const keep = keepIn(query, parts);
-    return loginPage(200, {
-      texts,
-      target: target.url,
-      origin: rules.origin,
-      notes,
-      passkeyScript,
-      keep,
-      app: parts.appAt(target.url),
-    });
+    const page = { texts, target: target.url, origin: rules.origin, notes, passkeyScript, keep: keepIn(query, parts) };
+    return loginPage(200, { ...page, app: parts.appAt(target.url) }, reportUnproved(context, ended, parts));
   };
+}
+
+/** Whether a browser says that it could not prove its device this time. */
+const hasSkipped = ({ headers }: IncomingMessage) => headers["secure-session-skipped"] !== undefined;
+
+/** How long a browser is not asked again that has not proved its device. It may lose the next key, too. */
+const UNPROVED_SECONDS = 86_400;
+
+/** Logs that a browser has the cookie of a session, and not its device. Returns the headers that mark the browser. */
+function reportUnproved(
+  { request, requestId, address }: RequestContext,
+  ended: AppError | undefined,
+  { log, device }: BrowserParts,
+): Record<string, string> {
+  if (ended?.code !== "device_not_proved" || device === null) return {};
+  const skipped = request.headers["secure-session-skipped"] ?? null;
+  const message = "a browser has the cookie of a session, and does not prove the device that it is bound to";
+  log.warn(
+    { event: "device_not_proved", requestId, address, skipped: skipped && String(skipped).slice(0, 200) },
+    message,
+  );
+  return hasSkipped(request) ? {} : { "Set-Cookie": device.unprovedCookie.set("1", UNPROVED_SECONDS) };
 }
 
 /** What the login page says before its form. */
 function notesOf(
   texts: Texts,
-  why: { ended: AppError | undefined; target: Target; again: string | null; isRefused: boolean },
+  why: { ended: AppError | undefined; isSkipped: boolean; target: Target; again: string | null; isRefused: boolean },
 ): string[] {
+  const unproved = why.isSkipped ? texts.device.skipped : texts.device.notProved;
   return [
-    ...(why.ended ? [endedText(texts, supersessionIn(why.ended))] : []),
+    ...(why.ended?.code === "device_not_proved" ? [unproved] : []),
+    ...(why.ended?.code === "session_invalidated" ? [endedText(texts, supersessionIn(why.ended))] : []),
     ...(why.target.refused ? [refusedTargetText(texts, why.target.refused)] : []),
     ...(why.again === null ? [] : [why.again === "app" ? texts.app.again : texts.logInAgain]),
     ...(why.isRefused ? [texts.passkey.refused] : []),
@@ -361,7 +378,7 @@ function loginFormHandler(parts: BrowserParts): RequestHandler {
     try {
       const requester = await requesterOf(context, parts, fields);
       const { accessToken } = await login(output, requester);
-      return loggedIn(accessToken, target, requester, parts);
+      return loggedIn(accessToken, target, request, requester, parts);
     } catch (error) {
       if (!(error instanceof AppError)) throw error;
       if (error.code === "second_factor_required") return beginCodeStep(request, parts, target, fields);

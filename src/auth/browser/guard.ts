@@ -4,7 +4,7 @@ import { AppError } from "../../errors.ts";
 import type { RequestContext } from "../../http/endpoint.ts";
 import { isFromUnknownClient, isTrusted, peerAddress, sentOrigin } from "../../http/proxies.ts";
 import { headerValues } from "../../lib/header-value.ts";
-import type { Authenticate } from "../authenticate.ts";
+import type { Authenticate, LiveSession } from "../authenticate.ts";
 import { basicTokensIn, tokensIn } from "../machine-tokens/form.ts";
 import { insufficientScope, type MachineTokens, wrongToken } from "../machine-tokens/machine-tokens.ts";
 import type { TokenRecord } from "../machine-tokens/store.ts";
@@ -21,15 +21,22 @@ export type AuthenticateRequest = (request: IncomingMessage) => Promise<AccessCl
  */
 export function createRequestGuard(
   authenticate: Authenticate,
-  browser: { cookie: Cookie; rules: Pick<RedirectRules, "origin"> } | null,
+  browser: (SessionCookies & { rules: Pick<RedirectRules, "origin"> }) | null,
   trustedOrigins: readonly string[],
 ): AuthenticateRequest {
   return async (request) => {
-    const { claims, isByCookie } = await authenticateRequest(request, browser?.cookie ?? null, authenticate);
+    const { claims, isByCookie } = await authenticateRequest(request, browser, authenticate);
     const isRead = request.method === "GET" || request.method === "HEAD";
     if (browser && isByCookie && !isRead) requireSameSite(request, trustedOrigins, browser.rules.origin);
     return claims;
   };
+}
+
+/** The cookies of a session. */
+export interface SessionCookies {
+  cookie: Cookie;
+  /** That of what binds sessions to devices. Null where nothing does. */
+  device: { proofCookie: Cookie } | null;
 }
 
 /** Where a request came from, and what it has. */
@@ -99,24 +106,32 @@ export function createScopeGuard(authenticate: AuthenticateRequest, machineToken
  */
 export async function authenticateRequest(
   request: IncomingMessage,
-  cookie: Cookie | null,
+  cookies: SessionCookies | null,
   authenticate: Authenticate,
-): Promise<{ claims: AccessClaims; isByCookie: boolean }> {
+): Promise<LiveSession & { isByCookie: boolean }> {
   const authorization = headerValues(request.rawHeaders, "authorization");
-  const tokens = cookie === null ? [] : valuesIn(request, cookie);
+  const tokens = cookies === null ? [] : valuesIn(request, cookies.cookie);
   const isByHeader = authorization.length > 0 && (tokens.length === 0 || authenticate.isOwn(authorization));
-  if (isByHeader || cookie === null) return { claims: await authenticate.byHeader(authorization), isByCookie: false };
-  return { claims: await authenticate.byCookie(tokens), isByCookie: true };
+  const isByCookie = !isByHeader && cookies !== null;
+  // A stolen cookie could be sent as a Bearer token, too.
+  const proofs = proofsIn(request, cookies);
+  const session = isByCookie
+    ? await authenticate.byCookie(tokens, proofs)
+    : await authenticate.byHeader(authorization, proofs);
+  return { ...session, isByCookie };
 }
 
 /** Authenticates a request by its cookie alone. */
 export function authenticateCookie(
   request: IncomingMessage,
-  cookie: Cookie,
+  cookies: SessionCookies,
   authenticate: Authenticate,
-): Promise<AccessClaims> {
-  return authenticate.byCookie(valuesIn(request, cookie));
+): Promise<LiveSession> {
+  return authenticate.byCookie(valuesIn(request, cookies.cookie), proofsIn(request, cookies));
 }
+
+const proofsIn = (request: IncomingMessage, cookies: SessionCookies | null) =>
+  cookies?.device?.proofCookie.read(request) ?? [];
 
 const valuesIn = (request: IncomingMessage, cookie: Cookie) => cookie.read(request).filter((token) => token !== "");
 

@@ -188,6 +188,15 @@ export function endSessionPage(texts: Texts, link: { sid: string; key: string } 
   return pageReply(200, { lang: texts.lang, title, body });
 }
 
+/** The page for a session that is not bound to a device, where an app needs that. It may still be on its way. */
+export function unboundPage(texts: Texts, loginUrl: string, isWaiting: boolean): Reply {
+  const { title, waiting, notOffered } = texts.device;
+  const body = html`<h1>${title}</h1>
+<p role="status">${isWaiting ? waiting : notOffered}</p>
+${isWaiting ? null : html`<a class="button" href="${loginUrl}">${texts.logIn}</a>`}`;
+  return pageReply(200, { lang: texts.lang, title, body }, isWaiting ? { Refresh: "1" } : {});
+}
+
 const logoutForm = (texts: Texts, target: string | null = null) => html`<form method="post" action="logout">
 ${target === null ? null : html`<input type="hidden" name="rd" value="${target}">\n`}<button type="submit" class="quiet">${texts.logOut}</button>
 </form>`;

@@ -55,7 +55,7 @@ export function passkeyFormHandler(parts: BrowserParts, passkeys: PasskeyParts):
       const challenge = parts.steps.read("passkey", challengeCookie.read(request));
       const requester = await requesterOf(context, parts, fields);
       const { accessToken } = await login(fields.get("answer") ?? "", challenge, requester);
-      return loggedIn(accessToken, target, requester, parts, [forget]);
+      return loggedIn(accessToken, target, request, requester, parts, [forget]);
     } catch (error) {
       if (!(error instanceof AppError) || error.code === "store_unavailable") throw error;
       const query = new URLSearchParams({ rd: target, [PASSKEY_REFUSED]: "1" });

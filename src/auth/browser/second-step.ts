@@ -81,7 +81,7 @@ export function codeFormHandler(parts: BrowserParts): RequestHandler {
     try {
       const requester = await requesterOf(context, parts, fields);
       const { accessToken } = await codeLogin(fields.get("code") ?? "", requester, () => steps.finish(step));
-      return loggedIn(accessToken, target, requester, parts, [stepCookie.clear()]);
+      return loggedIn(accessToken, target, request, requester, parts, [stepCookie.clear()]);
     } catch (error) {
       if (!(error instanceof AppError)) throw error;
       const { status, text, headers } = refusalOf(error, texts);

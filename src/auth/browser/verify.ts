@@ -15,7 +15,14 @@ import { insufficientScope, type MachineTokens } from "../machine-tokens/machine
 import { mayVerify } from "../machine-tokens/scopes.ts";
 import type { TokenRecord } from "../machine-tokens/store.ts";
 import type { User } from "../user.ts";
-import { appToken, authenticateRequest, forwardedToken, machineTokenOf, TOKEN_HEADER } from "./guard.ts";
+import {
+  appToken,
+  authenticateRequest,
+  forwardedToken,
+  machineTokenOf,
+  type SessionCookies,
+  TOKEN_HEADER,
+} from "./guard.ts";
 import { type OriginalRequest, originalRequest, type ProxyFamily, questionedRequest } from "./original-request.ts";
 import { isShort, shortTarget, withRd } from "./redirect-target.ts";
 import { createRenew, isRenewalDue, type RenewalParts } from "./renewal.ts";
@@ -23,6 +30,8 @@ import { createRenew, isRenewalDue, type RenewalParts } from "./renewal.ts";
 /** What forward-auth uses. `now` is in Unix milliseconds. */
 export interface VerifyParts extends RenewalParts {
   authenticate: Authenticate;
+  /** Null where sessions are not bound to devices. */
+  device: SessionCookies["device"];
   machineTokens: MachineTokens;
   user: User;
   /** Judges by the entries of `access` in the configuration file. */
@@ -58,6 +67,8 @@ const PROBLEMS: ErrorCode[] = [
   "missing_token",
   "invalid_token",
   "session_invalidated",
+  "device_not_proved",
+  "session_not_bound",
   "insufficient_scope",
   "access_denied",
   "too_many_wrong_tokens",
@@ -152,10 +163,10 @@ function verifyHandler(
   style: RedirectStyle,
   endpointPath?: string,
 ): RequestHandler {
-  const { authenticate, machineTokens, user, cookie, sessions, lifetimes, publicUrl, trustedProxies } = parts;
+  const { authenticate, machineTokens, user, sessions, lifetimes, publicUrl, trustedProxies } = parts;
   const { tellFault, now } = parts;
 
-  function sendTo(path: "/login" | "/login/renew", { url, method }: OriginalRequest): Reply {
+  function sendTo(path: "/login" | "/login/bound" | "/login/renew", { url, method }: OriginalRequest): Reply {
     const location = withRd(publicUrl + path, url && shortTarget(url));
     const isRead = method === "GET" || method === "HEAD";
     const status = style === "unauthorized" ? 401 : isRead ? 302 : 303;
@@ -185,9 +196,10 @@ function verifyHandler(
   function refuse(context: RequestContext, error: AppError, { needed, original }: Question): Reply {
     const { request, requestId } = context;
     const isPage = isOfPage(request, original);
-    if (needed.session && error.status === 401 && forwardedToken(request) === null && isPage) {
+    const isUnbound = error.code === "session_not_bound";
+    if (needed.session && (error.status === 401 || isUnbound) && forwardedToken(request) === null && isPage) {
       reportUrl(context, original.url);
-      return sendTo("/login", original);
+      return sendTo(isUnbound ? "/login/bound" : "/login", original);
     }
     const { headers, ...refusal } = problem(error, requestId);
     const challenge = error.status === 401 && needed.token && isPlainProgram(request, original) ? BASIC_CHALLENGE : {};
@@ -202,11 +214,12 @@ function verifyHandler(
 
   /** The answer for a live session. On a page that needs one, it may lead over the renewal. */
   async function passSession({ request }: RequestContext, question: Question, asker: Asker): Promise<Reply> {
-    const { claims, isByCookie } = await authenticateRequest(request, cookie, authenticate);
-    asker.user = claims.sub;
+    const { claims, isBound, isByCookie } = await authenticateRequest(request, parts, authenticate);
+    const { original, needed } = question;
+    Object.assign(asker, { user: claims.sub, isBound });
+    if (needed.boundSession && !isBound) throw new AppError("session_not_bound");
     const headers = identity({ id: claims.sub, email: claims.email });
     if (!isByCookie) return passed(headers);
-    const { original, needed } = question;
     // A page with a longer address would lose its query on the way.
     const isPage = isNavigation(request) && original.url !== null && isShort(original.url) && original.method === "GET";
     const place = isPage && !needed.isOpen ? "page" : "answer";
@@ -231,7 +244,7 @@ function verifyHandler(
   }
 
   async function answer(context: RequestContext, question: Question): Promise<Answer> {
-    const asker: Asker = { user: null, token: null };
+    const asker: Asker = { user: null, isBound: false, token: null };
     try {
       const reply = await pass(context, question, asker);
       return { reply, decision: "allowed", code: null, ...asker };
@@ -253,10 +266,10 @@ function verifyHandler(
         : questionedRequest(context.request, trustedProxies, endpointPath),
     );
     const asked = accessRequest(context, original, trustedProxies);
-    const { allow, entry } = readRequest(context, () => parts.access(asked));
+    const judgement = readRequest(context, () => parts.access(asked));
     const host = asked.place?.host ?? null;
-    const { reply, ...outcome } = await answer(context, { original, host, needed: neededFor(allow) });
-    parts.onAccess({ ...outcome, entry, asked, address: context.address });
+    const { reply, ...outcome } = await answer(context, { original, host, needed: neededFor(judgement) });
+    parts.onAccess({ ...outcome, entry: judgement.entry, asked, address: context.address });
     // Where everyone passes, a token also passes that was not judged or lacks the scope. No app may get it.
     const credential = appToken(context.request) === null ? "" : "token";
     return { ...reply, headers: { ...reply.headers, "Remote-Credential": credential } };
@@ -269,7 +282,7 @@ interface Answer extends Asker, Pick<AccessOutcome, "decision" | "code"> {
 }
 
 /** Who asks, as far as it is known. */
-type Asker = Pick<AccessOutcome, "user" | "token">;
+type Asker = Pick<AccessOutcome, "user" | "isBound" | "token">;
 
 // Git, WebDAV and others send a password only when they are asked for one. Beside Bearer they would not: libcurl
 // prefers it, also without a token.
@@ -312,11 +325,14 @@ interface Needed {
   isOpen: boolean;
   session: boolean;
   token: boolean;
+  /** Whether a session is not enough that is not bound to its device. */
+  boundSession: boolean;
 }
 
-function neededFor(allow: Judgement["allow"]): Needed {
+function neededFor({ allow, isBound }: Judgement): Needed {
   const isOpen = allow === "everyone";
-  return { isOpen, session: isOpen || allow.includes("session"), token: isOpen || allow.includes("token") };
+  const [session, token] = [isOpen || allow.includes("session"), isOpen || allow.includes("token")];
+  return { isOpen, session, token, boundSession: isBound };
 }
 
 const passed = (headers: Record<string, string>): Reply => ({

@@ -9,6 +9,7 @@ import type { Reply } from "../../http/problem.ts";
 import { removedPrefix } from "../../http/proxies.ts";
 import type { Log } from "../../log.ts";
 import type { Authenticate } from "../authenticate.ts";
+import { DEVICE_ALGORITHMS, type DeviceBinding } from "../device-binding.ts";
 import type { CodeLogin } from "../factors/code-login.ts";
 import type { PasskeyLogin } from "../factors/passkey-login.ts";
 import type { PasskeySite } from "../factors/passkeys.ts";
@@ -18,7 +19,7 @@ import type { Login } from "../login.ts";
 import type { Requester } from "../open-session.ts";
 import type { SessionStore } from "../sessions.ts";
 import { type BrowserMarks, KNOWN_BROWSER_MS } from "../throttle/browser-mark.ts";
-import type { AccessClaims } from "../token.ts";
+import { type AccessClaims, readToken } from "../token.ts";
 import type { Cookie } from "./cookie.ts";
 import { authenticateCookie, requireSameSite } from "./guard.ts";
 import { type Html, html, redirect } from "./html.ts";
@@ -42,6 +43,8 @@ export interface BrowserParts {
   factors: FactorStore;
   /** Null where browsers allow no passkeys. */
   passkeys: PasskeyParts | null;
+  /** Null where sessions are not bound to devices. */
+  device: DeviceParts | null;
   rules: RedirectRules;
   lifetimes: Lifetimes;
   /** How long a login that is kept lasts; 0 if the login page does not offer that. */
@@ -65,6 +68,16 @@ export interface PasskeyParts {
   login: PasskeyLogin;
   challengeCookie: Cookie;
   readScript: () => Promise<string>;
+}
+
+/** What binds sessions to devices. */
+export interface DeviceParts {
+  binding: DeviceBinding;
+  proofCookie: Cookie;
+  /** Marks a browser that has not proved its device: for a while it is not asked again. */
+  unprovedCookie: Cookie;
+  /** Called for what becomes of each request to register or prove a device. */
+  onProof: (outcome: "registered" | "proved" | "refused" | "ended") => void;
 }
 
 /** The largest form that is read. */
@@ -99,20 +112,20 @@ export function targetOf(
 /** The session of the cookie, if there is one. */
 interface BrowserSession {
   claims: AccessClaims | null;
-  /** Why the session of a genuine cookie has ended. */
+  /** Whether the browser proves the device of the session. */
+  isBound: boolean;
+  /** Why the session of a genuine cookie has ended, or is not that of this browser. */
   ended?: AppError;
 }
 
 /** Reads the session of the cookie. Throws `store_unavailable`. */
-export async function sessionOf(
-  request: IncomingMessage,
-  { cookie, authenticate }: BrowserParts,
-): Promise<BrowserSession> {
+export async function sessionOf(request: IncomingMessage, parts: BrowserParts): Promise<BrowserSession> {
   try {
-    return { claims: await authenticateCookie(request, cookie, authenticate) };
+    return await authenticateCookie(request, parts, parts.authenticate);
   } catch (error) {
     if (!(error instanceof AppError) || error.code === "store_unavailable") throw error;
-    return error.code === "session_invalidated" ? { claims: null, ended: error } : { claims: null };
+    const isKnown = error.code === "session_invalidated" || error.code === "device_not_proved";
+    return { claims: null, isBound: false, ...(isKnown && { ended: error }) };
   }
 }
 
@@ -139,14 +152,39 @@ export const keepIn = (fields: Pick<Map<string, string>, "get"> | URLSearchParam
 export function loggedIn(
   accessToken: string,
   target: string,
+  request: IncomingMessage,
   { browser, way }: Pick<Requester, "browser" | "way">,
-  { cookie, marks, markCookie, lifetimes, keptSeconds }: BrowserParts,
+  parts: BrowserParts,
   more: readonly string[] = [],
 ): Reply {
+  const { cookie, marks, markCookie, lifetimes, keptSeconds } = parts;
+  const { cookies, headers } = offerBinding(accessToken, request, parts);
   const mark = markCookie.set(marks.issue(browser ?? undefined), KNOWN_BROWSER_MS / 1000);
   return redirect(target, {
-    "Set-Cookie": [cookie.set(accessToken, way === "kept" ? keptSeconds : lifetimes.ttlSeconds), mark, ...more],
+    ...headers,
+    "Set-Cookie": [
+      cookie.set(accessToken, way === "kept" ? keptSeconds : lifetimes.ttlSeconds),
+      mark,
+      ...more,
+      ...cookies,
+    ],
   });
+}
+
+/** Where browsers register the key of a device. */
+export const REGISTER_PATH = "/auth/bound/register";
+
+/** Offers a browser to bind its new session to its device, unless it has not proved one lately. */
+function offerBinding(accessToken: string, request: IncomingMessage, { device, rules, secret }: BrowserParts) {
+  const { claims } = readToken(accessToken, [secret]);
+  if (device === null || claims === null || device.unprovedCookie.read(request).length > 0)
+    return { cookies: [], headers: {} };
+  const challenge = device.binding.registrationChallenge(claims.sid);
+  const path = `${rules.origin}${rules.base}${REGISTER_PATH}`;
+  const offer = `(${DEVICE_ALGORITHMS.join(" ")});path="${path}";challenge="${challenge}"`;
+  // While the browser has a cookie of this name, it would not prove the device.
+  const cookies = device.proofCookie.read(request).length === 0 ? [] : [device.proofCookie.clear()];
+  return { cookies, headers: { "Secure-Session-Registration": offer } };
 }
 
 const BEARER = { "WWW-Authenticate": "Bearer" };

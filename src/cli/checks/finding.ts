@@ -41,6 +41,7 @@ export function trialFindings(faults: readonly StoreFault[]): Finding[] {
 export const PAGES: Record<string, string> = {
   settings: "reference/settings",
   proxy: "protect-an-app",
+  devices: "protect-an-app",
   port: "operate",
   schema: "operate",
   secrets: "operate",

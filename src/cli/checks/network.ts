@@ -75,6 +75,40 @@ export function checkTls({ TLS_CERT_FILE: cert, TLS_KEY_FILE: key }: TlsSettings
   }
 }
 
+type BindingSettings = Pick<Settings, "PUBLIC_URL" | "COOKIE_DOMAIN" | "DEVICE_BOUND">;
+
+/** Asks `COOKIE_DOMAIN` what browsers ask it before they bind a session to their device. */
+export async function checkBinding(
+  { PUBLIC_URL, COOKIE_DOMAIN: domain, DEVICE_BOUND }: BindingSettings,
+  get: (url: string, init: RequestInit) => Promise<Response> = fetch,
+): Promise<Finding[]> {
+  const url = URL.parse(PUBLIC_URL ?? "");
+  if (url?.protocol !== "https:" || domain === undefined || domain === url.hostname || DEVICE_BOUND === 0) return [];
+  const { getDomain } = await import("../../config/tldts.ts");
+  const registered = getDomain(domain, { allowPrivateDomains: true });
+  const off = "or set DEVICE_BOUND=off";
+  if (registered !== domain) {
+    const found = `browsers bind sessions to their device only for all of ${registered}, and COOKIE_DOMAIN is ${domain}`;
+    return [warning("devices", found, `set COOKIE_DOMAIN to ${registered} if all of it is yours, ${off}`)];
+  }
+  url.hostname = domain;
+  const asked = `${url.origin}/.well-known/device-bound-sessions`;
+  const fault = await get(asked, { redirect: "error", signal: AbortSignal.timeout(ANSWER_MS) }).then(
+    async (response) => {
+      if (response.status !== 200) return `says ${response.status}`;
+      const { registering_origins: origins } = ((await response.json().catch(() => null)) ?? {}) as {
+        registering_origins?: unknown;
+      };
+      const isNamed = Array.isArray(origins) && origins.includes(new URL(PUBLIC_URL ?? "").origin);
+      return isNamed ? null : "does not name the origin of PUBLIC_URL";
+    },
+    (error: unknown) => `does not answer (${describeError(error)})`,
+  );
+  if (fault === null) return [ok("devices", `${domain} lets browsers bind sessions to their device`)];
+  const remedy = `let the proxy of ${domain} lead this path to authserve, as deploy/nginx.conf says, ${off}`;
+  return [warning("devices", `browsers bind no session to their device, because ${asked} ${fault}`, remedy)];
+}
+
 type AddressSettings = Pick<Settings, "DATA_DIR" | "DATABASE_URL" | "PORT" | "HOST" | "TLS_CERT_FILE">;
 
 /** Checks that the server of this DATA_DIR is ready or, if none runs, that its port is free. */

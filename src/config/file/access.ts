@@ -52,17 +52,22 @@ const ACCESS_KEYS = {
       "`everyone` passes without a login, `nobody` at all, or a list: who has the `session`, or a `token` with the scope `verify`.",
     ),
   ),
+  bound: key(
+    v.boolean("expected true or false"),
+    "`true`: a session passes only if it is [bound to its device](../protect-an-app.md#bound-to-the-device). Default: false.",
+  ),
 };
 
 const AccessRuleSchema = map(ACCESS_KEYS, "expected a map with allow", {
   check: checkOpening,
-  read: ({ host, path, query, methods, networks, allow }): AccessRule => ({
+  read: ({ host, path, query, methods, networks, allow, bound }): AccessRule => ({
     host: host?.toLowerCase() ?? null,
     path: path?.split("/").slice(1) ?? null,
     query: query ?? null,
     methods: methods ?? (query === undefined ? null : READS),
     networks: networks === undefined ? null : blockListOf(networks.flatMap((text) => parseRange(text) ?? [])),
     allow: allow === "nobody" ? [] : allow,
+    isBound: bound ?? false,
   }),
 });
 
@@ -72,8 +77,10 @@ export const AccessSchema = list(AccessRuleSchema, "expected a list of entries")
 type AccessEntry = Known<typeof ACCESS_KEYS>;
 
 /** Refuses, or warns of, an entry that opens more than somebody may mean. */
-function checkOpening({ host, path, query, networks, allow }: AccessEntry, reading: Reading): void {
+function checkOpening({ host, path, query, networks, allow, bound }: AccessEntry, reading: Reading): void {
   if (allow === undefined) return;
+  if (bound && !allow.includes("session"))
+    reading.at("bound").fault("is only for a session: add session to allow, or leave it out");
   if (query !== undefined && allow !== "everyone")
     reading.at("query").fault("is only for allow: everyone, since apps read queries in different ways: leave it out");
   else if (query !== undefined && path === undefined)

@@ -96,6 +96,12 @@ export const BROWSERS = {
       "How long a login with *Keep me logged in* lasts, also without use. Another login, a logout and a changed password end it before. `off`: the login page does not offer it.",
     example: "90d",
   },
+  DEVICE_BOUND: {
+    schema: v.optional(durationOrOff(1000, "5m", { ms: 3_600_000, text: "at most 1h" }), "10m"),
+    meaning:
+      "How long a proof of the device lasts, in browsers that can [bind a session to it](../protect-an-app.md#bound-to-the-device): a copied cookie opens nothing after it. Browsers refuse to prove it many times in a minute. `off` binds no session.",
+    example: "5m",
+  },
   CORS_ALLOWED_ORIGINS: {
     schema: v.optional(origins, ""),
     defaultText: "none",

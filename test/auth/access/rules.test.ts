@@ -60,7 +60,7 @@ test("an entry for all places opens none to everyone while no proxy names the pl
 
 test("without entries a session or a token is needed", () => {
   const found = createAccess([])({ place: placeOf("https://app.example.com/"), method: "GET", address: null });
-  assert.deepEqual(found, { allow: ["session", "token"], entry: null, isAmbiguous: false });
+  assert.deepEqual(found, { allow: ["session", "token"], entry: null, isBound: false, isAmbiguous: false });
 });
 
 suite("a URL that is not exactly of its form is in no place, so that no entry opens it:", () => {
