@@ -33,6 +33,13 @@ function deployed(file: string, changes: readonly (readonly [string | RegExp, st
   return changed(edit ? edit(text) : text, changes);
 }
 
+/** The lines of a file of `deploy/` that are for the domain of the cookie, which has a server of its own. */
+const linesOfDomain = (text: string) =>
+  text
+    .match(/^#(?:\t| {4}).*$/gm)
+    ?.map((line) => line.slice(1))
+    .join("\n") ?? "";
+
 const nginx: Preparation = ({ dir, httpsPort, httpPort, authservePort, appPort, edit }) => {
   const listen = [
     [/^ *listen \[::\].*\n/gm, ""],
@@ -44,8 +51,10 @@ const nginx: Preparation = ({ dir, httpsPort, httpPort, authservePort, appPort, 
   const http = ["listen 80;", `listen 127.0.0.1:${httpPort};`] as const;
   const own = deployed("nginx.conf", [...listen, http]);
   const app = deployed("nginx-app.conf", [...listen, http, ["127.0.0.1:8080", `127.0.0.1:${appPort}`]], edit);
+  const domain = `server {\nlisten 127.0.0.1:${httpsPort} ssl;\nserver_name example.com;\nssl_certificate ${cert};
+ssl_certificate_key ${key};\n${linesOfDomain(own)}\n}\n`;
   const file = join(dir, "nginx.conf");
-  writeFileSync(file, nginxConfiguration(dir, `${own}\n${app}`));
+  writeFileSync(file, nginxConfiguration(dir, `${own}\n${domain}${app}`));
   return { program: "nginx", args: ["-p", dir, "-e", "stderr", "-c", file] };
 };
 
@@ -61,7 +70,8 @@ const caddy: Preparation = ({ dir, httpsPort, httpPort, authservePort, appPort, 
   ] as const;
   const app = deployed("Caddyfile.app", changes, edit);
   const file = join(dir, "Caddyfile");
-  writeFileSync(file, `{\n${options}\n}\n${own}\n${app}`);
+  const domain = `example.com ${tls}${linesOfDomain(own)}\n}\n`;
+  writeFileSync(file, `{\n${options}\n}\n${own}\n${domain}${app}`);
   const env = { HOME: dir, XDG_DATA_HOME: dir, XDG_CONFIG_HOME: dir };
   return { program: "caddy", args: ["run", "--config", file, "--adapter", "caddyfile"], env };
 };

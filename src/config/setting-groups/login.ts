@@ -99,7 +99,7 @@ export const BROWSERS = {
   DEVICE_BOUND: {
     schema: v.optional(durationOrOff(1000, "5m", { ms: 3_600_000, text: "at most 1h" }), "10m"),
     meaning:
-      "How long a proof of the device lasts, in browsers that can [bind a session to it](../protect-an-app.md#bound-to-the-device): a copied cookie opens nothing after it. Browsers refuse to prove it many times in a minute. `off` binds no session.",
+      "How long a proof of the device lasts, in browsers that can [bind a session to it](../protect-an-app.md#bound-to-the-device): a copied cookie opens nothing after it. Chromium proves it only a few times in ten minutes. `off` binds no session.",
     example: "5m",
   },
   CORS_ALLOWED_ORIGINS: {
