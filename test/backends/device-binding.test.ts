@@ -3,11 +3,15 @@ import { createHash, X509Certificate } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { suite, type TestContext, test } from "node:test";
 import { type BrowserContext, chromium, type Page } from "playwright-core";
-import { CHROMIUM, needsAll, needsChromium, needsNginx } from "../helpers/back-end.ts";
+import { CHROMIUM, needsAll, needsChromium, needsNginx, needsPostgres, needsRedis } from "../helpers/back-end.ts";
 import { fillIn } from "../helpers/browser.ts";
 import { ask } from "../helpers/client.ts";
+import { DeviceBrowser, proofOf } from "../helpers/device.ts";
+import { tempPostgres } from "../helpers/postgres.ts";
 import { APP, AUTH, loggedIn, PROXIES, siteOf, startSite } from "../helpers/protected-app.ts";
-import type { Server } from "../helpers/server.ts";
+import { startRedis } from "../helpers/redis.ts";
+import { type Server, startServer } from "../helpers/server.ts";
+import { PATIENT } from "../helpers/several-servers.ts";
 import { startSite as startOtherSite } from "../helpers/site.ts";
 import { pairNamed } from "../helpers/tls.ts";
 import { HANG_MS, until } from "../helpers/until.ts";
@@ -165,6 +169,43 @@ suite("the domain of the cookie names the login", () => {
         const { status, text } = await visitor.request(DOMAIN, { headers: {} });
         assert.deepEqual([status, JSON.parse(text)], [200, { registering_origins: [AUTH] }]);
         assert.doesNotMatch((await visitor.request("https://example.com/login", { headers: PAGE })).text, /password/);
+      });
+    });
+  }
+});
+
+suite("two servers that share sessions bind them together", { concurrency: 1 }, () => {
+  const stores: Record<string, [{ skip: string | false }, (t: TestContext) => Promise<Record<string, string>>]> = {
+    PostgreSQL: [needsPostgres(), async (t) => ({ DATABASE_URL: (await tempPostgres(t)).url })],
+    Redis: [needsRedis(), async (t) => ({ REDIS_HOST: "127.0.0.1", REDIS_PORT: String((await startRedis(t)).port) })],
+  };
+  for (const [name, [needed, shared]] of Object.entries(stores)) {
+    test(`in ${name}`, needed, async (t) => {
+      const proxied = { PUBLIC_URL: AUTH, TRUSTED_PROXIES: "127.0.0.1", DEVICE_BOUND: "1s" };
+      const env = { ...PATIENT, ...proxied, ...(await shared(t)) };
+      const [one, other] = await Promise.all([startServer({ env }), startServer({ env })]);
+      for (const server of [one, other]) t.after(() => server[Symbol.asyncDispose]());
+      const browser = new DeviceBrowser(one);
+      await browser.logIn();
+      browser.server = other;
+      assert.equal((await browser.register()).status, 200);
+      const answer = await proofOf(await browser.key, { jti: await browser.challenge() });
+      const answerAt = (server: Server) => {
+        browser.server = server;
+        return browser.refresh(answer);
+      };
+      const answers = await Promise.all([one, other, one, other].map(answerAt));
+      assert.deepEqual(answers.map(({ status }) => status).sort(), [200, 403, 403, 403]);
+      const statusAt = async (server: Server) => {
+        browser.server = server;
+        return (await browser.send("GET", "/auth/me")).status;
+      };
+      await until(async () => (await statusAt(one)) === 401 && (await statusAt(other)) === 401);
+      // On a machine that stalls, a proof may be over before it is used.
+      await until(async () => {
+        browser.server = one;
+        await browser.prove();
+        return (await statusAt(other)) === 200;
       });
     });
   }

@@ -39,7 +39,8 @@ export async function proofOf(
 /** A browser with Device Bound Session Credentials, before a server that takes this machine for its proxy. */
 export class DeviceBrowser {
   readonly cookies = new Map<string, string>();
-  readonly server: Server;
+  /** The server that gets its requests: one of several that share sessions. */
+  server: Server;
   key = newKey();
   /** The sid of the session that it has bound. */
   sid = "";
