@@ -216,7 +216,8 @@ function verifyHandler(
   async function passSession({ request }: RequestContext, question: Question, asker: Asker): Promise<Reply> {
     const { claims, isBound, isByCookie } = await authenticateRequest(request, parts, authenticate);
     const { original, needed } = question;
-    Object.assign(asker, { user: claims.sub, isBound });
+    asker.user = claims.sub;
+    asker.isBound = isBound;
     if (needed.boundSession && !isBound) throw new AppError("session_not_bound");
     const headers = identity({ id: claims.sub, email: claims.email });
     if (!isByCookie) return passed(headers);
