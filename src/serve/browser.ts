@@ -31,7 +31,7 @@ interface BrowserNeeds
   secrets: readonly string[];
   throttle: ThrottleStore;
   factors: FactorStore;
-  clients: Pick<Clients, "list">;
+  clients: Pick<Clients, "list" | "appsIn">;
   tokens: Pick<TokenStore, "list">;
 }
 
@@ -78,6 +78,7 @@ export function openBrowser(
     keptSeconds: keptSeconds(settings),
     publicUrl,
     hasAdmin: settings.ADMIN === "on",
+    appsIn: clients.appsIn,
     appAt: (target) => appAt(target, { clients: clients.list(), base }),
     trustedProxies: settings.TRUSTED_PROXIES,
     proxyFamily: settings.PROXY && FAMILIES[settings.PROXY],

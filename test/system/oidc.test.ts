@@ -38,4 +38,27 @@ suite("an app that logs in by OpenID Connect", () => {
     assert.equal((await me()).status, 401);
     assert.equal((await browser.request(`${server.url}/`)).status, 303);
   });
+
+  test("is named on the account page, and before a login elsewhere by a browser that was there before", async (t) => {
+    const port = await freePort();
+    const server = await startServer(clientSettings(port));
+    t.after(() => server[Symbol.asyncDispose]());
+    const app = await startOidcApp(t, port, server.url);
+    const [first, second, stranger] = [userAgent(), userAgent(), userAgent()];
+    const page = async (browser: typeof first, path: string) =>
+      (await browser.request(server.url + path, { headers: { "accept-language": "en" } })).text();
+    await second.go(`${app}/login`, FIELDS);
+    await second.request(`${server.url}/logout`, { method: "POST", headers: { origin: server.url } });
+    assert.doesNotMatch(await page(second, "/login"), /your session in/, "there is none");
+    await first.go(`${app}/login`, FIELDS);
+    assert.match(
+      await page(first, "/account"),
+      /Apps in this session<\/h2>\s*<ul>\s*<li><strong>app<\/strong><br>It logs you out as soon as/,
+    );
+    assert.match(
+      await page(second, "/login"),
+      /Logging in ends your session in .*, from the network 127\.0\.0\.0\/24\. These apps take part in it: app\./,
+    );
+    assert.match(await page(stranger, "/login"), /Logging in ends your session on any other device/);
+  });
 });

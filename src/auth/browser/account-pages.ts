@@ -5,6 +5,7 @@ import type { TokenRecord } from "../machine-tokens/store.ts";
 import { Html, html, pageReply } from "./html.ts";
 import { fact, timeOf, timeText } from "./pages.ts";
 import type { Texts } from "./texts.ts";
+import type { AppInSession } from "./visit.ts";
 
 /** What the page of the account shows. */
 interface Account {
@@ -18,6 +19,7 @@ interface Account {
   recoveryCodesLeft: number;
   tokens: readonly TokenRecord[];
   logins: readonly LoginRecord[];
+  apps: readonly AppInSession[];
   site: PasskeySite | null;
   /** The way to the start page from the page: empty, or `../`. */
   root: string;
@@ -29,7 +31,7 @@ interface Account {
   note?: string | undefined;
 }
 
-/** The page of the account: second factors, tokens and recent logins. Only a new passkey needs its script. */
+/** The page of the account: second factors, apps, tokens and recent logins. Only a new passkey needs its script. */
 export function accountPage(status: number, account: Account): Reply {
   const { texts, email, since, until, factors, recoveryCodesLeft, root, isFresh, passkeyScript, note } = account;
   const words = texts.account;
@@ -44,7 +46,7 @@ ${
     ? null
     : html`<p class="hint">${words.codesLeft(recoveryCodesLeft)}</p>
 <form method="post" action="${root}account/recovery-codes"><button type="submit" class="quiet">${words.renewCodes}</button></form>\n`
-}<h2>${words.logins}</h2>
+}${account.apps.length === 0 ? null : html`<h2>${words.apps}</h2>\n<ul>${account.apps.map((app) => appItem(app, words))}</ul>\n`}<h2>${words.logins}</h2>
 <ul>${account.logins.map((login) => loginItem(login, account, words))}</ul>
 <h2>${words.tokens}</h2>
 ${account.tokens.length === 0 ? html`<p>${words.noTokens}</p>` : html`<ul>${account.tokens.map((token) => tokenItem(token, texts, words))}</ul>`}
@@ -78,6 +80,9 @@ function passkeyForms({ site, root, passkeyScript }: Account, words: Texts["acco
 const loginItem = ({ sid, at, network, userAgent, method }: LoginRecord, account: Account, words: Texts["account"]) =>
   html`
 <li>${timeOf(at, account.texts)}${sid === account.sid ? html` (${words.thisSession})` : null}<br>${userAgent ?? words.program}, ${network}<br>${words.methods[method]}</li>`;
+
+const appItem = ({ name, ends }: AppInSession, words: Texts["account"]) => html`
+<li><strong>${name}</strong><br>${words.appEnds[ends]}</li>`;
 
 const tokenItem = ({ name, scopes, expiresAt }: TokenRecord, texts: Texts, words: Texts["account"]) =>
   html`

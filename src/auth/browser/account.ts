@@ -14,7 +14,6 @@ import type { NewFactor } from "../factors/store.ts";
 import { isTotpSecret, loadTotp } from "../factors/totp.ts";
 import type { TokenStore } from "../machine-tokens/store.ts";
 import type { AccessClaims } from "../token.ts";
-import type { User } from "../user.ts";
 import { accountPage, recoveryCodesPage, totpPage } from "./account-pages.ts";
 import { FORM, FORM_PROBLEMS, HTML, PAGE } from "./endpoints.ts";
 import { redirect } from "./html.ts";
@@ -23,7 +22,6 @@ import { type BrowserParts, type PasskeyParts, prefixOf, readOwnForm, sessionOf,
 
 /** What the pages of the account use. */
 export interface AccountParts extends BrowserParts {
-  user: User;
   tokens: Pick<TokenStore, "list">;
 }
 
@@ -154,12 +152,13 @@ const accountUrlOf = (parts: AccountParts, { request }: Pick<RequestContext, "re
 /** The page of the account. `note` says why a change was refused. */
 async function showAccount(parts: AccountParts, visit: Visit, note?: string): Promise<Reply> {
   const { claims, texts } = visit;
-  const { factors: store, tokens, passkeys, now } = parts;
-  const [factors, recoveryCodesLeft, tokenRecords, logins] = await Promise.all([
+  const { factors: store, tokens, passkeys, appsIn, now } = parts;
+  const [factors, recoveryCodesLeft, tokenRecords, logins, apps] = await Promise.all([
     store.list(),
     store.recoveryCodesLeft(),
     tokens.list(),
     store.logins(),
+    appsIn(claims.sid),
   ]);
   return accountPage(note === undefined ? 200 : 400, {
     texts,
@@ -171,6 +170,7 @@ async function showAccount(parts: AccountParts, visit: Visit, note?: string): Pr
     recoveryCodesLeft,
     tokens: tokenRecords,
     logins,
+    apps,
     site: passkeys?.site ?? null,
     root: note === undefined ? "" : "../",
     loginUrl: loginUrlOf(parts, visit),

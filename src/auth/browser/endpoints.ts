@@ -259,8 +259,28 @@ function loginPageHandler(parts: BrowserParts): RequestHandler {
       passkeyScript,
       keep,
       app: parts.appAt(target.url),
+      ends: claims === null ? await endsText(request, texts, parts) : texts.oneSession,
     });
   };
+}
+
+/** What a login will end. A browser that has never logged in learns nothing of the session. */
+async function endsText(
+  request: IncomingMessage,
+  texts: Texts,
+  { marks, markCookie, sessions, user, appsIn }: BrowserParts,
+): Promise<string> {
+  try {
+    if ((await marks.read(markCookie.read(request))) === null) return texts.oneSession;
+    const { sid, origin } = (await sessions.find(user.id)) ?? {};
+    if (sid === undefined || !origin) return texts.oneSession;
+    const ends = texts.endsSession(origin.userAgent ?? texts.account.program, origin.network);
+    const apps = (await appsIn(sid)).map(({ name }) => name);
+    return apps.length === 0 ? ends : `${ends} ${texts.withApps(apps.join(", "))}`;
+  } catch {
+    // The store does not answer: the page is shown without it.
+    return texts.oneSession;
+  }
 }
 
 /** What the login page says before its form. */

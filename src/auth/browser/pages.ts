@@ -25,6 +25,8 @@ interface LoginPage {
   keep: boolean | null;
   /** The app that the login is for, and what its form may lead to. */
   app: { name: string; formTarget: string } | null;
+  /** What the login will end. */
+  ends?: string;
 }
 
 // The server does not see the part of a URL after `#`. A browser keeps it on the way to this page, and drops it when
@@ -49,6 +51,7 @@ export function loginPage(
     passkeyScript = null,
     keep,
     app,
+    ends = texts.oneSession,
   }: LoginPage,
   headers: Reply["headers"] = {},
 ): Reply {
@@ -71,7 +74,7 @@ ${
 `
 }<button type="submit">${texts.logIn}</button>
 </form>
-${passkeyScript === null ? null : passkeyLoginForm(texts, "login/passkey", { target, origin, keep })}<p class="hint">${texts.oneSession}</p>`;
+${passkeyScript === null ? null : passkeyLoginForm(texts, "login/passkey", { target, origin, keep })}<p class="hint">${ends}</p>`;
   const formTarget = isElsewhere ? targetUrl.origin : (app?.formTarget ?? null);
   const script = passkeyScript === null ? KEEP_FRAGMENT : `${KEEP_FRAGMENT}\n${passkeyScript}`;
   const page = { lang: texts.lang, title: texts.login, body, formTarget, script, connects: passkeyScript !== null };

@@ -9,6 +9,7 @@ import type { Reply } from "../../http/problem.ts";
 import { removedPrefix } from "../../http/proxies.ts";
 import type { Log } from "../../log.ts";
 import type { Authenticate } from "../authenticate.ts";
+import type { Ends } from "../clients/preset.ts";
 import type { CodeLogin } from "../factors/code-login.ts";
 import type { PasskeyLogin } from "../factors/passkey-login.ts";
 import type { PasskeySite } from "../factors/passkeys.ts";
@@ -19,6 +20,7 @@ import type { Requester } from "../open-session.ts";
 import type { SessionStore } from "../sessions.ts";
 import { type BrowserMarks, KNOWN_BROWSER_MS } from "../throttle/browser-mark.ts";
 import type { AccessClaims } from "../token.ts";
+import type { User } from "../user.ts";
 import type { Cookie } from "./cookie.ts";
 import { authenticateCookie, requireSameSite } from "./guard.ts";
 import { type Html, html, redirect } from "./html.ts";
@@ -52,11 +54,20 @@ export interface BrowserParts {
   isToKnownHost: IsToKnownHost;
   /** Whether there is the admin page. */
   hasAdmin: boolean;
+  user: User;
+  /** The apps that take part in a session. */
+  appsIn: (sid: string) => Promise<AppInSession[]>;
   /** The app that a login is for that leads to a path of this service. */
   appAt: (target: string) => { name: string; formTarget: string } | null;
   log: Log;
   audit: WriteAudit;
   now: () => number;
+}
+
+/** An app that takes part in a session, and when it ends it. */
+export interface AppInSession {
+  name: string;
+  ends: Ends;
 }
 
 /** What the pages need for passkeys. */

@@ -26,7 +26,9 @@ export interface AppPreset {
 }
 
 /** When a session in the app ends after that of the login page. */
-export const endsOf = (backchannel: unknown) => (backchannel ? "at once" : "with its own session");
+export const endsOf = (backchannel: unknown): Ends => (backchannel ? "at once" : "with its own session");
+
+export type Ends = "at once" | "with its own session";
 
 /** An address of an app by its preset. `url` may have a path, and a final `/`. */
 export const addressIn = (url: string, path: string) =>
