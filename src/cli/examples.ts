@@ -196,6 +196,7 @@ export const EXAMPLES: Record<string, readonly (readonly [commandLine: string, w
     ],
   ],
   "clients list": [["authserve clients list", "See which apps log in here, and which of them end at once"]],
+  "clients retry": [["authserve clients retry immich", "After Immich is back, tell it which sessions have ended"]],
   "clients presets": [
     ["authserve clients presets", "Look up the name of an app"],
     ["authserve clients presets immich", "See what to enter in the app, and who says so"],

@@ -2,6 +2,7 @@ import type { Endpoint } from "../http/endpoint.ts";
 import * as access from "./access.ts";
 import * as alerts from "./alerts.ts";
 import * as audit from "./audit.ts";
+import * as clients from "./clients.ts";
 import { discard } from "./discard.ts";
 import { type AdminGuard, endpointOf } from "./endpoint.ts";
 import { erase } from "./erase.ts";
@@ -41,6 +42,7 @@ const OPERATIONS = [
   ...[alerts.listed, alerts.silence, alerts.unsilence, alerts.test],
   ...[outages.listed, outages.catchUp],
   ...[session.shown, session.revoke],
+  ...[clients.listed, clients.retry],
   ...[tokens.listed, tokens.create, tokens.revoke],
   access.denials,
 ] as const;

@@ -2,6 +2,7 @@ import {
   type AuthorizationCode,
   type ClientStore,
   type ClientToken,
+  type FailedLogout,
   MAX_PURGED,
   type Participation,
   type SigningKeyRecord,
@@ -137,7 +138,7 @@ export const clientStore: QueryPort<ClientStore> = {
   setConsent: (userId, client, scope, at) => changed(SET_CONSENT, userId, client, scope, Math.round(at)),
   removeConsent: (userId, client) => changed(REMOVE_CONSENT, userId, client),
   participations: () => rows<Participation>(PARTICIPATIONS),
-  failedLogouts: () => rows<Participation & { failedAt: number }>(FAILED),
+  failedLogouts: () => rows<FailedLogout>(FAILED),
   settleLogout: ({ client, sid }, outcome, at) => {
     const dueAt = outcome.to === "again" ? Math.round(outcome.dueAt) : 0;
     const error = outcome.to === "done" ? null : outcome.error;

@@ -32,6 +32,7 @@ export const AUDITED_COMMANDS: Record<string, readonly AuditedRun[]> = {
   "throttle clear": [{ action: "throttle.clear", args: [] }],
   "throttle forget-browsers": [{ action: "throttle.forget_browsers", args: [] }],
   "tokens create": [{ action: "token.create", args: ["ci", "--scope", "metrics"] }],
+  "clients retry": [{ action: "clients.retry", args: [] }],
   "tokens revoke": [{ action: "token.revoke", args: ["ci"] }],
   "factors add-totp": [{ action: "factor.add", args: ["--unconfirmed"] }],
   "factors recovery-codes": [{ action: "factor.recovery_codes", args: [] }],

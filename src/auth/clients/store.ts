@@ -50,6 +50,11 @@ export interface Participation {
   error: string | null;
 }
 
+/** That an app could not be told of the end of a session. */
+export interface FailedLogout extends Participation {
+  failedAt: number;
+}
+
 /** What became of an attempt to tell an app of the end of a session. */
 export type LogoutOutcome =
   | { to: "done" }
@@ -101,7 +106,7 @@ export interface ClientStore {
   /** The participations in open sessions, and those whose end has still to be told: neither done nor failed. */
   participations(): Promise<Participation[]>;
   /** Participations whose app could not be told, the newest first. */
-  failedLogouts(): Promise<(Participation & { failedAt: number })[]>;
+  failedLogouts(): Promise<FailedLogout[]>;
   /** Writes what became of telling an app. */
   settleLogout(of: Pick<Participation, "client" | "sid">, outcome: LogoutOutcome, at: number): Promise<void>;
   /** Lets failed ones of a client be told again, from the first attempt on; null: of all. Returns how many. */

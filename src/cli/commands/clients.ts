@@ -1,13 +1,21 @@
 import type { Command } from "commander";
+import { remoteOptions } from "./remote-options.ts";
 
 /** Adds the commands of the apps that log in through this service. */
 export function addClientCommands(program: Command): void {
   const clients = program.command("clients").description("Show the apps that log in here, and check their requests");
-  clients
-    .command("list")
-    .description("List the apps with when they end a session, how many are open, and ends that they were not told")
-    .option("--json", "Print a JSON array")
-    .action(async (options) => (await import("../clients-list.ts")).runClientsList(options));
+  remoteOptions(
+    clients
+      .command("list")
+      .description("List the apps with when their sessions end, and how many ends they were not told")
+      .option("--json", "Print a JSON array"),
+  ).action(async (options) => (await import("../clients-list.ts")).runClientsList(options));
+  remoteOptions(
+    clients
+      .command("retry [name]")
+      .description("Tell an app, or every app, again of ended sessions that it could not be told of")
+      .option("--json", "Print a JSON object"),
+  ).action(async (name, options) => (await import("../clients-list.ts")).runClientsRetry(name, options));
   clients
     .command("presets [text]")
     .description("List the known apps, or those whose name has a text, or show all that is known of one")
