@@ -41,7 +41,7 @@ export const LOG_EVENTS = {
   encryption_key_missing: {
     level: "error",
     meaning:
-      "At the start `ENCRYPTION_KEYS` lacks a key that payloads may be encrypted with. Their jobs become dead letters; nothing is lost.",
+      "At the start `ENCRYPTION_KEYS` lacks a key that payloads or signing keys may be encrypted with. The jobs of such payloads become dead letters; nothing is lost.",
     fields: ["keys"],
   },
   clock_warning: {

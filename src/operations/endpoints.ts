@@ -9,6 +9,7 @@ import { erase } from "./erase.ts";
 import * as events from "./events.ts";
 import * as held from "./held.ts";
 import * as jobs from "./jobs.ts";
+import * as keys from "./keys.ts";
 import { listenEndpoint } from "./listen.ts";
 import type { Operation, ServerContext } from "./operation.ts";
 import * as outages from "./outages.ts";
@@ -44,6 +45,7 @@ const OPERATIONS = [
   ...[session.shown, session.revoke],
   ...[clients.listed, clients.retry],
   ...[tokens.listed, tokens.create, tokens.revoke],
+  ...[keys.listed, keys.rotate],
   access.denials,
 ] as const;
 

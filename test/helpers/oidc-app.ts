@@ -2,6 +2,7 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { loadAppPreset } from "../../src/auth/clients/preset-files.ts";
 import type { Cleanup } from "./temp-dir.ts";
 import { workingDir } from "./working-dir.ts";
 
@@ -11,14 +12,16 @@ const SECRET = "the secret of the app, a long one";
 export function clientSettings(port: number): { dir: string; env: Record<string, string> } {
   const dir = workingDir();
   const app = `http://127.0.0.1:${port}`;
+  const { path } = loadAppPreset("express-openid-connect").backchannel ?? {};
   const file = join(dir, "authserve.yaml");
   writeFileSync(
     file,
     `clients:
   app:
-    redirects: [${app}/callback]
+    preset: express-openid-connect
+    url: ${app}
     secret: env:APP_SECRET
-    logout: { backchannel: "${app}/backchannel-logout", after: ["${app}"] }
+    logout: { backchannel: "${app}${path}", after: ["${app}"] }
     claims: { groups: [admin] }
 `,
   );

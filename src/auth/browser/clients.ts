@@ -11,9 +11,10 @@ import { claimsOf, clientSid } from "../clients/claims.ts";
 import { type Client, SCOPES } from "../clients/client.ts";
 import { authenticateClient } from "../clients/client-authentication.ts";
 import type { Authentication, Grants } from "../clients/grants.ts";
+import { KEYS_MAX_AGE_SECONDS } from "../clients/key-rotation.ts";
 import { readParameters, type SentParameters } from "../clients/parameters.ts";
 import { answerUrl } from "../clients/redirects.ts";
-import { KEYS_MAX_AGE_SECONDS, type SigningKeys } from "../clients/signing-keys.ts";
+import type { SigningKeys } from "../clients/signing-keys.ts";
 import type { ClientStore } from "../clients/store.ts";
 import { type TokenError, tokenError } from "../clients/token-errors.ts";
 import { type AccessClaims, isOfForm } from "../token.ts";
@@ -95,6 +96,7 @@ export function clientEndpoints(parts: ClientParts): Endpoint[] {
       ...posted,
       path: "/oauth/token",
       summary: "Exchanges a code or a refresh token for tokens (RFC 6749).",
+      problems: ["store_unavailable", "signing_key_unreadable"],
       handler: tokenHandler(parts),
     },
     {
@@ -146,6 +148,7 @@ export function clientEndpoints(parts: ClientParts): Endpoint[] {
       method: "GET",
       path: "/oauth/jwks",
       summary: "Lists the public keys of ID tokens and logout tokens.",
+      problems: ["store_unavailable", "signing_key_unreadable"],
       quiet: true,
       async handler() {
         const headers = { "Cache-Control": `public, max-age=${KEYS_MAX_AGE_SECONDS}` };

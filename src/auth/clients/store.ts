@@ -117,7 +117,7 @@ export interface ClientStore {
    */
   purge(before: number): Promise<boolean>;
   /** The keys that sign ID tokens, the oldest first. */
-  signingKeys(): Promise<SigningKeyRecord[]>;
+  signingKeys(): Promise<StoredSigningKey[]>;
   /** Adds a key, unless its id is there. */
   addSigningKey(key: SigningKeyRecord): Promise<void>;
   /** Removes keys. */
@@ -128,9 +128,13 @@ export interface ClientStore {
 export interface SigningKeyRecord {
   id: string;
   algorithm: "RS256" | "ES256";
-  /** The private key as JWK text, sealed if the server has encryption keys. */
+  /** The private key as JWK text. Stores encrypt it, if there are encryption keys. */
   privateKey: string;
   createdAt: number;
   /** From when it signs. It is published before. */
   signsFrom: number;
 }
+
+/** A key as it is read. One that cannot be opened has a fault: the end of a sentence about it. */
+export type StoredSigningKey = Omit<SigningKeyRecord, "privateKey"> &
+  ({ privateKey: string; fault: null } | { privateKey: null; fault: string });

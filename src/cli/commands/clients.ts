@@ -1,7 +1,7 @@
 import type { Command } from "commander";
 import { remoteOptions } from "./remote-options.ts";
 
-/** Adds the commands of the apps that log in through this service. */
+/** Adds the commands of the apps that log in through this service, and of the keys that sign tokens for them. */
 export function addClientCommands(program: Command): void {
   const clients = program.command("clients").description("Show the apps that log in here, and check their requests");
   remoteOptions(
@@ -28,4 +28,20 @@ export function addClientCommands(program: Command): void {
     .action(async (name, url, options) =>
       (await import("../clients-explain.ts")).runClientsExplain(name, url, options),
     );
+
+  const keys = program.command("keys").description("List and change the keys that sign tokens for apps");
+  remoteOptions(
+    keys
+      .command("list")
+      .description("List the keys, without their private part")
+      .option("--utc", "Show exact times instead of relative ones")
+      .option("--json", "Print a JSON array"),
+  ).action(async (options) => (await import("../keys.ts")).runKeysList(options));
+  remoteOptions(
+    keys
+      .command("rotate")
+      .description("Make the next key of each algorithm, which signs after two hours, once all apps have it")
+      .option("--at-once", "Sign with it from now on, also if the present key cannot be decrypted")
+      .option("--json", "Print a JSON object"),
+  ).action(async (options) => (await import("../keys.ts")).runKeysRotate(options));
 }

@@ -70,7 +70,7 @@ suite("clients list", () => {
 suite("clients presets", () => {
   test("lists those whose name has a text, and shows one with its sources and steps", async () => {
     const { stdout, stderr } = await run("presets", "git");
-    assert.match(stdout, /^gitea .*\ngitlab /m);
+    assert.match(stdout, /^gitea .*asked for, not there .*\ngitlab /m);
     assert.match(stderr, /^2 presets, of which 0 end at once\.$/m);
     const one = (await run("presets", "immich")).stdout;
     assert.match(one, /^ends +at once$/m);
