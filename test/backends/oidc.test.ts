@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
-import { needsAll, needsPostgres, needsRedis } from "../helpers/back-end.ts";
+import { needsAll, needsApache, needsPostgres, needsRedis } from "../helpers/back-end.ts";
 import { logIn } from "../helpers/client.ts";
 import { EMAIL, PASSWORD } from "../helpers/credentials.ts";
-import { clientSettings, startOidcApp } from "../helpers/oidc-app.ts";
+import { clientSettings, startApache, startOidcApp } from "../helpers/oidc-app.ts";
 import { freePort } from "../helpers/ports.ts";
 import { tempPostgres } from "../helpers/postgres.ts";
 import { startRedis } from "../helpers/redis.ts";
@@ -43,4 +43,39 @@ suite("an app of two servers", needsAll(needsPostgres(), needsRedis()), () => {
       await until(async () => (await status()) === 401);
     });
   }
+});
+
+suite("Apache with mod_auth_openidc", needsApache(), () => {
+  test("logs in, and loses its session when a login elsewhere ends the one here, or when it logs out", async (t) => {
+    const port = await freePort();
+    const server = await startServer(clientSettings(port, "mod-auth-openidc", "/open"));
+    t.after(() => server[Symbol.asyncDispose]());
+    const app = await startApache(t, port, server.url);
+    const browser = userAgent();
+    const home = async () => {
+      const { status, headers } = await browser.request(`${app}/index.html`);
+      return [status, headers.get("x-user")];
+    };
+    const begin = () => browser.go(`${app}/index.html`, { email: EMAIL, password: PASSWORD });
+
+    assert.deepEqual(await home(), [302, null]);
+    const page = await begin();
+    assert.deepEqual([page.status, page.text, page.url], [200, "the app", `${app}/index.html`]);
+    assert.deepEqual(await home(), [200, EMAIL]);
+
+    const endedAt = performance.now();
+    await logIn(server);
+    await until(async () => (await home())[0] === 302);
+    t.diagnostic(`${Math.round(performance.now() - endedAt)} ms from the login elsewhere to the end of the session`);
+    assert.equal((await server.logged("logout_delivered")).client, "app");
+
+    await begin();
+    assert.deepEqual(await home(), [200, EMAIL]);
+    const out = await browser.go(`${app}/protected/redirect_uri?logout=${encodeURIComponent(`${app}/open`)}`, {});
+    assert.deepEqual([out.url, out.text], [`${app}/open`, "logged out"]);
+    assert.deepEqual(await home(), [302, null]);
+    // The session of the login page has ended as well.
+    const { headers } = await browser.request(`${server.url}/`);
+    assert.match(String(headers.get("location")), /\/login/);
+  });
 });

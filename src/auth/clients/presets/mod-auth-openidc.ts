@@ -7,10 +7,10 @@ export default {
   scopes: ["openid", "profile", "email", "groups"],
   backchannel: {
     path: "/protected/redirect_uri?logout=backchannel",
-    evidence: "read in source",
+    evidence: "run in the tests",
     source: "https://github.com/OpenIDC/mod_auth_openidc/blob/master/test/fuzz/README.md",
   },
-  evidence: "read in source",
+  evidence: "run in the tests",
   source: "https://github.com/OpenIDC/mod_auth_openidc/blob/master/auth_openidc.conf",
   steps: [
     "OIDCProviderMetadataURL: the issuer with /.well-known/openid-configuration",
