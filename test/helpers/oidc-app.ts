@@ -2,11 +2,15 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { decodeJwt } from "jose";
 import { loadAppPreset } from "../../src/auth/clients/preset-files.ts";
 import { APACHE_MODULES } from "./back-end.ts";
 import { startProgram } from "./command.ts";
+import { EMAIL, PASSWORD } from "./credentials.ts";
+import { type ForwardTarget, startTarget } from "./target.ts";
 import type { Cleanup } from "./temp-dir.ts";
 import { isWell, until } from "./until.ts";
+import { userAgent } from "./user-agent.ts";
 import { workingDir } from "./working-dir.ts";
 
 const SECRET = "the secret of the app, a long one";
@@ -105,4 +109,57 @@ Require all granted
   await until(async () => ended || isWell(() => fetch(`${url}/open`)));
   if (ended) throw new Error(`apache2 did not start: ${stderr()}`);
   return url;
+}
+
+const CALLBACK = "http://127.0.0.1:9/callback";
+
+/** Apps without pages, which only get told of the ends of sessions. */
+interface ToldApps extends Pick<ForwardTarget, "answer"> {
+  /** The settings of a server that has them as clients. */
+  settings: { dir: string; env: Record<string, string> };
+  /** What they were told, one by one: the client and the session, as `photos <sid>`. */
+  told(): string[];
+}
+
+/** Starts apps with these names, which take each logout until `answer` is called. */
+export async function startToldApps(cleanup: Cleanup, names: readonly string[]): Promise<ToldApps> {
+  const target = await startTarget();
+  cleanup.after(() => target[Symbol.asyncDispose]());
+  const dir = workingDir();
+  const file = join(dir, "authserve.yaml");
+  const entries = names.map(
+    (name) =>
+      `  ${name}: { redirects: ["${CALLBACK}"], secret: env:APP_SECRET, consent: never, logout: { backchannel: "${target.url}" } }`,
+  );
+  writeFileSync(file, ["clients:", ...entries, ""].join("\n"));
+  return {
+    answer: target.answer,
+    settings: { dir, env: { APP_SECRET: SECRET, CONFIG_FILE: file } },
+    told: () =>
+      target.received.map(({ body }) => {
+        const { aud, sid } = decodeJwt(String(new URLSearchParams(String(body)).get("logout_token")));
+        return `${aud} ${sid}`;
+      }),
+  };
+}
+
+/** Logs in at a server, and from there to apps. Returns what they are to be told at the end, as {@link ToldApps} do. */
+export async function logInToApps({ url }: { url: string }, names: readonly string[]): Promise<string[]> {
+  const browser = userAgent();
+  await browser.request(`${url}/login`, {
+    method: "POST",
+    body: new URLSearchParams({ email: EMAIL, password: PASSWORD }),
+  });
+  const sessions: string[] = [];
+  for (const name of names) {
+    const common = { client_id: name, redirect_uri: CALLBACK };
+    const asked = new URLSearchParams({ ...common, response_type: "code", scope: "openid" });
+    const { headers } = await browser.request(`${url}/oauth/authorize?${asked}`);
+    const code = String(new URL(String(headers.get("location")), url).searchParams.get("code"));
+    const body = new URLSearchParams({ ...common, grant_type: "authorization_code", code, client_secret: SECRET });
+    const answer = await fetch(`${url}/oauth/token`, { method: "POST", body });
+    const { id_token } = (await answer.json()) as { id_token: string };
+    sessions.push(`${name} ${decodeJwt(id_token).sid}`);
+  }
+  return sessions;
 }

@@ -1,8 +1,11 @@
 import assert from "node:assert/strict";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { suite, test } from "node:test";
 import { logIn } from "../helpers/client.ts";
 import { EMAIL, PASSWORD } from "../helpers/credentials.ts";
-import { clientSettings, startOidcApp } from "../helpers/oidc-app.ts";
+import { clockOffBy, needsFaketime } from "../helpers/fake-clock.ts";
+import { clientSettings, logInToApps, startOidcApp, startToldApps } from "../helpers/oidc-app.ts";
 import { freePort } from "../helpers/ports.ts";
 import { startServer } from "../helpers/server.ts";
 import { until } from "../helpers/until.ts";
@@ -60,5 +63,28 @@ suite("an app that logs in by OpenID Connect", () => {
       /Logging in ends your session in .*, from the network 127\.0\.0\.0\/24\. These apps take part in it: app\./,
     );
     assert.match(await page(stranger, "/login"), /Logging in ends your session on any other device/);
+  });
+
+  test("is told of an end after it was down for ten minutes", needsFaketime(), async (t) => {
+    const { settings, answer, told } = await startToldApps(t, ["photos"]);
+    answer((_, response) => response.destroy());
+    const clock = join(settings.dir, "clock");
+    const set = (by: string) => writeFileSync(clock, `${by}\n`);
+    set("+0s");
+    const server = await startServer({ ...settings, env: { ...settings.env, ...clockOffBy(clock) } });
+    t.after(() => server[Symbol.asyncDispose]());
+    const [session] = await logInToApps(server, ["photos"]);
+    await logIn(server);
+    // By then the wait for the next attempt is over: 1 s, 5 s, 30 s, 2 minutes.
+    for (const [count, by] of ["+10s", "+30s", "+90s", "+4m"].entries()) {
+      await until(() => server.log("logout_not_delivered").length > count);
+      set(by);
+    }
+    await until(() => server.log("logout_not_delivered").length === 5);
+    answer((_, response) => response.writeHead(200).end());
+    // The last attempt was after at most 5 minutes, and the next one is 10 minutes later.
+    set("+15m");
+    await server.logged("logout_delivered");
+    assert.deepEqual(told(), Array(6).fill(session));
   });
 });
