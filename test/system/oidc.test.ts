@@ -19,9 +19,9 @@ suite("an app that logs in by OpenID Connect", () => {
     const server = await startServer(clientSettings(port));
     t.after(() => server[Symbol.asyncDispose]());
     const app = await startOidcApp(t, port, server.url);
-    const browser = userAgent();
-    const me = async () => {
-      const response = await browser.request(`${app}/me`);
+    const [browser, other] = [userAgent(), userAgent()];
+    const me = async (by = browser) => {
+      const response = await by.request(`${app}/me`);
       return { status: response.status, user: (await response.json()) as Record<string, unknown> };
     };
     assert.equal((await me()).status, 401);
@@ -37,9 +37,15 @@ suite("an app that logs in by OpenID Connect", () => {
     // The next login asks for no consent.
     await browser.go(`${app}/login`, FIELDS);
     assert.equal((await me()).status, 200);
-    await browser.go(`${app}/logout`, {});
-    assert.equal((await me()).status, 401);
-    assert.equal((await browser.request(`${server.url}/`)).status, 303);
+    // This app takes the end of a session for that of all sessions which its user has by then.
+    await other.go(`${app}/login`, FIELDS);
+    await until(async () => (await me()).status === 401);
+    await until(() => server.log("logout_delivered").length === 2);
+    assert.equal((await me(other)).status, 200);
+
+    await other.go(`${app}/logout`, {});
+    assert.equal((await me(other)).status, 401);
+    assert.equal((await other.request(`${server.url}/`)).status, 303);
   });
 
   test("is named on the account page, and before a login elsewhere by a browser that was there before", async (t) => {
