@@ -316,7 +316,13 @@ const MODULES: Record<Module, Check> = {
   "oidcc-max-age-10000": asksNotAgain(() => ({ max_age: "10000" })),
   "oidcc-ensure-request-with-unknown-parameter-succeeds": logsInWith({ extra: "foobar" }),
   "oidcc-id-token-hint": asksNotAgain(({ idToken }) => ({ prompt: "none", id_token_hint: idToken })),
-  "oidcc-login-hint": logsInWith({ login_hint: EMAIL }),
+  async "oidcc-login-hint"() {
+    const browser = userAgent();
+    const login = (await browser.request(requestUrl({ login_hint: "ada&co@example.com" }))).headers.get("location");
+    const page = await (await browser.request(new URL(login ?? "", server.url).href)).text();
+    assert.match(page, /<input id="email"[^>]* value="ada&amp;co@example\.com"/);
+    await logIn({ login_hint: EMAIL });
+  },
   "oidcc-ui-locales": logsInWith({ ui_locales: "se" }),
   "oidcc-claims-locales": logsInWith({ claims_locales: "se" }),
   "oidcc-ensure-request-with-acr-values-succeeds": logsInWith({ acr_values: "1 2" }),

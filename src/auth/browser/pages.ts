@@ -3,6 +3,7 @@ import type { LoginOrigin, Supersession } from "../sessions.ts";
 import { type Html, html, pageReply } from "./html.ts";
 import type { RefusedTarget } from "./redirect-target.ts";
 import type { Texts } from "./texts.ts";
+import type { AppOfLogin } from "./visit.ts";
 
 /** What the login page shows besides its form. */
 interface LoginPage {
@@ -23,8 +24,8 @@ interface LoginPage {
   passkeyScript?: string | null;
   /** Whether the login is to be kept. Null where that is not offered. */
   keep: boolean | null;
-  /** The app that the login is for, and what its form may lead to. */
-  app: { name: string; formTarget: string } | null;
+  /** The app that the login is for. */
+  app: AppOfLogin | null;
   /** What the login will end. */
   ends?: string;
 }
@@ -44,13 +45,13 @@ export function loginPage(
     texts,
     target,
     origin,
-    email = "",
+    app,
+    email = app?.loginHint ?? "",
     error,
     areFieldsWrong = status === 400 || status === 401,
     notes = [],
     passkeyScript = null,
     keep,
-    app,
     ends = texts.oneSession,
   }: LoginPage,
   headers: Reply["headers"] = {},

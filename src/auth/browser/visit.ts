@@ -58,10 +58,19 @@ export interface BrowserParts {
   /** The apps that take part in a session. */
   appsIn: (sid: string) => Promise<AppInSession[]>;
   /** The app that a login is for that leads to a path of this service. */
-  appAt: (target: string) => { name: string; formTarget: string } | null;
+  appAt: (target: string) => AppOfLogin | null;
   log: Log;
   audit: WriteAudit;
   now: () => number;
+}
+
+/** The app that a login is for. */
+export interface AppOfLogin {
+  name: string;
+  /** The origin or scheme that the form of the login may then lead to. */
+  formTarget: string;
+  /** Who logs in, as far as the app knows. */
+  loginHint: string | null;
 }
 
 /** An app that takes part in a session, and when it ends it. */
