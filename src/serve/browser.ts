@@ -52,7 +52,7 @@ export function openBrowser(
     passwordHash: settings.DEMO_PASSWORD.encoded,
   };
   const steps = createSteps(credential, factors, parts.now);
-  const site = passkeySiteOf(publicUrl, cookieDomain);
+  const site = passkeySiteOf(publicUrl, settings);
   void warnOfPasskeys(factors, site, parts.log);
   return {
     ...parts,
@@ -62,6 +62,7 @@ export function openBrowser(
     factors,
     passkeys: site && {
       site,
+      origins: [origin, ...settings.PASSKEY_ORIGINS],
       login: logins.passkeyLogin(site, steps, parts.audit),
       challengeCookie: createChallengeCookie(origin),
       readScript: createScriptReader(),

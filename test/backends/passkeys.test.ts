@@ -6,7 +6,7 @@ import { needsChromium } from "../helpers/back-end.ts";
 import { complaintsOf, logInThere, openChromium, openProfile } from "../helpers/browser.ts";
 import { post, tryLogin } from "../helpers/client.ts";
 import { EMAIL, PASSWORD } from "../helpers/credentials.ts";
-import { addAuthenticator, setVerified, type VirtualAuthenticator } from "../helpers/passkeys.ts";
+import { addAuthenticator, keptBy, setVerified, type VirtualAuthenticator } from "../helpers/passkeys.ts";
 import { freePort } from "../helpers/ports.ts";
 import { addTotp } from "../helpers/second-factor.ts";
 import { type Server, startServer } from "../helpers/server.ts";
@@ -252,6 +252,64 @@ suite("passkeys in Chromium", needsChromium(), () => {
     await page.goto(`${origin}/login`);
     await loginButton(page).click();
     await page.waitForURL(`${origin}/`);
+  });
+
+  test("it works at a new PUBLIC_URL that the old address names", async (t) => {
+    const port = await freePort();
+    const [before, after] = [`https://auth.example.com:${port}`, `https://login.example.net:${port}`];
+    const { cert, key } = pairNamed("first");
+    const tls = { PORT: String(port), HOST: "127.0.0.1", TLS_CERT_FILE: cert, TLS_KEY_FILE: key };
+    const server = await startServer({ env: { ...tls, PUBLIC_URL: before } });
+    t.after(() => server[Symbol.asyncDispose]());
+    // Browsers ask the RP ID at port 443.
+    const rules = `MAP auth.example.com:443 127.0.0.1:${port},MAP *.example.com 127.0.0.1,MAP *.example.net 127.0.0.1`;
+    const ownBrowser = await openChromium([`--host-resolver-rules=${rules}`, "--ignore-certificate-errors"]);
+    t.after(() => ownBrowser.close());
+    const page = await (await openProfile(ownBrowser)).newPage();
+    const authenticator = await addAuthenticator(page);
+    const old = { server: { ...server, origin: before }, page, authenticator, complaints: [] };
+    await logInThere(page, before);
+    await addPasskey(old, "old");
+    await logOut(old);
+    await server.stop();
+
+    const env = { ...tls, PUBLIC_URL: after, PASSKEY_RP_ID: "auth.example.com" };
+    await using moved = await startServer({ dir: server.dir, env });
+    const person = { ...old, server: { ...moved, origin: after } };
+    await page.goto(`${before}/login`);
+    await page.waitForURL(/^https:\/\/login\.example\.net/);
+    await loginButton(page).click();
+    await page.waitForURL(`${after}/`);
+    assert.deepEqual(moved.log("passkeys_unusable"), []);
+    await page.goto(`${after}/account`);
+    await page.locator("#passkey-name").fill("new");
+    await addButton(page).click();
+    assert.match(String(await alertOf(page)), /^This passkey is in the list already/);
+    await page.getByRole("button", { name: "Remove: old" }).click();
+    await page.getByText("Now the password is enough.").waitFor();
+    await authenticator.session.send("WebAuthn.clearCredentials", { authenticatorId: authenticator.id });
+    await addPasskey(person, "new");
+    assert.equal((await keptBy(authenticator))[0]?.rpId, "auth.example.com");
+    await logOut(person);
+    await loginButton(page).click();
+    await page.waitForURL(`${after}/`);
+    await moved.stop();
+
+    // Another server is at the old address now. It names no other origin, and then this one.
+    const third = `https://third.example.net:${await freePort()}`;
+    const more = { PORT: new URL(third).port, PUBLIC_URL: third };
+    await using apart = await startServer({ dir: server.dir, env: { ...env, ...more } });
+    const refusing = await startServer({ env: { ...tls, PUBLIC_URL: before } });
+    await page.goto(`${third}/login`);
+    await loginButton(page).click();
+    assert.match(String(await alertOf(page)), /^It is not possible to use a passkey now/);
+    const { stdout } = await apart.run(["doctor"]);
+    assert.match(stdout, /browsers use no passkeys at https:.*: https:\/\/auth\.example\.com.* cannot be read as JSON/);
+    await refusing.stop();
+    await using naming = await startServer({ env: { ...tls, PUBLIC_URL: before, PASSKEY_ORIGINS: third } });
+    await loginButton(page).click();
+    await page.waitForURL(`${third}/`);
+    await naming.stop();
   });
 
   test("without scripts an authenticator app is added and used, and no passkey is offered", async (t) => {

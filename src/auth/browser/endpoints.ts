@@ -1,7 +1,7 @@
 import type { IncomingMessage } from "node:http";
 import * as v from "valibot";
 import { AppError, type ErrorCode } from "../../errors.ts";
-import type { Endpoint, RequestContext, RequestHandler } from "../../http/endpoint.ts";
+import { type Endpoint, type RequestContext, type RequestHandler, reply } from "../../http/endpoint.ts";
 import { readForm } from "../../http/fields.ts";
 import { isNavigation } from "../../http/headers.ts";
 import type { Reply } from "../../http/problem.ts";
@@ -221,6 +221,15 @@ function passkeyEndpoints(parts: BrowserParts, passkeys: PasskeyParts): Endpoint
       statuses: [303],
       problems: [...FORM_PROBLEMS, "store_unavailable"],
       handler: passkeyFormHandler(parts, passkeys),
+    },
+    {
+      method: "GET",
+      path: "/.well-known/webauthn",
+      // Browsers ask under the name of the RP ID, which may be an earlier one (WebAuthn level 3, 5.11).
+      audience: "senders",
+      summary: "Names the origins whose pages may use the passkeys of this host (related origins of WebAuthn).",
+      response: v.object({ origins: v.array(v.string()) }),
+      handler: () => reply(200, { origins: passkeys.origins }),
     },
   ];
 }

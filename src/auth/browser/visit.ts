@@ -73,6 +73,8 @@ export interface AppInSession {
 /** What the pages need for passkeys. */
 export interface PasskeyParts {
   site: PasskeySite;
+  /** The origins whose pages may use passkeys of the RP ID of the site. */
+  origins: readonly string[];
   login: PasskeyLogin;
   challengeCookie: Cookie;
   readScript: () => Promise<string>;

@@ -30,12 +30,18 @@ interface PasskeyData {
   isSynced?: boolean;
 }
 
-/** Where passkeys work for a public URL. Null if browsers allow none there: without TLS, or at an IP address. */
-export function passkeySiteOf(publicUrl: string, cookieDomain: string | undefined): PasskeySite | null {
+/**
+ * Where passkeys work for a public URL: at its host, or with the RP ID of the settings. Null if browsers allow none
+ * there: without TLS, or at an IP address.
+ */
+export function passkeySiteOf(
+  publicUrl: string,
+  { PASSKEY_RP_ID, COOKIE_DOMAIN }: { PASSKEY_RP_ID?: string | undefined; COOKIE_DOMAIN?: string | undefined },
+): PasskeySite | null {
   const { origin, protocol, hostname } = new URL(publicUrl);
   const isSecure = protocol === "https:" || hostname === "localhost";
   if (!isSecure || isIP(hostname.replace(/^\[|\]$/g, "")) !== 0) return null;
-  return { rpId: cookieDomain ?? hostname, origin };
+  return { rpId: PASSKEY_RP_ID ?? COOKIE_DOMAIN ?? hostname, origin };
 }
 
 /**
@@ -67,11 +73,13 @@ export function faultOfPasskeys(
   const { unusable } = passkeysOf(factors, site);
   if (unusable.length === 0) return null;
   const made = unusable.map((factor) => `${factor.name} for ${rpIdOf(factor)}`).join(", ");
-  const now = site === null ? "PUBLIC_URL allows no passkeys" : `the RP ID is ${site.rpId}`;
+  const [now, back] =
+    site === null
+      ? ["PUBLIC_URL allows no passkeys", "set PUBLIC_URL back"]
+      : [`the RP ID is ${site.rpId}`, "set PASSKEY_RP_ID to that address"];
   return {
     found: `passkeys cannot be used: they were made for another address (${made}), and now ${now}`,
-    remedy:
-      "set PUBLIC_URL and COOKIE_DOMAIN back, or log in with a code, add new passkeys on /account and remove these with authserve factors remove",
+    remedy: `${back}, or log in with a code, add new passkeys on /account and remove these with authserve factors remove`,
   };
 }
 

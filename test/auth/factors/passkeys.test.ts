@@ -230,14 +230,18 @@ suite("a new passkey", () => {
 });
 
 suite("where passkeys work", () => {
-  test("is the host of PUBLIC_URL, or COOKIE_DOMAIN, and only its origin", () => {
-    assert.deepEqual(passkeySiteOf("https://auth.example.com:8443/sso", undefined), {
+  test("is the host of PUBLIC_URL, or COOKIE_DOMAIN or PASSKEY_RP_ID, and only its origin", () => {
+    assert.deepEqual(passkeySiteOf("https://auth.example.com:8443/sso", {}), {
       rpId: "auth.example.com",
       origin: "https://auth.example.com:8443",
     });
-    assert.deepEqual(passkeySiteOf("https://auth.example.com", "example.com"), SITE);
-    assert.equal(passkeySiteOf("https://auth.example.com:443", undefined)?.origin, "https://auth.example.com");
-    assert.equal(passkeySiteOf("http://localhost:3000", undefined)?.rpId, "localhost");
+    assert.deepEqual(passkeySiteOf("https://auth.example.com", { COOKIE_DOMAIN: "example.com" }), SITE);
+    assert.deepEqual(
+      passkeySiteOf("https://auth.example.com", { COOKIE_DOMAIN: "example.com", PASSKEY_RP_ID: "old.example.net" }),
+      { ...SITE, rpId: "old.example.net" },
+    );
+    assert.equal(passkeySiteOf("https://auth.example.com:443", {})?.origin, "https://auth.example.com");
+    assert.equal(passkeySiteOf("http://localhost:3000", {})?.rpId, "localhost");
   });
 
   test("is nowhere without TLS or a name", () => {
@@ -247,7 +251,7 @@ suite("where passkeys work", () => {
       "https://[2001:db8::1]",
       "http://auth.example.com",
     ])
-      assert.equal(passkeySiteOf(url, undefined), null, url);
+      assert.equal(passkeySiteOf(url, {}), null, url);
   });
 
   test("is not where the RP ID has changed", async (t) => {
