@@ -53,6 +53,7 @@ export function openBrowser(
   };
   const steps = createSteps(credential, factors, parts.now);
   const site = passkeySiteOf(publicUrl, settings);
+  const user = { id: settings.DEMO_USER_ID, email: settings.DEMO_EMAIL };
   void warnOfPasskeys(factors, site, parts.log);
   return {
     ...parts,
@@ -63,12 +64,13 @@ export function openBrowser(
     passkeys: site && {
       site,
       origins: [origin, ...settings.PASSKEY_ORIGINS],
+      user,
       login: logins.passkeyLogin(site, steps, parts.audit),
       challengeCookie: createChallengeCookie(origin),
       readScript: createScriptReader(),
     },
     stepCookie: createStepCookie(origin),
-    user: { id: settings.DEMO_USER_ID, email: settings.DEMO_EMAIL },
+    user,
     secret: settings.JWT_SECRET,
     secrets,
     cookie: createSessionCookie(origin, cookieDomain),

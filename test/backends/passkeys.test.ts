@@ -12,6 +12,7 @@ import { addTotp } from "../helpers/second-factor.ts";
 import { type Server, startServer } from "../helpers/server.ts";
 import { pairNamed } from "../helpers/tls.ts";
 import { totpCode } from "../helpers/totp.ts";
+import { until } from "../helpers/until.ts";
 
 const addButton = (page: Page) => page.getByRole("button", { name: "Add a passkey" });
 const loginButton = (page: Page) => page.getByRole("button", { name: "Log in with a passkey" });
@@ -39,8 +40,12 @@ suite("passkeys in Chromium", needsChromium(), () => {
     return { ...server, origin };
   }
 
-  async function open(t: TestContext, options: BrowserContextOptions = {}): Promise<Person> {
-    const server = await start(t);
+  async function open(
+    t: TestContext,
+    options: BrowserContextOptions = {},
+    given: Person["server"] | null = null,
+  ): Promise<Person> {
+    const server = given ?? (await start(t));
     const profile = await openProfile(browser, options);
     t.after(() => profile.close());
     const complaints = await complaintsOf(profile);
@@ -254,7 +259,85 @@ suite("passkeys in Chromium", needsChromium(), () => {
     await page.waitForURL(`${origin}/`);
   });
 
-  test("it works at a new PUBLIC_URL that the old address names", async (t) => {
+  test("one that is removed leaves the authenticator, also one that a command removed", async (t) => {
+    const person = await open(t);
+    const { page, server, authenticator, complaints } = person;
+    await logInThere(page, server.origin);
+    await addPasskey(person, "first");
+    await page.goto(`${server.origin}/account`);
+    assert.equal((await keptBy(authenticator)).length, 1, "a visit leaves one that is known");
+    await page.getByRole("button", { name: "Remove: first" }).click();
+    await until(async () => (await keptBy(authenticator)).length === 0);
+
+    await addPasskey(person, "second");
+    assert.equal((await server.run(["factors", "remove", "--all"])).code, 0);
+    await logOut(person);
+    assert.equal((await keptBy(authenticator)).length, 1);
+    await logInThere(page, server.origin);
+    await until(async () => (await keptBy(authenticator)).length === 0);
+    assert.deepEqual(complaints, []);
+  });
+
+  test("one whose removal was refused stays in the authenticator", async (t) => {
+    const person = await open(t);
+    const { page, server, authenticator } = person;
+    await logInThere(page, server.origin);
+    await addPasskey(person, "key");
+    await page.goto(`${server.origin}/account`);
+    await page.context().clearCookies();
+    await page.getByRole("button", { name: "Remove: key" }).click();
+    await loginButton(page).click();
+    await page.waitForURL(`${server.origin}/account`);
+    await until(() => page.evaluate("sessionStorage.length === 0"));
+    assert.equal((await keptBy(authenticator)).length, 1);
+  });
+
+  test("a login with one that was removed lets the authenticator forget it, but none of another server", async (t) => {
+    const person = await open(t);
+    const other = await open(t, {}, person.server);
+    const { page, server, authenticator } = person;
+    await logInThere(page, server.origin);
+    await addPasskey(person, "mine");
+    const [mine] = JSON.parse((await server.run(["factors", "list", "--json"])).stdout).factors;
+    await logInThere(other.page, server.origin);
+    await other.page.locator("#code").waitFor();
+    await logOut(person);
+    await server.run(["factors", "remove", mine.id]);
+    await logInThere(other.page, server.origin);
+    await addPasskey(other, "another");
+    await page.goto(`${server.origin}/login`);
+    await loginButton(page).click();
+    await page.getByText("The passkey was not accepted.").waitFor();
+    await until(async () => (await keptBy(authenticator)).length === 0);
+
+    const third = { ...person, server: await start(t) };
+    await logInThere(page, third.server.origin);
+    await addPasskey(third, "of another server");
+    await page.goto(`${server.origin}/login`);
+    await loginButton(page).click();
+    await page.getByText("The passkey was not accepted.").waitFor();
+    assert.equal(await page.locator("[data-signals]").count(), 0);
+    assert.equal((await keptBy(authenticator)).length, 1);
+    assert.equal((await keptBy(other.authenticator)).length, 1);
+  });
+
+  // https://github.com/modoboa/modoboa/issues/4123
+  test("it gets the new name of its user", async (t) => {
+    const person = await open(t);
+    const { page, server, authenticator } = person;
+    await logInThere(page, server.origin);
+    await addPasskey(person, "key");
+    await server.stop();
+    const env = { PORT: String(server.port), PUBLIC_URL: server.origin, DEMO_EMAIL: "new@example.com" };
+    await using renamed = await startServer({ dir: server.dir, env });
+    await page.goto(`${server.origin}/login`);
+    await loginButton(page).click();
+    await page.waitForURL(`${server.origin}/`);
+    await until(async () => (await keptBy(authenticator))[0]?.userName === "new@example.com");
+    await renamed.stop();
+  });
+
+  test("it works at a new PUBLIC_URL that the old address names, and leaves the authenticator from there", async (t) => {
     const port = await freePort();
     const [before, after] = [`https://auth.example.com:${port}`, `https://login.example.net:${port}`];
     const { cert, key } = pairNamed("first");
@@ -286,8 +369,7 @@ suite("passkeys in Chromium", needsChromium(), () => {
     await addButton(page).click();
     assert.match(String(await alertOf(page)), /^This passkey is in the list already/);
     await page.getByRole("button", { name: "Remove: old" }).click();
-    await page.getByText("Now the password is enough.").waitFor();
-    await authenticator.session.send("WebAuthn.clearCredentials", { authenticatorId: authenticator.id });
+    await until(async () => (await keptBy(authenticator)).length === 0);
     await addPasskey(person, "new");
     assert.equal((await keptBy(authenticator))[0]?.rpId, "auth.example.com");
     await logOut(person);

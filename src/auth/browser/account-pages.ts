@@ -1,9 +1,9 @@
 import type { Reply } from "../../http/problem.ts";
-import { type PasskeySite, passkeysOf, rpIdOf } from "../factors/passkeys.ts";
+import { credentialIdOf, type PasskeySignals, type PasskeySite, passkeysOf, rpIdOf } from "../factors/passkeys.ts";
 import type { FactorRecord, LoginRecord } from "../factors/store.ts";
 import type { TokenRecord } from "../machine-tokens/store.ts";
 import { Html, html, pageReply } from "./html.ts";
-import { fact, timeOf, timeText } from "./pages.ts";
+import { fact, signalsData, timeOf, timeText } from "./pages.ts";
 import type { Texts } from "./texts.ts";
 import type { AppInSession } from "./visit.ts";
 
@@ -21,6 +21,7 @@ interface Account {
   logins: readonly LoginRecord[];
   apps: readonly AppInSession[];
   site: PasskeySite | null;
+  signals: PasskeySignals | null;
   /** The way to the start page from the page: empty, or `../`. */
   root: string;
   /** The login page, also for somebody with a session. */
@@ -50,7 +51,7 @@ ${
 <ul>${account.logins.map((login) => loginItem(login, account, words))}</ul>
 <h2>${words.tokens}</h2>
 ${account.tokens.length === 0 ? html`<p>${words.noTokens}</p>` : html`<ul>${account.tokens.map((token) => tokenItem(token, texts, words))}</ul>`}
-<a class="button quiet" href="${root}./">${texts.toStartPage}</a>`;
+<a class="button quiet" href="${root}./">${texts.toStartPage}</a>${signalsData(account.signals)}`;
   const script = passkeyScript === null ? {} : { script: passkeyScript, connects: true };
   return pageReply(status, { lang: texts.lang, title: words.title, body, ...script });
 }
@@ -61,7 +62,7 @@ function factorItem(factor: FactorRecord, { texts, site, root }: Account, words:
   const used = lastUsedAt === null ? words.neverUsed : timeOf(lastUsedAt, texts);
   return html`
 <li><strong>${name}</strong><br>${words.kinds[kind]}<br>${words.addedAt}: ${timeOf(createdAt, texts)}<br>${words.usedAt}: ${used}
-${isUnusable ? html`<p class="error note">${words.unusable(rpIdOf(factor))}</p>\n` : null}<form method="post" action="${root}account/remove"><input type="hidden" name="id" value="${id}"><button type="submit" class="quiet small" aria-label="${words.remove}: ${name}">${words.remove}</button></form></li>`;
+${isUnusable ? html`<p class="error note">${words.unusable(rpIdOf(factor))}</p>\n` : null}<form method="post" action="${root}account/remove"${kind === "passkey" ? html` data-removes="${credentialIdOf(factor)}"` : null}><input type="hidden" name="id" value="${id}"><button type="submit" class="quiet small" aria-label="${words.remove}: ${name}">${words.remove}</button></form></li>`;
 }
 
 function passkeyForms({ site, root, passkeyScript }: Account, words: Texts["account"]): Html {

@@ -5,7 +5,7 @@ import type { Endpoint, RequestContext, RequestHandler } from "../../http/endpoi
 import { reply } from "../../http/endpoint.ts";
 import type { Reply } from "../../http/problem.ts";
 import { addFactor, factorName, renewRecoveryCodes, totpFactor } from "../factors/manage.ts";
-import { newPasskey, passkeysOf, registrationOptions } from "../factors/passkeys.ts";
+import { newPasskey, passkeysOf, registrationOptions, signalsOf } from "../factors/passkeys.ts";
 import { qrSvg } from "../factors/qr-code.ts";
 import { plainCode } from "../factors/recovery-codes.ts";
 import { spendTotp } from "../factors/second-factors.ts";
@@ -172,6 +172,7 @@ async function showAccount(parts: AccountParts, visit: Visit, note?: string): Pr
     logins,
     apps,
     site: passkeys?.site ?? null,
+    signals: passkeys && signalsOf(factors, passkeys.site, passkeys.user),
     root: note === undefined ? "" : "../",
     loginUrl: loginUrlOf(parts, visit),
     isFresh: isFresh(claims, now()),

@@ -1,4 +1,5 @@
 import type { Reply } from "../../http/problem.ts";
+import type { PasskeySignals } from "../factors/passkeys.ts";
 import type { LoginOrigin, Supersession } from "../sessions.ts";
 import { type Html, html, pageReply } from "./html.ts";
 import type { RefusedTarget } from "./redirect-target.ts";
@@ -21,6 +22,8 @@ interface LoginPage {
   notes?: readonly string[];
   /** The script of passkeys, if a passkey may be used. */
   passkeyScript?: string | null;
+  /** The passkey that was refused, if it was removed. */
+  unknownPasskey?: UnknownPasskey | null;
   /** Whether the login is to be kept. Null where that is not offered. */
   keep: boolean | null;
   /** The app that the login is for, and what its form may lead to. */
@@ -49,6 +52,7 @@ export function loginPage(
     areFieldsWrong = status === 400 || status === 401,
     notes = [],
     passkeyScript = null,
+    unknownPasskey = null,
     keep,
     app,
     ends = texts.oneSession,
@@ -74,7 +78,7 @@ ${
 `
 }<button type="submit">${texts.logIn}</button>
 </form>
-${passkeyScript === null ? null : passkeyLoginForm(texts, "login/passkey", { target, origin, keep })}<p class="hint">${ends}</p>`;
+${passkeyScript === null ? null : passkeyLoginForm(texts, "login/passkey", { target, origin, keep })}<p class="hint">${ends}</p>${signalsData(unknownPasskey)}`;
   const formTarget = isElsewhere ? targetUrl.origin : (app?.formTarget ?? null);
   const script = passkeyScript === null ? KEEP_FRAGMENT : `${KEEP_FRAGMENT}\n${passkeyScript}`;
   const page = { lang: texts.lang, title: texts.login, body, formTarget, script, connects: passkeyScript !== null };
@@ -94,6 +98,16 @@ ${keepField(keep)}<button type="submit" class="quiet">${passkey.logIn}</button>
 <p class="note error" role="alert" hidden></p>
 </form>
 `;
+}
+
+/** What the script tells the password manager of a browser about passkeys. */
+export const signalsData = (signals: PasskeySignals | UnknownPasskey | null | undefined): Html | null =>
+  signals ? html`\n<div data-signals="${JSON.stringify(signals)}" hidden></div>` : null;
+
+/** A passkey that was used, and is none any more. */
+export interface UnknownPasskey {
+  rpId: string;
+  unknown: string;
 }
 
 /** The choice to stay logged in, in a form that does not ask for it. */
@@ -203,10 +217,18 @@ interface SignedIn {
   loggedInFrom: LoginOrigin | null;
   /** Whether there is the admin page. */
   hasAdmin: boolean;
+  passkeys: HomePasskeys | null;
+}
+
+/** What the page of a session does with passkeys. */
+export interface HomePasskeys {
+  script: string;
+  signals: PasskeySignals;
 }
 
 /** The page of a live session: who, since when, from where, and a button to log out. */
-export function homePage(texts: Texts, { email, since, until, loggedInFrom, hasAdmin }: SignedIn): Reply {
+export function homePage(texts: Texts, signedIn: SignedIn): Reply {
+  const { email, since, until, loggedInFrom, hasAdmin, passkeys } = signedIn;
   const facts: Html[] = [];
   if (since !== null) facts.push(fact(texts.since, timeOf(since, texts)));
   if (typeof loggedInFrom?.userAgent === "string") facts.push(fact(texts.browser, loggedInFrom.userAgent));
@@ -218,8 +240,9 @@ export function homePage(texts: Texts, { email, since, until, loggedInFrom, hasA
 ${facts}</dl>
 <a class="button quiet" href="account">${texts.toAccount}</a>
 ${hasAdmin ? html`<a class="button" href="admin/">${texts.toAdminPage}</a>\n` : null}<p class="hint">${texts.endsElsewhere}</p>
-${logoutForm(texts)}`;
-  return pageReply(200, { lang: texts.lang, title: texts.loggedIn, body });
+${logoutForm(texts)}${signalsData(passkeys?.signals)}`;
+  const script = passkeys === null ? {} : { script: passkeys.script, connects: true };
+  return pageReply(200, { lang: texts.lang, title: texts.loggedIn, body, ...script });
 }
 
 /** A line of a list of facts. */

@@ -75,6 +75,7 @@ export interface PasskeyParts {
   site: PasskeySite;
   /** The origins whose pages may use passkeys of the RP ID of the site. */
   origins: readonly string[];
+  user: User;
   login: PasskeyLogin;
   challengeCookie: Cookie;
   readScript: () => Promise<string>;

@@ -83,6 +83,9 @@ export function faultOfPasskeys(
   };
 }
 
+/** The credential id of a passkey. */
+export const credentialIdOf = (factor: Pick<FactorRecord, "data">) => dataOf(factor).credentialId;
+
 /** The RP ID of a passkey. */
 export const rpIdOf = (factor: Pick<FactorRecord, "data">) => dataOf(factor).rpId;
 
@@ -219,6 +222,48 @@ export async function passkeyIn(
     return { factor, counter, isSynced: wasSynced && credentialDeviceType === "multiDevice" };
   } catch (error) {
     return { fault: faultText(error) };
+  }
+}
+
+/** What pages tell the password manager of a browser about the passkeys of a user (WebAuthn level 3, 5.1.10). */
+export interface PasskeySignals {
+  rpId: string;
+  /** The name of the user. */
+  name: string;
+  /** For each user handle the passkeys that can be used. All others with this handle can go. */
+  users: { userId: string; credentialIds: string[] }[];
+}
+
+/** Returns what to tell about passkeys. Those that were added under another `PUBLIC_URL` have another user handle. */
+export function signalsOf(
+  factors: readonly Pick<FactorRecord, "kind" | "data">[],
+  site: PasskeySite,
+  user: { id: string; email: string },
+): PasskeySignals {
+  const usable = passkeysOf(factors, site).usable.map(dataOf);
+  const handles = new Set([userHandleOf(user.id, site), ...usable.map(({ userHandle }) => userHandle)]);
+  const users = Array.from(handles, (userId) => ({
+    userId,
+    credentialIds: usable.flatMap(({ userHandle, credentialId }) => (userHandle === userId ? [credentialId] : [])),
+  }));
+  return { rpId: site.rpId, name: user.email, users };
+}
+
+/** Whether a credential id is that of a passkey that can be used. */
+export const isAccepted = (id: string, { users }: PasskeySignals) =>
+  users.some(({ credentialIds }) => credentialIds.includes(id));
+
+/**
+ * The credential id in a refused answer, if the passkey was one of this user here, and is none any more. Servers may
+ * share an RP ID: a passkey with another user handle may be known to another one.
+ */
+export function removedPasskeyIn(answer: string, signals: PasskeySignals): string | null {
+  try {
+    const { id, response } = JSON.parse(answer) as AuthenticationResponseJSON;
+    const isOwn = signals.users.some(({ userId }) => userId === response.userHandle);
+    return isOwn && /^[A-Za-z0-9_-]+$/.test(id) && !isAccepted(id, signals) ? id : null;
+  } catch {
+    return null;
   }
 }
 

@@ -10,6 +10,8 @@ import {
   passkeySiteOf,
   passkeysOf,
   registrationOptions,
+  removedPasskeyIn,
+  signalsOf,
 } from "../../../src/auth/factors/passkeys.ts";
 import { createSteps, STEP_MS } from "../../../src/auth/factors/steps.ts";
 import { localStores } from "../../../src/sqlite/stores.ts";
@@ -263,6 +265,41 @@ suite("where passkeys work", () => {
       const { usable, unusable } = passkeysOf(factors, site);
       assert.deepEqual([usable.length, unusable.length], [0, 1]);
     }
+  });
+});
+
+suite("what the password manager is told", () => {
+  const MOVED = { ...SITE, origin: "https://login.example.net" };
+
+  test("are the passkeys that can be used, for each user handle that they have, and an empty list for none", async (t) => {
+    const { store, register } = open(t);
+    const [none] = signalsOf([], SITE, USER).users;
+    assert.deepEqual(none?.credentialIds, []);
+    const { credentialId } = await register();
+    const factors = await store.list();
+    const users = [{ userId: none?.userId, credentialIds: [credentialId] }];
+    assert.deepEqual(signalsOf(factors, SITE, USER), { rpId: "example.com", name: USER.email, users });
+    const [atNewAddress, others] = signalsOf(factors, MOVED, USER).users;
+    assert.notEqual(atNewAddress?.userId, none?.userId);
+    assert.deepEqual([atNewAddress?.credentialIds, others], [[], users[0]]);
+    const elsewhere = signalsOf(factors, { ...SITE, rpId: "example.net" }, USER);
+    assert.deepEqual(elsewhere.users, [none], "none with another RP ID");
+  });
+
+  // https://github.com/dotnet/aspnetcore/issues/68511
+  test("is that a passkey was removed only if it was one of this user here, and is not known", async (t) => {
+    const { store, register } = open(t);
+    const [key, other] = [await register("one"), await register("two")];
+    const answer = (wrongs = {}) => key.get(loginOptions(SITE, "AAAA"), SITE.origin, wrongs);
+    const told = async (text: string) => removedPasskeyIn(text, signalsOf(await store.list(), SITE, USER));
+    assert.equal(await told(answer()), null, "it is known");
+    const removed = (await store.list()).find(({ name }) => name === "one");
+    await store.remove([String(removed?.id)]);
+    assert.equal(await told(answer()), key.credentialId);
+    assert.equal(await told(answer({ userHandle: "b3RoZXI" })), null, "that of another server");
+    for (const text of ["", "null", "{}", '{"id":1,"response":null}', answer().replaceAll(key.credentialId, "<&>")])
+      assert.equal(await told(text), null, text);
+    assert.equal(await told(other.get(loginOptions(SITE, "AAAA"), SITE.origin)), null);
   });
 });
 

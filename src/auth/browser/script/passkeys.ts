@@ -1,7 +1,7 @@
 import { browserSupportsWebAuthn, startAuthentication, startRegistration } from "@simplewebauthn/browser";
 
-// Runs on pages that have the form of a passkey. It asks for options, lets the browser use or make a passkey, and sends
-// the form with the answer.
+// Runs on pages that have to do with passkeys. It asks for options, lets the browser use or make a passkey, and sends
+// the form with the answer. It tells the password manager which passkeys there are.
 
 /** Whether the person has cancelled, or has taken too long. */
 const isCancelled = (error: unknown) => error instanceof Error && /^(?:NotAllowed|Abort)Error$/.test(error.name);
@@ -53,5 +53,33 @@ function setUp(form: HTMLFormElement): void {
   form.hidden = form.dataset.origin !== location.origin;
 }
 
-if (browserSupportsWebAuthn())
+/** What a page knows about the passkeys of its user, or about one that was refused. */
+type Signals = { rpId: string } & (
+  | { name: string; users: { userId: string; credentialIds: string[] }[] }
+  | { unknown: string }
+);
+
+const REMOVED = "authserve-passkey-removed";
+
+/** Tells the password manager. It makes use of that later, or never. */
+async function signal(data: Signals): Promise<void> {
+  const { rpId } = data;
+  const forget = (credentialId: string) => PublicKeyCredential.signalUnknownCredential?.({ rpId, credentialId });
+  if ("unknown" in data) return forget(data.unknown);
+  for (const { userId, credentialIds: allAcceptedCredentialIds } of data.users) {
+    await PublicKeyCredential.signalAllAcceptedCredentials?.({ rpId, userId, allAcceptedCredentialIds });
+    await PublicKeyCredential.signalCurrentUserDetails?.({ rpId, userId, name: data.name, displayName: "" });
+  }
+  const removed = sessionStorage.getItem(REMOVED);
+  sessionStorage.removeItem(REMOVED);
+  // The removal may have been refused.
+  if (removed && !data.users.some(({ credentialIds }) => credentialIds.includes(removed))) await forget(removed);
+}
+
+if (browserSupportsWebAuthn()) {
   for (const form of document.querySelectorAll<HTMLFormElement>("form[data-kind]")) setUp(form);
+  for (const form of document.querySelectorAll<HTMLFormElement>("form[data-removes]"))
+    form.addEventListener("submit", () => sessionStorage.setItem(REMOVED, form.dataset.removes ?? ""));
+  const data = document.querySelector<HTMLElement>("[data-signals]")?.dataset.signals;
+  if (data !== undefined) signal(JSON.parse(data)).catch(() => {});
+}
