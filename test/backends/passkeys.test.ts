@@ -337,6 +337,69 @@ suite("passkeys in Chromium", needsChromium(), () => {
     await renamed.stop();
   });
 
+  test("one is offered after a login by password, once in each browser, with a no", async (t) => {
+    const person = await open(t);
+    const { page, server, authenticator } = person;
+    const { origin } = server;
+    const offer = page.getByRole("button", { name: "No, thanks" });
+    await page.goto(`${origin}/login?rd=%2Faccount`);
+    await page.locator("#email").fill(EMAIL);
+    await page.locator("#password").fill(PASSWORD);
+    await page.locator("#password").press("Enter");
+    await page.waitForURL(`${origin}/account`);
+    assert.equal(await offer.count(), 0, "not where a login leads elsewhere");
+    await page.goto(`${origin}/`);
+    await offer.waitFor();
+    await page.reload();
+    assert.deepEqual(await violationsOf(page), []);
+    await offer.click();
+    assert.equal(await offer.isVisible(), false);
+    await logOut(person);
+    await logInThere(page, origin);
+    await page.getByText("You are logged in").waitFor();
+    assert.equal(await offer.isVisible(), false, "the no is remembered");
+
+    const other = await open(t, { locale: "es-ES" }, server);
+    await logInThere(other.page, origin);
+    await other.page.getByRole("button", { name: "No, gracias" }).waitFor();
+    await other.page.goto(`${origin}/logout`);
+    await other.page.locator("form button").click();
+    await logInThere(other.page, origin);
+    assert.equal(await other.page.getByRole("button", { name: "No, gracias" }).isVisible(), false, "without an answer");
+
+    const third = await open(t, {}, server);
+    await logInThere(third.page, origin);
+    // This Chromium does not answer without a dialog, and the dialog follows.
+    await addButton(third.page).click();
+    await third.page.waitForURL(`${origin}/account/passkey`);
+    assert.equal((await keptBy(third.authenticator)).length, 1);
+    assert.deepEqual(third.complaints, []);
+    await third.page.goto(`${origin}/`);
+    assert.equal(await addButton(third.page).count(), 0);
+    assert.equal((await keptBy(authenticator)).length, 0);
+  });
+
+  // https://github.com/Yubico/java-webauthn-server/issues/407, https://github.com/web-auth/webauthn-framework/pull/908
+  test("a password manager makes the one that is offered, without a dialog", async (t) => {
+    const person = await open(t);
+    const { page, server } = person;
+    // Only a password manager that has the password does so. The authenticator takes its place.
+    await page.addInitScript(`{
+      const create = navigator.credentials.create.bind(navigator.credentials);
+      navigator.credentials.create = async ({ mediation, ...options }) => {
+        const { userVerification } = options.publicKey.authenticatorSelection;
+        if (mediation === "conditional" && userVerification === "preferred") return create(options);
+        throw new Error("a dialog");
+      };
+    }`);
+    await logInThere(page, server.origin);
+    await addButton(page).click();
+    await page.waitForURL(`${server.origin}/account/passkey`);
+    await logOut(person);
+    await loginButton(page).click();
+    await page.waitForURL(`${server.origin}/`);
+  });
+
   test("it works at a new PUBLIC_URL that the old address names, and leaves the authenticator from there", async (t) => {
     const port = await freePort();
     const [before, after] = [`https://auth.example.com:${port}`, `https://login.example.net:${port}`];
@@ -436,6 +499,8 @@ suite("passkeys in Chromium", needsChromium(), () => {
         assert.equal(await page.evaluate("document.documentElement.scrollWidth - innerWidth"), 0, page.url());
       };
       await logInThere(page, origin);
+      await page.locator("form[data-offer]").waitFor();
+      await check();
       await page.goto(`${origin}/account`);
       await check();
       await page.locator("form[data-kind] button").click();

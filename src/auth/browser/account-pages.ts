@@ -3,7 +3,7 @@ import { credentialIdOf, type PasskeySignals, type PasskeySite, passkeysOf, rpId
 import type { FactorRecord, LoginRecord } from "../factors/store.ts";
 import type { TokenRecord } from "../machine-tokens/store.ts";
 import { Html, html, pageReply } from "./html.ts";
-import { fact, signalsData, timeOf, timeText } from "./pages.ts";
+import { fact, newPasskeyForm, signalsData, timeOf, timeText } from "./pages.ts";
 import type { Texts } from "./texts.ts";
 import type { AppInSession } from "./visit.ts";
 
@@ -65,17 +65,10 @@ function factorItem(factor: FactorRecord, { texts, site, root }: Account, words:
 ${isUnusable ? html`<p class="error note">${words.unusable(rpIdOf(factor))}</p>\n` : null}<form method="post" action="${root}account/remove"${kind === "passkey" ? html` data-removes="${credentialIdOf(factor)}"` : null}><input type="hidden" name="id" value="${id}"><button type="submit" class="quiet small" aria-label="${words.remove}: ${name}">${words.remove}</button></form></li>`;
 }
 
-function passkeyForms({ site, root, passkeyScript }: Account, words: Texts["account"]): Html {
+function passkeyForms({ texts, site, root, passkeyScript }: Account, words: Texts["account"]): Html {
   if (site === null) return html`<p class="hint">${words.noPasskeys}</p>\n`;
   if (passkeyScript === null) return html`<p class="hint">${words.passkeyFailed}</p>\n`;
-  return html`<form method="post" action="${root}account/passkey" data-kind="new" data-origin="${site.origin}" data-options="${root}account/passkey" data-cancelled="${words.passkeyCancelled}" data-known="${words.passkeyKnown}" data-failed="${words.passkeyFailed}" hidden>
-<input type="hidden" name="answer">
-<label for="passkey-name">${words.name}</label>
-<input id="passkey-name" name="name" type="text" value="${words.passkeyName}" maxlength="64">
-<button type="submit">${words.addPasskey}</button>
-<p class="note error" role="alert" hidden></p>
-</form>
-`;
+  return newPasskeyForm(texts, site.origin, root, null);
 }
 
 const loginItem = ({ sid, at, network, userAgent, method }: LoginRecord, account: Account, words: Texts["account"]) =>

@@ -479,7 +479,7 @@ function homeHandler(parts: BrowserParts): RequestHandler {
     const record = await sessions.find(claims.sub);
     const loggedInFrom = record?.sid === claims.sid ? record.origin : null;
     const since = claims.iat === undefined ? null : claims.iat * 1000;
-    const passkeys = await readHomePasskeys(parts);
+    const passkeys = await readHomePasskeys(parts, claims);
     return homePage(texts, { email: claims.email, since, until: claims.exp * 1000, loggedInFrom, hasAdmin, passkeys });
   };
 }

@@ -100,6 +100,33 @@ ${keepField(keep)}<button type="submit" class="quiet">${passkey.logIn}</button>
 `;
 }
 
+/**
+ * The form of a new passkey. Its script shows it in browsers that have passkeys, at the right address. With `offer`,
+ * the time of a login, it asks whether to add one, once in each browser.
+ */
+export function newPasskeyForm({ account: words }: Texts, origin: string, root: string, offer: number | null): Html {
+  const path = `${root}account/passkey`;
+  const [more, name, no] =
+    offer === null
+      ? [
+          null,
+          html`<label for="passkey-name">${words.name}</label>\n<input id="passkey-name" name="name" type="text"`,
+          null,
+        ]
+      : [
+          html` data-offer="${String(offer)}"`,
+          html`<div class="note">${words.passkeyOffer}</div>\n<input name="name" type="hidden"`,
+          html`<button type="button" class="quiet">${words.noPasskey}</button>\n`,
+        ];
+  return html`<form method="post" action="${path}" data-kind="new" data-origin="${origin}" data-options="${path}"${more} data-cancelled="${words.passkeyCancelled}" data-known="${words.passkeyKnown}" data-failed="${words.passkeyFailed}" hidden>
+<input type="hidden" name="answer">
+${name} value="${words.passkeyName}" maxlength="64">
+<button type="submit">${words.addPasskey}</button>
+${no}<p class="note error" role="alert" hidden></p>
+</form>
+`;
+}
+
 /** What the script tells the password manager of a browser about passkeys. */
 export const signalsData = (signals: PasskeySignals | UnknownPasskey | null | undefined): Html | null =>
   signals ? html`\n<div data-signals="${JSON.stringify(signals)}" hidden></div>` : null;
@@ -224,6 +251,9 @@ interface SignedIn {
 export interface HomePasskeys {
   script: string;
   signals: PasskeySignals;
+  origin: string;
+  /** The time of the login after which a passkey is offered. Null: none is. */
+  offer: number | null;
 }
 
 /** The page of a live session: who, since when, from where, and a button to log out. */
@@ -238,7 +268,7 @@ export function homePage(texts: Texts, signedIn: SignedIn): Reply {
 <p><strong>${email}</strong></p>
 <dl>
 ${facts}</dl>
-<a class="button quiet" href="account">${texts.toAccount}</a>
+${passkeys === null || passkeys.offer === null ? null : newPasskeyForm(texts, passkeys.origin, "", passkeys.offer)}<a class="button quiet" href="account">${texts.toAccount}</a>
 ${hasAdmin ? html`<a class="button" href="admin/">${texts.toAdminPage}</a>\n` : null}<p class="hint">${texts.endsElsewhere}</p>
 ${logoutForm(texts)}${signalsData(passkeys?.signals)}`;
   const script = passkeys === null ? {} : { script: passkeys.script, connects: true };

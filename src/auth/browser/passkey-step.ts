@@ -2,10 +2,12 @@ import { AppError } from "../../errors.ts";
 import { type RequestHandler, reply } from "../../http/endpoint.ts";
 import { isAccepted, loginOptions, passkeysOf, removedPasskeyIn, signalsOf } from "../factors/passkeys.ts";
 import { STEP_MS } from "../factors/steps.ts";
+import type { AccessClaims } from "../token.ts";
 import { redirect } from "./html.ts";
 import type { HomePasskeys, UnknownPasskey } from "./pages.ts";
 import {
   type BrowserParts,
+  isFresh,
   loggedIn,
   type PasskeyParts,
   prefixOf,
@@ -46,15 +48,18 @@ export async function readUnknownPasskey(
 }
 
 /** Reads what the page of a session does with passkeys. It is shown without them in an outage. */
-export async function readHomePasskeys({
-  passkeys,
-  factors,
-}: Pick<BrowserParts, "passkeys" | "factors">): Promise<HomePasskeys | null> {
+export async function readHomePasskeys(
+  { passkeys, factors, now }: Pick<BrowserParts, "passkeys" | "factors" | "now">,
+  claims: AccessClaims,
+): Promise<HomePasskeys | null> {
   if (passkeys === null) return null;
   const { site, user, readScript } = passkeys;
   try {
     const [known, script] = await Promise.all([factors.list(), readScript()]);
-    return { script, signals: signalsOf(known, site, user) };
+    // Without a passkey the login was one by password.
+    const isOffered = passkeysOf(known, site).usable.length === 0 && isFresh(claims, now());
+    const offer = isOffered ? (claims.iat ?? null) : null;
+    return { script, signals: signalsOf(known, site, user), origin: site.origin, offer };
   } catch {
     return null;
   }

@@ -117,6 +117,12 @@ interface BrowserSession {
   ended?: AppError;
 }
 
+/** A change of second factors needs a login within this time. */
+const FRESH_MS = 5 * 60_000;
+
+/** Whether the login of a session is recent enough for a change of second factors. */
+export const isFresh = ({ iat = 0 }: Pick<AccessClaims, "iat">, now: number) => iat * 1000 > now - FRESH_MS;
+
 /** Reads the session of the cookie. Throws `store_unavailable`. */
 export async function sessionOf(
   request: IncomingMessage,

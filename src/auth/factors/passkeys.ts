@@ -101,12 +101,19 @@ export function loginOptions({ rpId }: PasskeySite, challenge: string) {
   return { challenge, rpId, timeout: STEP_MS, userVerification: "required" as const, allowCredentials: [] };
 }
 
-/** What a browser needs for a new passkey. It refuses an authenticator that has one of these already. */
+/** How long a browser has for a passkey without a dialog. One that has no password manager for it may not answer. */
+const CONDITIONAL_MS = 5000;
+
+/**
+ * What a browser needs for a new passkey. It refuses an authenticator that has one of these already. With
+ * `isConditional` it may make one without a dialog, and then it verifies no user (WebAuthn level 3, 5.1.3).
+ */
 export async function registrationOptions(
   site: PasskeySite,
   challenge: string,
   user: { id: string; email: string },
   existing: readonly Pick<FactorRecord, "data">[],
+  isConditional = false,
 ): Promise<PublicKeyCredentialCreationOptionsJSON> {
   const { generateRegistrationOptions } = await import("./simplewebauthn.ts");
   return generateRegistrationOptions({
@@ -115,11 +122,11 @@ export async function registrationOptions(
     userName: user.email,
     userID: new Uint8Array(Buffer.from(userHandleOf(user.id, site), "base64url")),
     challenge: new Uint8Array(Buffer.from(challenge, "base64url")),
-    timeout: STEP_MS,
+    timeout: isConditional ? CONDITIONAL_MS : STEP_MS,
     attestationType: "none",
     supportedAlgorithmIDs: ALGORITHMS,
     excludeCredentials: existing.map(dataOf).map(({ credentialId: id, transports }) => ({ id, transports })),
-    authenticatorSelection: { residentKey: "required", userVerification: "required" },
+    authenticatorSelection: { residentKey: "required", userVerification: isConditional ? "preferred" : "required" },
   });
 }
 
@@ -139,12 +146,16 @@ async function withoutAttestation(answer: RegistrationResponseJSON): Promise<Reg
   return { ...answer, response: { ...answer.response, attestationObject } };
 }
 
-/** The new passkey in the answer of a browser, as JSON. Or why it is not genuine. */
+/**
+ * The new passkey in the answer of a browser, as JSON. Or why it is not genuine. With `isConditional` nobody has to be
+ * verified or there (WebAuthn level 3, 7.1, step 15): each login with it asks for that.
+ */
 export async function newPasskey(
   answer: string,
   site: PasskeySite,
   challenge: string,
   userId: string,
+  isConditional = false,
 ): Promise<Pick<NewFactor, "id" | "data" | "counter"> | { fault: string }> {
   const { rpId, origin } = site;
   const { verifyRegistrationResponse } = await import("./simplewebauthn.ts");
@@ -157,7 +168,8 @@ export async function newPasskey(
         expectedChallenge: challenge,
         expectedOrigin: origin,
         expectedRPID: rpId,
-        requireUserVerification: true,
+        requireUserPresence: !isConditional,
+        requireUserVerification: !isConditional,
         supportedAlgorithmIDs: ALGORITHMS,
       });
     // Some browsers attest though they are asked not to. A maker that is not known, or a certificate that has expired,

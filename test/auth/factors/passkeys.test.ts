@@ -198,6 +198,16 @@ suite("a new passkey", () => {
       assert.ok("fault" in made);
     });
 
+  // https://github.com/Yubico/java-webauthn-server/issues/407, https://github.com/web-auth/webauthn-framework/pull/908
+  test("may be made while nobody is there or verified, if the browser was asked for one without a dialog", async () => {
+    const challenge = Buffer.alloc(32, 1).toString("base64url");
+    const options = await registrationOptions(SITE, challenge, USER, [], true);
+    assert.equal(options.authenticatorSelection?.userVerification, "preferred");
+    const answer = new Authenticator().create(options, SITE.origin, { isPresent: false, isVerified: false });
+    assert.ok("fault" in (await newPasskey(answer, SITE, challenge, USER.id)));
+    assert.ok(!("fault" in (await newPasskey(answer, SITE, challenge, USER.id, true))));
+  });
+
   // https://github.com/kanidm/webauthn-rs/issues/580, https://github.com/brokenhandsio/swift-webauthn/issues/39
   test("has a credential id of at most 1,023 bytes", async () => {
     const challenge = Buffer.alloc(32, 1).toString("base64url");
