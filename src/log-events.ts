@@ -268,7 +268,8 @@ export const LOG_EVENTS = {
   },
   passkeys_unusable: {
     level: "warn",
-    meaning: "At the start there were passkeys that were made for another `PUBLIC_URL` or `COOKIE_DOMAIN`.",
+    meaning:
+      "At the start there were passkeys that were made for another `PASSKEY_RP_ID`, `COOKIE_DOMAIN` or `PUBLIC_URL`.",
     fields: [],
   },
   passkey_refused: {

@@ -1,1 +1,1 @@
-export { getPublicSuffix } from "tldts";
+export { getDomainWithoutSuffix, getPublicSuffix } from "tldts";

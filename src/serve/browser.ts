@@ -52,7 +52,8 @@ export function openBrowser(
     passwordHash: settings.DEMO_PASSWORD.encoded,
   };
   const steps = createSteps(credential, factors, parts.now);
-  const site = passkeySiteOf(publicUrl, cookieDomain);
+  const site = passkeySiteOf(publicUrl, settings);
+  const user = { id: settings.DEMO_USER_ID, email: settings.DEMO_EMAIL };
   void warnOfPasskeys(factors, site, parts.log);
   return {
     ...parts,
@@ -62,12 +63,14 @@ export function openBrowser(
     factors,
     passkeys: site && {
       site,
+      origins: [origin, ...settings.PASSKEY_ORIGINS],
+      user,
       login: logins.passkeyLogin(site, steps, parts.audit),
       challengeCookie: createChallengeCookie(origin),
       readScript: createScriptReader(),
     },
     stepCookie: createStepCookie(origin),
-    user: { id: settings.DEMO_USER_ID, email: settings.DEMO_EMAIL },
+    user,
     secret: settings.JWT_SECRET,
     secrets,
     cookie: createSessionCookie(origin, cookieDomain),

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from "node:http";
 import * as v from "valibot";
 import { AppError, type ErrorCode } from "../../errors.ts";
-import type { Endpoint, RequestContext, RequestHandler } from "../../http/endpoint.ts";
+import { type Endpoint, type RequestContext, type RequestHandler, reply } from "../../http/endpoint.ts";
 import { readForm } from "../../http/fields.ts";
 import { isNavigation } from "../../http/headers.ts";
 import type { Reply } from "../../http/problem.ts";
@@ -21,7 +21,14 @@ import {
   refusedTargetPage,
   refusedTargetText,
 } from "./pages.ts";
-import { PASSKEY_REFUSED, passkeyFormHandler, passkeyOptionsHandler, readPasskeyScript } from "./passkey-step.ts";
+import {
+  PASSKEY_REFUSED,
+  passkeyFormHandler,
+  passkeyOptionsHandler,
+  readHomePasskeys,
+  readPasskeyScript,
+  readUnknownPasskey,
+} from "./passkey-step.ts";
 import { isOfDomain, type RedirectRules, type Target, withRd } from "./redirect-target.ts";
 import { createRenew, isRenewalDue } from "./renewal.ts";
 import { beginCodeStep, codeFormHandler, codePageHandler } from "./second-step.ts";
@@ -222,6 +229,15 @@ function passkeyEndpoints(parts: BrowserParts, passkeys: PasskeyParts): Endpoint
       problems: [...FORM_PROBLEMS, "store_unavailable"],
       handler: passkeyFormHandler(parts, passkeys),
     },
+    {
+      method: "GET",
+      path: "/.well-known/webauthn",
+      // Browsers ask under the name of the RP ID, which may be an earlier one (WebAuthn level 3, 5.11).
+      audience: "senders",
+      summary: "Names the origins whose pages may use the passkeys of this host (related origins of WebAuthn).",
+      response: v.object({ origins: v.array(v.string()) }),
+      handler: () => reply(200, { origins: passkeys.origins }),
+    },
   ];
 }
 
@@ -250,6 +266,7 @@ function loginPageHandler(parts: BrowserParts): RequestHandler {
     if (isFramed(request)) return framedPage(texts, ownLoginUrl(rules, rd, false), texts.login, framersOf(rules));
     const notes = notesOf(texts, { ended, target, again: query.get(AGAIN), isRefused });
     const passkeyScript = await readPasskeyScript(parts);
+    const unknownPasskey = await readUnknownPasskey(parts, query.get(PASSKEY_REFUSED));
     const keep = keepIn(query, parts);
     return loginPage(200, {
       texts,
@@ -257,6 +274,7 @@ function loginPageHandler(parts: BrowserParts): RequestHandler {
       origin: rules.origin,
       notes,
       passkeyScript,
+      unknownPasskey,
       keep,
       app: parts.appAt(target.url),
       ends: claims === null ? await endsText(request, texts, parts) : texts.oneSession,
@@ -461,7 +479,8 @@ function homeHandler(parts: BrowserParts): RequestHandler {
     const record = await sessions.find(claims.sub);
     const loggedInFrom = record?.sid === claims.sid ? record.origin : null;
     const since = claims.iat === undefined ? null : claims.iat * 1000;
-    return homePage(texts, { email: claims.email, since, until: claims.exp * 1000, loggedInFrom, hasAdmin });
+    const passkeys = await readHomePasskeys(parts, claims);
+    return homePage(texts, { email: claims.email, since, until: claims.exp * 1000, loggedInFrom, hasAdmin, passkeys });
   };
 }
 

@@ -82,6 +82,9 @@ export interface AppInSession {
 /** What the pages need for passkeys. */
 export interface PasskeyParts {
   site: PasskeySite;
+  /** The origins whose pages may use passkeys of the RP ID of the site. */
+  origins: readonly string[];
+  user: User;
   login: PasskeyLogin;
   challengeCookie: Cookie;
   readScript: () => Promise<string>;
@@ -122,6 +125,12 @@ interface BrowserSession {
   /** Why the session of a genuine cookie has ended. */
   ended?: AppError;
 }
+
+/** A change of second factors needs a login within this time. */
+const FRESH_MS = 5 * 60_000;
+
+/** Whether the login of a session is recent enough for a change of second factors. */
+export const isFresh = ({ iat = 0 }: Pick<AccessClaims, "iat">, now: number) => iat * 1000 > now - FRESH_MS;
 
 /** Reads the session of the cookie. Throws `store_unavailable`. */
 export async function sessionOf(
