@@ -183,6 +183,11 @@ export const PROBLEMS = {
     detail: "The payload is encrypted with a key that the server does not have",
     when: "`ENCRYPTION_KEYS` lacks the key of an event. The log and `authserve doctor` name it.",
   },
+  signing_key_unreadable: {
+    status: 503,
+    detail: "The key that signs tokens for apps cannot be read",
+    when: "`ENCRYPTION_KEYS` lacks the key that it is encrypted with. The log and `authserve doctor` name it. Add its file, or if that is lost, run `authserve keys rotate --at-once`.",
+  },
   queue_full: {
     status: 503,
     detail: "The intake queue is full; deliver again later",

@@ -41,7 +41,7 @@ export const LOG_EVENTS = {
   encryption_key_missing: {
     level: "error",
     meaning:
-      "At the start `ENCRYPTION_KEYS` lacks a key that payloads may be encrypted with. Their jobs become dead letters; nothing is lost.",
+      "At the start `ENCRYPTION_KEYS` lacks a key that payloads or signing keys may be encrypted with. The jobs of such payloads become dead letters; nothing is lost.",
     fields: ["keys"],
   },
   clock_warning: {
@@ -268,7 +268,8 @@ export const LOG_EVENTS = {
   },
   passkeys_unusable: {
     level: "warn",
-    meaning: "At the start there were passkeys that were made for another `PUBLIC_URL` or `COOKIE_DOMAIN`.",
+    meaning:
+      "At the start there were passkeys that were made for another `PASSKEY_RP_ID`, `COOKIE_DOMAIN` or `PUBLIC_URL`.",
     fields: [],
   },
   passkey_refused: {

@@ -60,6 +60,8 @@ interface Watched {
   missed: { source: string; from: number; to: number }[] | null;
   /** The subscriptions that end. */
   subscriptions: { source: string; isAtRisk: boolean }[] | null;
+  /** The apps, with how many ends of sessions they are to be told, and could not be told within the last day. */
+  logouts: { client: string; waiting: number; failed: number }[] | null;
   /** Null without a certificate. */
   certificateEndsAt: number | null | "unknown";
   /** The logins of the last day from networks that were new, the newest first. */
@@ -224,6 +226,16 @@ export function createMetrics() {
     "Unix time when the token of a program expires. Absent for one that never does.",
     "token",
   );
+  const logoutsWaiting = labelGauge(
+    "client_logouts_waiting",
+    "Ended sessions that an app is still to be told of.",
+    "client",
+  );
+  const logoutsFailed = labelGauge(
+    "client_logouts_failed",
+    "Sessions whose end an app could not be told within the last day.",
+    "client",
+  );
   const queued = gauge("events_queued", "Events that wait for processing or a retry.");
   const dead = gauge("events_dead_lettered", "Events in the dead letters.");
   const unrouted = gauge("events_unrouted", "Events that no route has taken.");
@@ -263,7 +275,8 @@ export function createMetrics() {
       // biome-ignore lint/complexity/noExcessiveCognitiveComplexity: a list of gauges, each with what it is if unknown
       async render() {
         const [watched, parts] = await Promise.all([needs.readWatched(), needs.readiness()]);
-        const { backlog, routes, sources, tokens, newLogins, missed, subscriptions, certificateEndsAt } = watched;
+        const { backlog, routes, sources, tokens, logouts, newLogins, missed, subscriptions, certificateEndsAt } =
+          watched;
         for (const { name: part, error } of parts) ready.set({ part }, error === null ? 1 : 0);
         failedWrite.set(needs.appendError() === null ? 0 : 1);
         waiting.set(needs.intake.waiting);
@@ -280,6 +293,11 @@ export function createMetrics() {
         tokenEnd.reset();
         for (const { name: token, expiresAt } of tokens ?? [])
           if (expiresAt !== null) tokenEnd.set({ token }, expiresAt / 1000);
+        for (const one of [logoutsWaiting, logoutsFailed]) one.reset();
+        for (const { client, waiting, failed } of logouts ?? []) {
+          logoutsWaiting.set({ client }, waiting);
+          logoutsFailed.set({ client }, failed);
+        }
         newLogin.remove();
         const [newest] = newLogins ?? [];
         if (newest !== undefined) newLogin.set(newest.at / 1000);

@@ -27,7 +27,7 @@ interface Metric {
 }
 
 async function exposition(): Promise<string> {
-  const lists = { routes: [], sources: [], tokens: [], newLogins: [], missed: [], subscriptions: [] };
+  const lists = { routes: [], sources: [], tokens: [], logouts: [], newLogins: [], missed: [], subscriptions: [] };
   const needs = {
     readWatched: async () => ({ backlog: null, certificateEndsAt: null, ...lists }),
     admission: { paused: { disk_low: false, queue_old: false }, freeBytes: 0, minFreeBytes: 0 },

@@ -1,4 +1,5 @@
 import { join } from "node:path";
+import { appsPage } from "./apps.ts";
 import { commandsPage } from "./commands.ts";
 import { configurationFilePage } from "./configuration-file.ts";
 import { errorsPage } from "./errors.ts";
@@ -13,9 +14,9 @@ export const REFERENCE_DIR = join(import.meta.dirname, "../../docs/reference");
 
 /** The pages of the reference: file names and their render functions. */
 export const PAGES: Record<string, () => string | Promise<string>> = {
+  "apps.md": appsPage,
   "commands.md": commandsPage,
   "configuration-file.md": configurationFilePage,
-
   "errors.md": errorsPage,
   "http.md": httpPage,
   "log-events.md": logEventsPage,

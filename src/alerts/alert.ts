@@ -19,6 +19,7 @@ export const ALERTS = {
   AuthserveCertificateExpiring: { severity: "warning", title: "The certificate ends", view: "#/alerts" },
   AuthserveTokenExpiring: { severity: "warning", title: "A token expires", view: "#/tokens" },
   AuthserveNewLoginNetwork: { severity: "warning", title: "A login from a new network", view: "#/alerts" },
+  AuthserveLogoutNotDelivered: { severity: "warning", title: "An app was not told of a logout", view: "#/session" },
   AuthserveNotReady: { severity: "critical", title: "The server is not ready", view: "#/alerts" },
   AuthserveDeliveriesRefused: { severity: "critical", title: "Deliveries are refused", view: "#/alerts" },
   AuthserveStoreRefusesWrites: { severity: "critical", title: "The store refuses writes", view: "#/alerts" },

@@ -23,6 +23,7 @@ export const DEFAULT_RULES = {
   outage: { longerThanMs: 5 * MINUTE_MS },
   subscription: { withinMs: DAY_MS },
   newLoginNetwork: { withinMs: HOUR_MS },
+  logouts: { afterMs: MINUTE_MS },
 };
 
 type Bounds = typeof DEFAULT_RULES;
@@ -56,6 +57,8 @@ export interface Facts {
   tokens: readonly { name: string; expiresAt: number | null }[] | null;
   /** The logins of the last day from networks that were new. `endUrl` ends the session; null without an address. */
   newLogins: readonly { network: string; at: number; endUrl: string | null }[] | null;
+  /** Of each app, why it could not be told of the ends of sessions. */
+  logouts: readonly { client: string; errors: readonly string[] }[] | null;
   /** The parts of `/readyz`, limits of the system, and the keys of encryption, each with what is wrong, or null. */
   parts: readonly { name: string; error: string | null }[];
   /** The deliveries that the server refused for reasons of its own within the last minute, by code. */
@@ -208,6 +211,17 @@ const RULES: Record<AlertName, Rule> = {
           const remedy = `if it was not you, ${end} and change the password with authserve passwd`;
           return { labels: { network }, summary, remedy };
         }),
+  ),
+  AuthserveLogoutNotDelivered: rule(
+    "logouts",
+    ({ logouts }) => logouts,
+    (logouts, { afterMs: forMs }) =>
+      logouts.flatMap(({ client, errors: [first, ...others] }): Found[] => {
+        if (first === undefined) return [];
+        const summary = `the app ${client} was not told of the end of ${others.length + 1} sessions: ${first}`;
+        const remedy = `mend what the error says, and run authserve clients retry ${client}`;
+        return [{ labels: { client }, summary, remedy, forMs }];
+      }),
   ),
   AuthserveNotReady: rule(
     "notReady",

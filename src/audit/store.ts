@@ -58,6 +58,8 @@ export const AUDIT_ACTIONS = {
   "throttle.forget_browsers": "Browsers that have logged in count as any other.",
   "token.create": "A token for a program was made.",
   "token.revoke": "Tokens were revoked.",
+  "clients.retry": "Apps are told again of ended sessions.",
+  "key.rotate": "The next keys that sign tokens for apps were made.",
   "factor.add": "A second factor was added.",
   "factor.remove": "Second factors were removed.",
   "factor.counter_lost": "A passkey that several devices may have has no counter any more.",

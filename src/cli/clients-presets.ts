@@ -1,4 +1,4 @@
-import { endsOf } from "../auth/clients/preset.ts";
+import { endsOf, evidenceOfEnd } from "../auth/clients/preset.ts";
 import { APP_PRESET_NAMES, loadAppPreset } from "../auth/clients/preset-files.ts";
 import { OperatorError } from "../errors.ts";
 import { factText, printFact } from "./facts.ts";
@@ -35,10 +35,11 @@ export function runClientsPresets(text: string | undefined, { json }: PresetOpti
 /** A preset in JSON output. Its members and their order are stable. */
 function describe(name: string) {
   const preset = loadAppPreset(name);
-  const { title, redirects, isPublic = false, pkce, scopes, claims = null, backchannel = null } = preset;
+  const { title, redirects, isPublic = false, pkce, scopes, claims = null, backchannel = null, asked = null } = preset;
   const { evidence, source, steps } = preset;
   const ends = endsOf(backchannel);
-  return { name, title, redirects, public: isPublic, pkce, scopes, claims, ends, backchannel, evidence, source, steps };
+  const known = { name, title, redirects, public: isPublic, pkce, scopes, claims, ends, backchannel, asked };
+  return { ...known, evidence, source, steps };
 }
 
 function printList(presets: readonly Described[]): void {
@@ -50,13 +51,10 @@ function printList(presets: readonly Described[]): void {
       "EVIDENCE",
       { heading: "SOURCE", leastWidth: 12, givesWay: 1 },
     ],
-    presets.map(({ name, title, ends, backchannel, evidence, source }) => [
-      name,
-      title,
-      ends,
-      backchannel?.evidence ?? evidence,
-      backchannel?.source ?? source,
-    ]),
+    presets.map(({ name, title, ends, source: guide }) => {
+      const { evidence, source } = evidenceOfEnd(loadAppPreset(name));
+      return [name, title, ends, evidence, source ?? guide];
+    }),
   );
   const atOnce = presets.filter(({ backchannel }) => backchannel !== null).length;
   say(`${counted(presets.length, "preset")}, of which ${atOnce} end at once.`);

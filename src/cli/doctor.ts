@@ -10,7 +10,7 @@ import { OperatorError } from "../errors.ts";
 import { checkPostgres } from "./checks/database.ts";
 import { checkDatabase, checkFsync, checkSpace } from "./checks/disk.ts";
 import { checkEncryption, checkKeys } from "./checks/encryption.ts";
-import { checkFactors } from "./checks/factors.ts";
+import { checkFactors, checkRelatedOrigin } from "./checks/factors.ts";
 import { type Finding, printFindings, warning, wrong, wrongSettings } from "./checks/finding.ts";
 import { checkBinding, checkRedis, checkServer, checkTls } from "./checks/network.ts";
 import { checkOutages } from "./checks/outages.ts";
@@ -67,14 +67,14 @@ export async function runDoctor({ json }: { json?: boolean }): Promise<void> {
     findings.push(...(await checkOutages(environment)), ...(await checkTokens(environment, Date.now())));
     findings.push(...notReported(findings, await checkEncryption(environment)));
   }
-  const site = readUsable(environment, ["PUBLIC_URL", "COOKIE_DOMAIN"]);
+  const site = readUsable(environment, ["PUBLIC_URL", "COOKIE_DOMAIN", "PASSKEY_RP_ID"]);
   if (canRead && postgres && redis && site) {
     const none = { factors: [], recoveryCodesLeft: 0 };
     const stored = await readIfAny<Parameters<typeof checkFactors>[0]>(environment, none, async ({ factors }) => ({
       factors: await factors.list(),
       recoveryCodesLeft: await factors.recoveryCodesLeft(),
     }));
-    findings.push(...checkFactors(stored, site));
+    findings.push(...checkFactors(stored, site), ...(await checkRelatedOrigin(site)));
   }
   const binding = readUsable(environment, ["PUBLIC_URL", "COOKIE_DOMAIN", "DEVICE_BOUND"]);
   if (binding) findings.push(...(await checkBinding(binding)));

@@ -8,7 +8,7 @@ import { isLockHeld } from "../sqlite/data-dir.ts";
 import { makeChange } from "./make-change.ts";
 import { counted, printJson, say } from "./output.ts";
 import { sayReplaced } from "./replaced-files.ts";
-import { PAUSE_MS, withStores } from "./stores.ts";
+import { type CommandStores, PAUSE_MS, withStores } from "./stores.ts";
 
 // Rows that one transaction encrypts.
 const LIMIT = 200;
@@ -34,10 +34,8 @@ export function runEncrypt({ json }: { json?: boolean }): Promise<void> {
   }
   const isAlone = () => DATABASE_URL === undefined && !isLockHeld(DATA_DIR);
   return withStores(async (stores) => {
-    const { encryption, shared } = stores;
-    const isServed =
-      shared === null ? isLockHeld(DATA_DIR) : (await shared.nodes.list()).some(({ isAlive }) => isAlive);
-    if (isServed && !(await encryption.isFirstKeyNoted())) throw unknownToServer();
+    const { encryption } = stores;
+    await requireKnownKey(stores);
     const { encrypted, unreadable } = await makeChange(stores, {
       action: "store.encrypt",
       asked: {},
@@ -56,10 +54,14 @@ export function runEncrypt({ json }: { json?: boolean }): Promise<void> {
   });
 }
 
-/** A server without the key could not read what it encrypts, and its events would fail. */
-function unknownToServer(): OperatorError {
+/** Throws {@link OperatorError} if a running server could not read what the first key encrypts. */
+export async function requireKnownKey({ encryption, shared, settings }: CommandStores): Promise<void> {
+  if (settings.ENCRYPTION_KEYS === undefined || (await encryption.isFirstKeyNoted())) return;
+  const isServed =
+    shared === null ? isLockHeld(settings.DATA_DIR) : (await shared.nodes.list()).some(({ isAlive }) => isAlive);
+  if (!isServed) return;
   const found = "The running server was not started with the first key of ENCRYPTION_KEYS";
-  return new OperatorError({ found, remedy: "restart each server with these ENCRYPTION_KEYS, and run this again" }, 1);
+  throw new OperatorError({ found, remedy: "restart each server with these ENCRYPTION_KEYS, and run this again" }, 1);
 }
 
 /** Encrypts all tables page by page. */

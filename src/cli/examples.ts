@@ -184,6 +184,11 @@ export const EXAMPLES: Record<string, readonly (readonly [commandLine: string, w
     ["authserve tokens revoke --all", "A machine with tokens was lost"],
     ["authserve tokens revoke backup --server https://auth.example.com --token-file token.txt", "Refuse it from here"],
   ],
+  "keys list": [["authserve keys list", "See which key signs tokens for apps, and since when"]],
+  "keys rotate": [
+    ["authserve keys rotate", "Make the next key, which signs after two hours"],
+    ["authserve keys rotate --at-once", "The key of ENCRYPTION_KEYS that could decrypt it is lost"],
+  ],
   "access log": [
     ["authserve access log --decision denied --since 1d", "See who was not let through today"],
     ["authserve access log --follow --host dav.example.com", "Watch a program that cannot get in"],
@@ -196,6 +201,7 @@ export const EXAMPLES: Record<string, readonly (readonly [commandLine: string, w
     ],
   ],
   "clients list": [["authserve clients list", "See which apps log in here, and which of them end at once"]],
+  "clients retry": [["authserve clients retry immich", "After Immich is back, tell it which sessions have ended"]],
   "clients presets": [
     ["authserve clients presets", "Look up the name of an app"],
     ["authserve clients presets immich", "See what to enter in the app, and who says so"],

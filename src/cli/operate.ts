@@ -143,6 +143,7 @@ export const commandConfiguration: OperationConfiguration = {
   routes: async () => (await configured()).readRoutesOf(undefined),
   shadows: async () => (await configured()).readShadows(),
   sources: async () => (await configured()).readSourcesOf(undefined),
+  clients: async () => (await configured()).readClients(),
   retention: async () => (await configured()).readRetention(),
   pace: () => async () => {
     await delay(PAUSE_MS);

@@ -49,7 +49,14 @@ async function createDatabase(settings: DatabaseSettings) {
   return { name, drop, url: withDatabase(address.url, name) };
 }
 
-const FAULTS = ["lost", "unexpected", "notSettledOnce", "outOfOrder", "damage"] as const satisfies (keyof Faults)[];
+const FAULTS = [
+  "lost",
+  "unexpected",
+  "notSettledOnce",
+  "outOfOrder",
+  "logouts",
+  "damage",
+] as const satisfies (keyof Faults)[];
 
 function isPassed({ faults }: CrashTestResult): boolean {
   return FAULTS.every((name) => faults[name].length === 0);
@@ -63,17 +70,18 @@ interface Run {
 }
 
 function report(result: CrashTestResult, run: Run): void {
-  const { sent, acknowledged, stored, faults } = result;
-  const checks: [check: string, events: number, broken: readonly string[]][] = [
+  const { sent, acknowledged, stored, sessions, faults } = result;
+  const checks: [check: string, count: number, broken: readonly string[]][] = [
     ["every acknowledged event is stored", acknowledged, faults.lost],
     ["every stored event was sent", stored, faults.unexpected],
     ["every stored event is processed once", stored, faults.notSettledOnce],
     ["the order of each sender is kept", stored, faults.outOfOrder],
+    ["an app is told of the end of each session", sessions, faults.logouts],
     ["the database is undamaged", stored, faults.damage],
   ];
   printTable(
-    ["CHECK", "EVENTS", "BROKEN"],
-    checks.map(([check, events, broken]) => [check, `${events}`, `${broken.length}`]),
+    ["CHECK", "COUNT", "BROKEN"],
+    checks.map(([check, count, broken]) => [check, `${count}`, `${broken.length}`]),
   );
   for (const [, , broken] of checks) for (const line of broken.slice(0, MAX_EXAMPLES)) say(`  ${line}`);
   const how = `kills: ${run.rounds}, events sent: ${sent}, ${run.seconds.toFixed(1)} s`;

@@ -6,7 +6,7 @@ import { type Fault, SettingsError, systemCode } from "../errors.ts";
 import { faultOfAuthorities, faultOfPair, unreadablePem } from "../lib/pem.ts";
 import { isFault, parseDatabaseUrl } from "../postgres/address.ts";
 import { readEncryptionKeys } from "./encryption-keys.ts";
-import { domain as cookieDomain, files } from "./fields.ts";
+import { domain as domainName, files, origins } from "./fields.ts";
 import {
   DATABASE_CA_FILE,
   type Environment,
@@ -30,6 +30,7 @@ export async function readServerSettings(environment: Environment): Promise<Sett
     ...unusableFiles(environment),
     ...dataDirFaults(environment),
     ...(await cookieDomainFaults(environment)),
+    ...(await passkeyFaults(environment)),
     ...unusedRedisUrl(environment),
     ...encryptionKeyFaults(environment),
   ]);
@@ -58,7 +59,7 @@ function unusedRedisUrl(environment: Environment): Fault[] {
 
 /** Checks that browsers keep the cookie of `COOKIE_DOMAIN`: they refuse public suffixes, and domains of other hosts. */
 async function cookieDomainFaults({ COOKIE_DOMAIN, PUBLIC_URL }: Environment): Promise<Fault[]> {
-  const { success, output: domain } = v.safeParse(cookieDomain, COOKIE_DOMAIN);
+  const { success, output: domain } = v.safeParse(domainName, COOKIE_DOMAIN);
   if (!success) return [];
   if (PUBLIC_URL === undefined) return [{ found: "COOKIE_DOMAIN is set without PUBLIC_URL", remedy: "set PUBLIC_URL" }];
   const url = URL.parse(PUBLIC_URL);
@@ -67,11 +68,37 @@ async function cookieDomainFaults({ COOKIE_DOMAIN, PUBLIC_URL }: Environment): P
     return [{ found: "COOKIE_DOMAIN needs HTTPS", remedy: "set PUBLIC_URL to an https origin" }];
   if (!isWithin(url.hostname, domain))
     return [{ found: "PUBLIC_URL is not in COOKIE_DOMAIN", remedy: "set COOKIE_DOMAIN to a domain above PUBLIC_URL" }];
+  if (!(await isPublicSuffix(domain))) return [];
+  return [{ found: "COOKIE_DOMAIN is a public suffix, for which browsers keep no cookie", remedy: OWN_DOMAIN }];
+}
+
+const OWN_DOMAIN = "set it to a domain that is yours, e.g. example.com";
+
+async function isPublicSuffix(domain: string): Promise<boolean> {
   // The list of public suffixes takes more than a megabyte of memory.
   const { getPublicSuffix } = await import("./tldts.ts");
-  if (getPublicSuffix(domain, { allowPrivateDomains: true }) !== domain) return [];
-  const remedy = "set it to a domain that is yours, e.g. example.com";
-  return [{ found: "COOKIE_DOMAIN is a public suffix, for which browsers keep no cookie", remedy }];
+  return getPublicSuffix(domain, { allowPrivateDomains: true }) === domain;
+}
+
+/** How many names in front of a public suffix browsers take from `/.well-known/webauthn` (WebAuthn level 3, 5.11). */
+const MAX_ORIGIN_LABELS = 5;
+
+/** Checks that browsers take `PASSKEY_RP_ID` and `PASSKEY_ORIGINS`. */
+async function passkeyFaults({ PASSKEY_RP_ID, PASSKEY_ORIGINS, PUBLIC_URL }: Environment): Promise<Fault[]> {
+  const { success: hasRpId, output: rpId } = v.safeParse(domainName, PASSKEY_RP_ID);
+  const { success: hasOrigins, output: others } = v.safeParse(origins, PASSKEY_ORIGINS);
+  const names = [...(hasRpId ? ["PASSKEY_RP_ID"] : []), ...(hasOrigins ? ["PASSKEY_ORIGINS"] : [])];
+  if (names.length === 0) return [];
+  if (PUBLIC_URL === undefined)
+    return names.map((name) => ({ found: `${name} is set without PUBLIC_URL`, remedy: "set PUBLIC_URL" }));
+  if (hasRpId && (await isPublicSuffix(rpId)))
+    return [{ found: "PASSKEY_RP_ID is a public suffix, for which browsers make no passkey", remedy: OWN_DOMAIN }];
+  const { getDomainWithoutSuffix } = await import("./tldts.ts");
+  const labelOf = (url: string) => getDomainWithoutSuffix(url, { allowPrivateDomains: true });
+  const labels = new Set([PUBLIC_URL, ...(hasOrigins ? others : [])].map(labelOf));
+  if (labels.size <= MAX_ORIGIN_LABELS) return [];
+  const found = `PASSKEY_ORIGINS and PUBLIC_URL have ${labels.size} names in front of a public suffix, and browsers take ${MAX_ORIGIN_LABELS}`;
+  return [{ found, remedy: "remove origins" }];
 }
 
 /** Checks `DATA_DIR` without creating it. */

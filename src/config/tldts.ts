@@ -1,1 +1,1 @@
-export { getDomain, getPublicSuffix } from "tldts";
+export { getDomain, getDomainWithoutSuffix, getPublicSuffix } from "tldts";

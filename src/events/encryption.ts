@@ -1,4 +1,4 @@
-/** Asks for the next rows of a table that are not encrypted with the first key: from this event, or held delivery. */
+/** Asks for the next rows of a table that are not encrypted with the first key: from this event, delivery or time. */
 export interface ResealRequest {
   table: string;
   from: number;
@@ -31,4 +31,4 @@ export interface EncryptionStore {
 
 /** Says which keys this process lacks. */
 export const missingKeysText = (keys: readonly string[]) =>
-  `payloads may be encrypted with ${keys.join(", ")}: add the file of each to ENCRYPTION_KEYS`;
+  `payloads or signing keys may be encrypted with ${keys.join(", ")}: add the file of each to ENCRYPTION_KEYS`;

@@ -2,12 +2,14 @@ import type { Endpoint } from "../http/endpoint.ts";
 import * as access from "./access.ts";
 import * as alerts from "./alerts.ts";
 import * as audit from "./audit.ts";
+import * as clients from "./clients.ts";
 import { discard } from "./discard.ts";
 import { type AdminGuard, endpointOf } from "./endpoint.ts";
 import { erase } from "./erase.ts";
 import * as events from "./events.ts";
 import * as held from "./held.ts";
 import * as jobs from "./jobs.ts";
+import * as keys from "./keys.ts";
 import { listenEndpoint } from "./listen.ts";
 import type { Operation, ServerContext } from "./operation.ts";
 import * as outages from "./outages.ts";
@@ -41,7 +43,9 @@ const OPERATIONS = [
   ...[alerts.listed, alerts.silence, alerts.unsilence, alerts.test],
   ...[outages.listed, outages.catchUp],
   ...[session.shown, session.revoke],
+  ...[clients.listed, clients.retry],
   ...[tokens.listed, tokens.create, tokens.revoke],
+  ...[keys.listed, keys.rotate],
   access.denials,
 ] as const;
 

@@ -3,6 +3,7 @@ import type { Notifier } from "../alerts/notifiers.ts";
 import type { NotifierTest } from "../alerts/test-notifiers.ts";
 import type { AuditAction } from "../audit/store.ts";
 import type { Denial } from "../auth/access/denials.ts";
+import type { Client } from "../auth/clients/client.ts";
 import type { PlainScope } from "../auth/machine-tokens/scopes.ts";
 import { AppError, type ErrorCode } from "../errors.ts";
 import type { ArrivalWatch } from "../events/arrival-watch.ts";
@@ -33,6 +34,7 @@ export interface OperationConfiguration {
   routes(): Promise<readonly Route[]>;
   shadows(): Promise<readonly ShadowRoute[]>;
   sources(): Promise<readonly Source[]>;
+  clients(): Promise<readonly Client[]>;
   retention(): Promise<Retention>;
   /**
    * Begins a change of many. What it returns is called between two pages: it leaves the stores to others for a while,

@@ -51,6 +51,7 @@ export function openAdmin(wiring: Wiring, needs: AdminNeeds): AdminParts | null 
       routes: async () => routesOf(settings, config.current),
       shadows: async () => shadowsOf(settings, config.current),
       sources: async () => sourcesOf(settings, config.current),
+      clients: async () => config.current?.clients ?? [],
       testNotifiers() {
         const links = { url: addresses.public, page: pageUrlOf(settings, addresses.public) };
         return testNotifiers(openNotify(wiring, links), config.current?.alerts.notifiers ?? [], now());

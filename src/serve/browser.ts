@@ -36,7 +36,7 @@ interface BrowserNeeds
   secrets: readonly string[];
   throttle: ThrottleStore;
   factors: FactorStore;
-  clients: Pick<Clients, "list">;
+  clients: Pick<Clients, "list" | "appsIn">;
   tokens: Pick<TokenStore, "list">;
 }
 
@@ -68,7 +68,8 @@ export function openBrowser(
     passwordHash: settings.DEMO_PASSWORD.encoded,
   };
   const steps = createSteps(credential, factors, parts.now);
-  const site = passkeySiteOf(publicUrl, cookieDomain);
+  const site = passkeySiteOf(publicUrl, settings);
+  const user = { id: settings.DEMO_USER_ID, email: settings.DEMO_EMAIL };
   void warnOfPasskeys(factors, site, parts.log);
   return {
     ...parts,
@@ -78,6 +79,8 @@ export function openBrowser(
     factors,
     passkeys: site && {
       site,
+      origins: [origin, ...settings.PASSKEY_ORIGINS],
+      user,
       login: logins.passkeyLogin(site, steps, parts.audit),
       challengeCookie: createChallengeCookie(origin),
       readScript: createScriptReader(),
@@ -89,7 +92,7 @@ export function openBrowser(
       onProof,
     },
     stepCookie: createStepCookie(origin),
-    user: { id: settings.DEMO_USER_ID, email: settings.DEMO_EMAIL },
+    user,
     secret: settings.JWT_SECRET,
     secrets,
     cookie: createSessionCookie(origin, cookieDomain),
@@ -100,6 +103,7 @@ export function openBrowser(
     keptSeconds: keptSeconds(settings),
     publicUrl,
     hasAdmin: settings.ADMIN === "on",
+    appsIn: clients.appsIn,
     appAt: (target) => appAt(target, { clients: clients.list(), base }),
     trustedProxies: settings.TRUSTED_PROXIES,
     proxyFamily: settings.PROXY && FAMILIES[settings.PROXY],

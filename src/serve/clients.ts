@@ -1,6 +1,8 @@
+import type { BrowserParts } from "../auth/browser/visit.ts";
 import type { Client } from "../auth/clients/client.ts";
 import { createGrants, type Grants } from "../auth/clients/grants.ts";
 import { createLogoutDelivery } from "../auth/clients/logout-delivery.ts";
+import { endsOf } from "../auth/clients/preset.ts";
 import { createSigningKeys, type SigningKeys } from "../auth/clients/signing-keys.ts";
 import { DAY_MS, HOUR_MS } from "../lib/durations.ts";
 import { type Repetition, repeat } from "../lib/repeat.ts";
@@ -8,7 +10,7 @@ import type { Wiring } from "./configuration.ts";
 import type { Part } from "./parts.ts";
 
 /** What logs apps in, and tells them the end of sessions. */
-export interface Clients extends Part {
+export interface Clients extends Part, Pick<BrowserParts, "appsIn"> {
   /** Those of the configuration file in use. */
   list(): readonly Client[];
   grants: Grants;
@@ -51,6 +53,13 @@ export function openClients(wiring: Wiring, { publicUrl, isOnDuty }: ClientNeeds
     grants: createGrants({ store, sessions, factors, keys, user, issuer, now }),
     keys,
     issuer,
+    async appsIn(sid) {
+      const clients = list();
+      const open = clients.length === 0 ? [] : await store.participations();
+      return clients
+        .filter(({ name }) => open.some((one) => one.client === name && one.sid === sid))
+        .map(({ name, logout: { backchannel } }) => ({ name, ends: endsOf(backchannel) }));
+    },
     start() {
       const onError = (error: string) =>
         log.warn({ event: "logout_not_delivered", error }, "the ends of sessions could not be read; trying again");
@@ -58,8 +67,8 @@ export function openClients(wiring: Wiring, { publicUrl, isOnDuty }: ClientNeeds
       loops.push(repeat(purge, { everyMs: HOUR_MS, onError }));
     },
     async stop() {
-      delivery.stop();
       await Promise.all(loops.map((loop) => loop.stop()));
+      await delivery.stop();
     },
   };
 }

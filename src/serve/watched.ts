@@ -2,6 +2,7 @@ import { X509Certificate } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { isSubscriptionAtRisk } from "../alerts/missed.ts";
 import { DEFAULT_RULES, type WatchedSource } from "../alerts/rules.ts";
+import { logoutsOf, readClientStates } from "../auth/clients/states.ts";
 import { DEFAULT_ALERTS } from "../config/file/alerts.ts";
 import type { Settings } from "../config/settings.ts";
 import { sourcesOf } from "../config/sources.ts";
@@ -26,6 +27,10 @@ export function createWatched(wiring: Pick<Wiring, "settings" | "config" | "stor
     routes: orUnknown(() => events.routes(now())),
     sources: orUnknown(() => readSources(wiring)),
     tokens: orUnknown(() => tokens.list()),
+    logouts: orUnknown(async () => {
+      const states = await readClientStates(config.current?.clients ?? [], stores, settings.DEMO_USER_ID);
+      return states.map((state) => logoutsOf(state, now()));
+    }),
     newLogins: orUnknown(() => factors.loginsFromNewNetworks(now() - DAY_MS)),
     missed: orUnknown(() => readMissed(stores, sources())),
     subscriptions: orUnknown(async () => {
@@ -36,20 +41,23 @@ export function createWatched(wiring: Pick<Wiring, "settings" | "config" | "stor
   };
 
   return async () => {
-    const [backlog, routes, watchedSources, tokenRecords, newLogins, missed, subscriptions] = await Promise.all([
-      read.backlog(),
-      read.routes(),
-      read.sources(),
-      read.tokens(),
-      read.newLogins(),
-      read.missed(),
-      read.subscriptions(),
-    ]);
+    const [backlog, routes, watchedSources, tokenRecords, logouts, newLogins, missed, subscriptions] =
+      await Promise.all([
+        read.backlog(),
+        read.routes(),
+        read.sources(),
+        read.tokens(),
+        read.logouts(),
+        read.newLogins(),
+        read.missed(),
+        read.subscriptions(),
+      ]);
     return {
       backlog: backlog && { ...backlog, oldestRunning: await oldestRunning(backlog, routes) },
       routes,
       sources: watchedSources,
       tokens: tokenRecords,
+      logouts,
       newLogins,
       missed,
       subscriptions,

@@ -2,10 +2,13 @@ import {
   type AuthorizationCode,
   type ClientStore,
   type ClientToken,
+  type FailedLogout,
   MAX_PURGED,
   type Participation,
   type SigningKeyRecord,
+  type StoredSigningKey,
 } from "../auth/clients/store.ts";
+import { keyIdIn, missingKey, orNull, type PayloadCodec, ROW, UnsealableError } from "./payload-codec.ts";
 import { change, changed, type Query, type QueryPort, row, rows } from "./query.ts";
 
 const GRANT = `client, user_id AS "userId", sid, scope, authenticated_at AS "authenticatedAt", method, nonce`;
@@ -95,7 +98,7 @@ INSERT INTO authserve.signing_keys (id, algorithm, private_key, created_at, sign
 ON CONFLICT (id) DO NOTHING`;
 
 /** Keeps what apps were granted. What changes a family locks its code first, and then tokens and participations. */
-export const clientStore: QueryPort<ClientStore> = {
+export const clientStore = (codec: PayloadCodec): QueryPort<ClientStore> => ({
   addCode: (code) => {
     const { digest, client, userId, sid, scope, authenticatedAt, method, nonce, redirectUri, challenge } = code;
     const grant = [client, userId, sid, scope, Math.round(authenticatedAt), method, nonce];
@@ -137,7 +140,7 @@ export const clientStore: QueryPort<ClientStore> = {
   setConsent: (userId, client, scope, at) => changed(SET_CONSENT, userId, client, scope, Math.round(at)),
   removeConsent: (userId, client) => changed(REMOVE_CONSENT, userId, client),
   participations: () => rows<Participation>(PARTICIPATIONS),
-  failedLogouts: () => rows<Participation & { failedAt: number }>(FAILED),
+  failedLogouts: () => rows<FailedLogout>(FAILED),
   settleLogout: ({ client, sid }, outcome, at) => {
     const dueAt = outcome.to === "again" ? Math.round(outcome.dueAt) : 0;
     const error = outcome.to === "done" ? null : outcome.error;
@@ -150,11 +153,25 @@ export const clientStore: QueryPort<ClientStore> = {
     for (const statement of PURGES) if ((yield* change(statement, Math.round(before))) === MAX_PURGED) isMore = true;
     return isMore;
   },
-  signingKeys: () => rows<SigningKeyRecord>(SIGNING_KEYS),
-  addSigningKey: ({ id, algorithm, privateKey, createdAt, signsFrom }) =>
-    changed(ADD_SIGNING_KEY, id, algorithm, privateKey, Math.round(createdAt), Math.round(signsFrom)),
+  signingKeys: () => rows<SigningKeyRecord>(SIGNING_KEYS).as((found) => found.map((key) => opened(codec, key))),
+  addSigningKey: ({ id, algorithm, privateKey, createdAt, signsFrom }) => {
+    const sealed = codec.sealText(ROW.signingKey(id), privateKey);
+    return changed(ADD_SIGNING_KEY, id, algorithm, sealed, Math.round(createdAt), Math.round(signsFrom));
+  },
   removeSigningKeys: (ids) => changed("DELETE FROM authserve.signing_keys WHERE id = ANY($1::text[])", ids),
-};
+});
+
+/** A key with its private part decrypted, or with the reason why it cannot be. */
+function opened(codec: PayloadCodec, { privateKey: sealed, ...key }: SigningKeyRecord): StoredSigningKey {
+  try {
+    const privateKey = orNull(() => codec.openText(ROW.signingKey(key.id), sealed));
+    if (privateKey !== null) return { ...key, privateKey, fault: null };
+    return { ...key, privateKey, fault: missingKey(keyIdIn(sealed) ?? "") };
+  } catch (error) {
+    if (error instanceof UnsealableError) return { ...key, privateKey: null, fault: `is damaged: ${error.message}` };
+    throw error;
+  }
+}
 
 /** Locks a family for these tokens. False: it gets none. */
 const keepFamily = (family: string, tokens: readonly ClientToken[]) =>

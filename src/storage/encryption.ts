@@ -42,8 +42,8 @@ export function sealedStore(
       const found = yield* rows<SealedRow>(selectOf(table), from, markOf(keyId), others, limit, MAX_PAYLOAD_BYTES);
       const resealed = found.flatMap((row) => resealedRow(table, codec, row) ?? []);
       for (const { row, sealed } of resealed) yield* update(table, row, sealed, checksum);
-      const last = found.at(-1)?.id ?? null;
-      // Several rows may have the number of the last one. Those that no key opens would come again.
+      const last = found.at(-1)?.place ?? null;
+      // Several rows may have the place of the last one. Those that no key opens would come again.
       const next = last !== null && resealed.length === 0 ? last + 1 : last;
       return { changed: resealed.length, unreadable: found.length - resealed.length, next };
     },
@@ -74,17 +74,17 @@ SELECT ${KEY_IN_SQL(text)} AS id, count(*) AS count FROM authserve.${name} WHERE
  * The next rows that are plain, or encrypted with another key that is there, as many as fit: from, mark, other keys,
  * limit, bytes. They are locked.
  */
-function selectOf({ name, id, key, text, bytes, named = {} }: SealedTable): string {
-  const order = [id, ...key].join(", ");
+function selectOf({ name, place, key, text, bytes, named = {} }: SealedTable): string {
+  const order = [place, ...key].join(", ");
   const size = bytes ? `length(${bytes})` : "0";
   const others = Object.entries(named).map(([member, value]) => `${value} AS "${member}"`);
-  const columns = [`${id} AS id`, ...key, `${text} AS text`, `${bytes ?? "NULL"} AS bytes`, ...others];
+  const columns = [`${place} AS place`, ...key, `${text} AS text`, `${bytes ?? "NULL"} AS bytes`, ...others];
   return `
 WITH chosen AS (
   SELECT ${order}, sum(size) OVER (ORDER BY ${order}) AS total, row_number() OVER (ORDER BY ${order}) AS nth
   FROM (
     SELECT ${order}, ${size} AS size FROM authserve.${name}
-    WHERE ${id} >= $1 AND ${text} IS NOT NULL AND substr(${text}, 1, ${markOf("").length + 16}) <> $2
+    WHERE ${place} >= $1 AND ${text} IS NOT NULL AND substr(${text}, 1, ${markOf("").length + 16}) <> $2
       AND (NOT ${IS_SEALED_SQL(text)} OR ${KEY_IN_SQL(text)} = ANY($3::text[]))
     ORDER BY ${order} LIMIT $4) AS first)
 SELECT ${columns.join(", ")} FROM authserve.${name}
@@ -107,7 +107,7 @@ function resealedRow(
 }
 
 function update(
-  { name, id, key, text, bytes, hasChecksum }: SealedTable,
+  { name, place, key, text, bytes, hasChecksum }: SealedTable,
   row: SealedRow,
   sealed: Sealed,
   checksum: ((bytes: Uint8Array) => number) | undefined,
@@ -117,6 +117,8 @@ function update(
   if (bytes) set.push(`${bytes} = $${values.push(sealed.bytes)}`);
   if (checksum && hasChecksum && sealed.bytes) set.push(`payload_crc32 = $${values.push(checksum(sealed.bytes))}`);
   if (name === "held") set.push(`target = $${values.push(sealed.target)}`);
-  const where = [id, ...key].map((column) => `${column} = $${values.push(column === id ? row.id : row[column])}`);
+  const where = [place, ...key].map(
+    (column) => `${column} = $${values.push(column === place ? row.place : row[column])}`,
+  );
   return changed(`UPDATE authserve.${name} SET ${set.join(", ")} WHERE ${where.join(" AND ")}`, ...values);
 }

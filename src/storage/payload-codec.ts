@@ -59,6 +59,7 @@ export const ROW = {
   sentBody: (event: number, route: string) => ["sent", event, route],
   difference: (event: number, shadow: string) => ["difference", event, shadow],
   held: (source: string, receivedAt: number, address: string) => ["held", source, receivedAt, address],
+  signingKey: (id: string) => ["signing_key", id],
 } as const;
 
 type RowName = readonly (string | number)[];
@@ -70,7 +71,7 @@ export interface RowContent {
 }
 
 /**
- * Encrypts what the stores keep of payloads, each row by itself, and decrypts it. Opening throws
+ * Encrypts what the stores keep of payloads, and private keys, each row by itself, and decrypts it. Opening throws
  * `encryption_key_missing` without the key, and {@link UnsealableError} if the row was changed.
  */
 export interface PayloadCodec {

@@ -1,10 +1,10 @@
 import { type PayloadCodec, ROW } from "./payload-codec.ts";
 import { openHeld, sealHeld } from "./sealed-held.ts";
 
-/** A row with a payload or a part of it. `text` and `bytes` are its encrypted columns. */
+/** A row with something that is encrypted: `text` and `bytes` are these columns. */
 export interface SealedRow {
-  /** Its event, or the number of a held delivery. */
-  id: number;
+  /** Its event, the number of a held delivery, or its time. */
+  place: number;
   text: string;
   /** Null in a table without bytes. */
   bytes: Uint8Array | null;
@@ -14,8 +14,8 @@ export interface SealedRow {
 /** A table whose rows are encrypted. */
 export interface SealedTable {
   name: string;
-  /** The column with the number of the event, or of the held delivery. */
-  id: string;
+  /** The column with the number of the event or of the held delivery, or with the time. */
+  place: string;
   /** The other columns of the key. */
   key: readonly string[];
   text: string;
@@ -40,7 +40,7 @@ const EVENT_OF = (column: string) => `(SELECT ${column} FROM authserve.events WH
 export const SEALED_TABLES: readonly SealedTable[] = [
   {
     name: "contents",
-    id: "event",
+    place: "event",
     key: [],
     text: "headers",
     bytes: "payload",
@@ -53,53 +53,53 @@ export const SEALED_TABLES: readonly SealedTable[] = [
   },
   {
     name: "conflicts",
-    id: "event",
+    place: "event",
     key: ["payload_sha256"],
     text: "headers",
     bytes: "payload",
     hasChecksum: true,
     reseal(codec, row) {
       const digest = Buffer.from(row.payload_sha256 as Uint8Array).toString("hex");
-      const name = ROW.conflict(row.id, digest);
+      const name = ROW.conflict(row.place, digest);
       return codec.seal(name, codec.open(name, asContent(row)));
     },
   },
   {
     name: "repeats",
-    id: "event",
+    place: "event",
     key: ["number"],
     text: "headers",
     named: { eventId: "event_id" },
-    reseal: (codec, row) => resealText(codec, ROW.repeat(row.id, row.eventId as string), row),
+    reseal: (codec, row) => resealText(codec, ROW.repeat(row.place, row.eventId as string), row),
   },
   {
     name: "attempts",
-    id: "event",
+    place: "event",
     key: ["route", "attempt"],
     text: "response",
-    reseal: (codec, row) => resealText(codec, ROW.response(row.id, row.route as string, row.attempt as number), row),
+    reseal: (codec, row) => resealText(codec, ROW.response(row.place, row.route as string, row.attempt as number), row),
   },
   {
     name: "sent_bodies",
-    id: "event",
+    place: "event",
     key: ["route"],
     text: "content_type",
     bytes: "body",
     reseal(codec, row) {
-      const name = ROW.sentBody(row.id, row.route as string);
+      const name = ROW.sentBody(row.place, row.route as string);
       return codec.seal(name, codec.open(name, asContent(row)));
     },
   },
   {
     name: "shadow_differences",
-    id: "event",
+    place: "event",
     key: ["route"],
     text: "difference",
-    reseal: (codec, row) => resealText(codec, ROW.difference(row.id, row.route as string), row),
+    reseal: (codec, row) => resealText(codec, ROW.difference(row.place, row.route as string), row),
   },
   {
     name: "held",
-    id: "id",
+    place: "id",
     key: [],
     text: "headers",
     bytes: "body",
@@ -116,5 +116,12 @@ export const SEALED_TABLES: readonly SealedTable[] = [
       const { target, headers, body } = sealHeld(codec, openHeld(codec, [stored])[0] ?? stored);
       return { text: headers, bytes: body, target };
     },
+  },
+  {
+    name: "signing_keys",
+    place: "created_at",
+    key: ["id"],
+    text: "private_key",
+    reseal: (codec, row) => resealText(codec, ROW.signingKey(row.id as string), row),
   },
 ];

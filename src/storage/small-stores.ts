@@ -23,7 +23,7 @@ const smallStores = ({ codec, addStats }: DriverParts) => ({
   alerts: alertStore,
   audit: auditStore,
   catchUps: catchUpStore,
-  clients: clientStore,
+  clients: clientStore(codec),
   factors: factorStore,
   held: heldStore(codec),
   outages: outageStore,

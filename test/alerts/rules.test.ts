@@ -22,6 +22,7 @@ const facts = (changes: Partial<Facts> = {}): Facts => ({
   certificateEndsAt: null,
   tokens: [],
   newLogins: [],
+  logouts: [],
   parts: [],
   refused: {},
   writeError: null,
@@ -112,6 +113,11 @@ suite("an alert fires beyond its bound and not at it, with the defaults:", () =>
     ["AuthserveCertificateExpiring", certificate(14 * DAY - 1), certificate(14 * DAY)],
     ["AuthserveTokenExpiring", token(7 * DAY - 1), token(7 * DAY)],
     ["AuthserveNewLoginNetwork", newLogin(60 * MINUTE - 1), newLogin(60 * MINUTE)],
+    [
+      "AuthserveLogoutNotDelivered",
+      { logouts: [{ client: "photos", errors: ["the answer was 503"] }] },
+      { logouts: [{ client: "photos", errors: [] }] },
+    ],
     ["AuthserveOutage", { missed: [missed(6)] }, { missed: [missed(5)] }],
     ["AuthserveSubscriptionEnds", ends({ expiresAt: NOW + DAY - 1 }), ends({ expiresAt: NOW + DAY })],
     [
@@ -202,6 +208,7 @@ suite("a rule that is off finds nothing:", () => {
     tokens: [{ name: "ci", expiresAt: NOW - 1 }],
     missed: [missed(6)],
     newLogins: [{ network: "192.0.2.0/24", at: NOW, endUrl: null }],
+    logouts: [{ client: "photos", errors: ["the answer was 503"] }],
     subscriptions: [subscription({ expiresAt: NOW })],
   };
   for (const [rule, ...names] of [
@@ -213,6 +220,7 @@ suite("a rule that is off finds nothing:", () => {
     ["certificate", "AuthserveCertificateExpiring"],
     ["tokens", "AuthserveTokenExpiring"],
     ["newLoginNetwork", "AuthserveNewLoginNetwork"],
+    ["logouts", "AuthserveLogoutNotDelivered"],
     ["outage", "AuthserveOutage"],
     ["subscription", "AuthserveSubscriptionEnds"],
   ] satisfies [keyof AlertRules, ...AlertName[]][]) {

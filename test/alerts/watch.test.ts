@@ -60,6 +60,7 @@ function open(t: TestContext, first = config({}, chat("chat"))) {
         certificateEndsAt: null,
         tokens: [],
         newLogins: [],
+        logouts: [],
         parts: [],
         refused: {},
         writeError: null,

@@ -12,7 +12,9 @@ import { violationsOf } from "../helpers/axe.ts";
 import { needsChromium } from "../helpers/back-end.ts";
 import { complaintsOf, fillIn, openChromium, openProfile } from "../helpers/browser.ts";
 import { ask, deliver, logIn } from "../helpers/client.ts";
-import { WEBHOOK_SECRET } from "../helpers/credentials.ts";
+import { EMAIL, PASSWORD, WEBHOOK_SECRET } from "../helpers/credentials.ts";
+import { clientSettings, startOidcApp } from "../helpers/oidc-app.ts";
+import { freePort } from "../helpers/ports.ts";
 import { type Server, startServer } from "../helpers/server.ts";
 import { endOfSuite } from "../helpers/several-servers.ts";
 import { signature } from "../helpers/sign.ts";
@@ -21,6 +23,7 @@ import { startStrippingProxy } from "../helpers/stripping-proxy.ts";
 import { startTarget } from "../helpers/target.ts";
 import type { Cleanup } from "../helpers/temp-dir.ts";
 import { until } from "../helpers/until.ts";
+import { userAgent } from "../helpers/user-agent.ts";
 import { workingDir } from "../helpers/working-dir.ts";
 
 const SECRET = "0123456789abcdef0123456789abcdef";
@@ -312,6 +315,34 @@ suite("the admin page in Chromium", needsChromium(), () => {
     assert.deepEqual(await violationsOf(page), []);
     await step.getByRole("link", { name: "See the event" }).click();
     await page.getByRole("heading", { level: 1, name: "third" }).waitFor();
+    assert.deepEqual(complaints, []);
+  });
+
+  test("an app that was not told of the end of a session is named with the reason, and told again", async (t) => {
+    const target = await startTarget();
+    t.after(() => target[Symbol.asyncDispose]());
+    target.answer((_, response) => response.writeHead(400).end());
+    const port = await freePort();
+    const settings = clientSettings(port);
+    const file = settings.env.CONFIG_FILE as string;
+    const lines = readFileSync(file, "utf8").replace(/backchannel: "[^"]+"/, `backchannel: "${target.url}/logout"`);
+    writeFileSync(file, lines);
+    const server = await startServer(settings);
+    t.after(() => server[Symbol.asyncDispose]());
+    const app = await startOidcApp(t, port, server.url);
+    await userAgent().go(`${app}/login`, { email: EMAIL, password: PASSWORD });
+    await using profile = await openProfile(browser);
+    const complaints = await complaintsOf(profile);
+    const page = await openPage(profile, server.url);
+    await server.logged("logout_not_delivered");
+    await openView(page, server.url, "#/session");
+    const row = page.getByRole("row").filter({ hasText: "app" });
+    await row.getByText("1 the app refused the logout with 400").waitFor();
+    assert.deepEqual(await violationsOf(page), []);
+    target.answer((_, response) => response.writeHead(200).end());
+    await row.getByRole("button", { name: "Tell again" }).click();
+    await server.logged("logout_delivered");
+    await row.getByText("0", { exact: true }).waitFor();
     assert.deepEqual(complaints, []);
   });
 

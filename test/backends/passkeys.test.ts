@@ -6,12 +6,13 @@ import { needsChromium } from "../helpers/back-end.ts";
 import { complaintsOf, logInThere, openChromium, openProfile } from "../helpers/browser.ts";
 import { post, tryLogin } from "../helpers/client.ts";
 import { EMAIL, PASSWORD } from "../helpers/credentials.ts";
-import { addAuthenticator, setVerified, type VirtualAuthenticator } from "../helpers/passkeys.ts";
+import { addAuthenticator, keptBy, setVerified, type VirtualAuthenticator } from "../helpers/passkeys.ts";
 import { freePort } from "../helpers/ports.ts";
 import { addTotp } from "../helpers/second-factor.ts";
 import { type Server, startServer } from "../helpers/server.ts";
 import { pairNamed } from "../helpers/tls.ts";
 import { totpCode } from "../helpers/totp.ts";
+import { until } from "../helpers/until.ts";
 
 const addButton = (page: Page) => page.getByRole("button", { name: "Add a passkey" });
 const loginButton = (page: Page) => page.getByRole("button", { name: "Log in with a passkey" });
@@ -39,8 +40,12 @@ suite("passkeys in Chromium", needsChromium(), () => {
     return { ...server, origin };
   }
 
-  async function open(t: TestContext, options: BrowserContextOptions = {}): Promise<Person> {
-    const server = await start(t);
+  async function open(
+    t: TestContext,
+    options: BrowserContextOptions = {},
+    given: Person["server"] | null = null,
+  ): Promise<Person> {
+    const server = given ?? (await start(t));
     const profile = await openProfile(browser, options);
     t.after(() => profile.close());
     const complaints = await complaintsOf(profile);
@@ -254,6 +259,204 @@ suite("passkeys in Chromium", needsChromium(), () => {
     await page.waitForURL(`${origin}/`);
   });
 
+  test("one that is removed leaves the authenticator, also one that a command removed", async (t) => {
+    const person = await open(t);
+    const { page, server, authenticator, complaints } = person;
+    await logInThere(page, server.origin);
+    await addPasskey(person, "first");
+    await page.goto(`${server.origin}/account`);
+    assert.equal((await keptBy(authenticator)).length, 1, "a visit leaves one that is known");
+    await page.getByRole("button", { name: "Remove: first" }).click();
+    await until(async () => (await keptBy(authenticator)).length === 0);
+
+    await addPasskey(person, "second");
+    assert.equal((await server.run(["factors", "remove", "--all"])).code, 0);
+    await logOut(person);
+    assert.equal((await keptBy(authenticator)).length, 1);
+    await logInThere(page, server.origin);
+    await until(async () => (await keptBy(authenticator)).length === 0);
+    assert.deepEqual(complaints, []);
+  });
+
+  test("one whose removal was refused stays in the authenticator", async (t) => {
+    const person = await open(t);
+    const { page, server, authenticator } = person;
+    await logInThere(page, server.origin);
+    await addPasskey(person, "key");
+    await page.goto(`${server.origin}/account`);
+    await page.context().clearCookies();
+    await page.getByRole("button", { name: "Remove: key" }).click();
+    await loginButton(page).click();
+    await page.waitForURL(`${server.origin}/account`);
+    await until(() => page.evaluate("sessionStorage.length === 0"));
+    assert.equal((await keptBy(authenticator)).length, 1);
+  });
+
+  test("a login with one that was removed lets the authenticator forget it, but none of another server", async (t) => {
+    const person = await open(t);
+    const other = await open(t, {}, person.server);
+    const { page, server, authenticator } = person;
+    await logInThere(page, server.origin);
+    await addPasskey(person, "mine");
+    const [mine] = JSON.parse((await server.run(["factors", "list", "--json"])).stdout).factors;
+    await logInThere(other.page, server.origin);
+    await other.page.locator("#code").waitFor();
+    await logOut(person);
+    await server.run(["factors", "remove", mine.id]);
+    await logInThere(other.page, server.origin);
+    await addPasskey(other, "another");
+    await page.goto(`${server.origin}/login`);
+    await loginButton(page).click();
+    await page.getByText("The passkey was not accepted.").waitFor();
+    await until(async () => (await keptBy(authenticator)).length === 0);
+
+    const third = { ...person, server: await start(t) };
+    await logInThere(page, third.server.origin);
+    await addPasskey(third, "of another server");
+    await page.goto(`${server.origin}/login`);
+    await loginButton(page).click();
+    await page.getByText("The passkey was not accepted.").waitFor();
+    assert.equal(await page.locator("[data-signals]").count(), 0);
+    assert.equal((await keptBy(authenticator)).length, 1);
+    assert.equal((await keptBy(other.authenticator)).length, 1);
+  });
+
+  // https://github.com/modoboa/modoboa/issues/4123
+  test("it gets the new name of its user", async (t) => {
+    const person = await open(t);
+    const { page, server, authenticator } = person;
+    await logInThere(page, server.origin);
+    await addPasskey(person, "key");
+    await server.stop();
+    const env = { PORT: String(server.port), PUBLIC_URL: server.origin, DEMO_EMAIL: "new@example.com" };
+    await using renamed = await startServer({ dir: server.dir, env });
+    await page.goto(`${server.origin}/login`);
+    await loginButton(page).click();
+    await page.waitForURL(`${server.origin}/`);
+    await until(async () => (await keptBy(authenticator))[0]?.userName === "new@example.com");
+    await renamed.stop();
+  });
+
+  test("one is offered after a login by password, once in each browser, with a no", async (t) => {
+    const person = await open(t);
+    const { page, server, authenticator } = person;
+    const { origin } = server;
+    const offer = page.getByRole("button", { name: "No, thanks" });
+    await page.goto(`${origin}/login?rd=%2Faccount`);
+    await page.locator("#email").fill(EMAIL);
+    await page.locator("#password").fill(PASSWORD);
+    await page.locator("#password").press("Enter");
+    await page.waitForURL(`${origin}/account`);
+    assert.equal(await offer.count(), 0, "not where a login leads elsewhere");
+    await page.goto(`${origin}/`);
+    await offer.waitFor();
+    await page.reload();
+    assert.deepEqual(await violationsOf(page), []);
+    await offer.click();
+    assert.equal(await offer.isVisible(), false);
+    await logOut(person);
+    await logInThere(page, origin);
+    await page.getByText("You are logged in").waitFor();
+    assert.equal(await offer.isVisible(), false, "the no is remembered");
+
+    const other = await open(t, { locale: "es-ES" }, server);
+    await logInThere(other.page, origin);
+    await other.page.getByRole("button", { name: "No, gracias" }).waitFor();
+    await other.page.goto(`${origin}/logout`);
+    await other.page.locator("form button").click();
+    await logInThere(other.page, origin);
+    assert.equal(await other.page.getByRole("button", { name: "No, gracias" }).isVisible(), false, "without an answer");
+
+    const third = await open(t, {}, server);
+    await logInThere(third.page, origin);
+    // This Chromium does not answer without a dialog, and the dialog follows.
+    await addButton(third.page).click();
+    await third.page.waitForURL(`${origin}/account/passkey`);
+    assert.equal((await keptBy(third.authenticator)).length, 1);
+    assert.deepEqual(third.complaints, []);
+    await third.page.goto(`${origin}/`);
+    assert.equal(await addButton(third.page).count(), 0);
+    assert.equal((await keptBy(authenticator)).length, 0);
+  });
+
+  // https://github.com/Yubico/java-webauthn-server/issues/407, https://github.com/web-auth/webauthn-framework/pull/908
+  test("a password manager makes the one that is offered, without a dialog", async (t) => {
+    const person = await open(t);
+    const { page, server } = person;
+    // Only a password manager that has the password does so. The authenticator takes its place.
+    await page.addInitScript(`{
+      const create = navigator.credentials.create.bind(navigator.credentials);
+      navigator.credentials.create = async ({ mediation, ...options }) => {
+        const { userVerification } = options.publicKey.authenticatorSelection;
+        if (mediation === "conditional" && userVerification === "preferred") return create(options);
+        throw new Error("a dialog");
+      };
+    }`);
+    await logInThere(page, server.origin);
+    await addButton(page).click();
+    await page.waitForURL(`${server.origin}/account/passkey`);
+    await logOut(person);
+    await loginButton(page).click();
+    await page.waitForURL(`${server.origin}/`);
+  });
+
+  test("it works at a new PUBLIC_URL that the old address names, and leaves the authenticator from there", async (t) => {
+    const port = await freePort();
+    const [before, after] = [`https://auth.example.com:${port}`, `https://login.example.net:${port}`];
+    const { cert, key } = pairNamed("first");
+    const tls = { PORT: String(port), HOST: "127.0.0.1", TLS_CERT_FILE: cert, TLS_KEY_FILE: key };
+    const server = await startServer({ env: { ...tls, PUBLIC_URL: before } });
+    t.after(() => server[Symbol.asyncDispose]());
+    // Browsers ask the RP ID at port 443.
+    const rules = `MAP auth.example.com:443 127.0.0.1:${port},MAP *.example.com 127.0.0.1,MAP *.example.net 127.0.0.1`;
+    const ownBrowser = await openChromium([`--host-resolver-rules=${rules}`, "--ignore-certificate-errors"]);
+    t.after(() => ownBrowser.close());
+    const page = await (await openProfile(ownBrowser)).newPage();
+    const authenticator = await addAuthenticator(page);
+    const old = { server: { ...server, origin: before }, page, authenticator, complaints: [] };
+    await logInThere(page, before);
+    await addPasskey(old, "old");
+    await logOut(old);
+    await server.stop();
+
+    const env = { ...tls, PUBLIC_URL: after, PASSKEY_RP_ID: "auth.example.com" };
+    await using moved = await startServer({ dir: server.dir, env });
+    const person = { ...old, server: { ...moved, origin: after } };
+    await page.goto(`${before}/login`);
+    await page.waitForURL(/^https:\/\/login\.example\.net/);
+    await loginButton(page).click();
+    await page.waitForURL(`${after}/`);
+    assert.deepEqual(moved.log("passkeys_unusable"), []);
+    await page.goto(`${after}/account`);
+    await page.locator("#passkey-name").fill("new");
+    await addButton(page).click();
+    assert.match(String(await alertOf(page)), /^This passkey is in the list already/);
+    await page.getByRole("button", { name: "Remove: old" }).click();
+    await until(async () => (await keptBy(authenticator)).length === 0);
+    await addPasskey(person, "new");
+    assert.equal((await keptBy(authenticator))[0]?.rpId, "auth.example.com");
+    await logOut(person);
+    await loginButton(page).click();
+    await page.waitForURL(`${after}/`);
+    await moved.stop();
+
+    // Another server is at the old address now. It names no other origin, and then this one.
+    const third = `https://third.example.net:${await freePort()}`;
+    const more = { PORT: new URL(third).port, PUBLIC_URL: third };
+    await using apart = await startServer({ dir: server.dir, env: { ...env, ...more } });
+    const refusing = await startServer({ env: { ...tls, PUBLIC_URL: before } });
+    await page.goto(`${third}/login`);
+    await loginButton(page).click();
+    assert.match(String(await alertOf(page)), /^It is not possible to use a passkey now/);
+    const { stdout } = await apart.run(["doctor"]);
+    assert.match(stdout, /browsers use no passkeys at https:.*: https:\/\/auth\.example\.com.* cannot be read as JSON/);
+    await refusing.stop();
+    await using naming = await startServer({ env: { ...tls, PUBLIC_URL: before, PASSKEY_ORIGINS: third } });
+    await loginButton(page).click();
+    await page.waitForURL(`${third}/`);
+    await naming.stop();
+  });
+
   test("without scripts an authenticator app is added and used, and no passkey is offered", async (t) => {
     const { page, server } = await open(t, { javaScriptEnabled: false });
     const { origin } = server;
@@ -296,6 +499,8 @@ suite("passkeys in Chromium", needsChromium(), () => {
         assert.equal(await page.evaluate("document.documentElement.scrollWidth - innerWidth"), 0, page.url());
       };
       await logInThere(page, origin);
+      await page.locator("form[data-offer]").waitFor();
+      await check();
       await page.goto(`${origin}/account`);
       await check();
       await page.locator("form[data-kind] button").click();

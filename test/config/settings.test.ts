@@ -91,6 +91,8 @@ suite("settings", () => {
       CONFIG_FILE: "/etc/authserve.yaml",
       PUBLIC_URL: "https://AUTH.example.com:443",
       COOKIE_DOMAIN: "example.com",
+      PASSKEY_RP_ID: "auth.example.net",
+      PASSKEY_ORIGINS: "https://auth.example.org",
       REDIRECT_ORIGINS: "https://app.example.net, http://localhost:8080",
       SESSION_MAX_AGE: "12h",
       CORS_ALLOWED_ORIGINS: "https://app.example.com",

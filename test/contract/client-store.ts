@@ -354,10 +354,11 @@ export function clientStoreContract(adapter: string, open: (context: Cleanup) =>
       ];
       for (const key of [...keys].reverse()) await store.addSigningKey(key);
       await store.addSigningKey(signingKeyOf("b", { privateKey: "other" }));
-      assert.deepEqual(await store.signingKeys(), keys);
+      const stored = keys.map((key) => ({ ...key, fault: null }));
+      assert.deepEqual(await store.signingKeys(), stored);
       await store.removeSigningKeys([]);
       await store.removeSigningKeys(["a", "none", "c"]);
-      assert.deepEqual(await store.signingKeys(), keys.slice(0, 1));
+      assert.deepEqual(await store.signingKeys(), stored.slice(0, 1));
     });
   });
 }

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
 import { suite, test } from "node:test";
+import type { ClientStore } from "../../src/auth/clients/store.ts";
 import type { EncryptionStore } from "../../src/events/encryption.ts";
 import type { EventStore } from "../../src/events/store.ts";
 import { createPayloadCodec, encryptionKey, type PayloadCodec } from "../../src/storage/payload-codec.ts";
@@ -8,10 +9,12 @@ import type { HeldStore } from "../../src/webhook/held/held-store.ts";
 import { claim, claimOf, fanOut, NOW, newEvent } from "../helpers/events.ts";
 import { failsWith } from "../helpers/fails-with.ts";
 import type { Cleanup } from "../helpers/temp-dir.ts";
+import { signingKeyOf } from "./client-store.ts";
 
 interface EncryptedStores {
   events: EventStore;
   held: HeldStore;
+  clients: ClientStore;
   encryption: EncryptionStore;
 }
 
@@ -178,6 +181,28 @@ export function encryptionContract(
       );
       await as(WITH_NEW).held.remove(ids);
       assert.deepEqual(await as(WITH_NEW).held.sources(), []);
+    });
+
+    test("keys that sign tokens are encrypted, also plain ones, and one that cannot be opened says why", async (t) => {
+      const as = await open(t);
+      const keys = ["a", "b", "c", "d", "e"].map((id) => signingKeyOf(id, { privateKey: `{"d":"${id}"}` }));
+      for (const [index, codec] of [WITHOUT_KEY, WITH_OLD, WITH_OLD, WITH_NEW, WITHOUT_KEY].entries())
+        await as(codec).clients.addSigningKey(keys[index] as (typeof keys)[number]);
+      const readWith = async (codec: PayloadCodec) => {
+        const read = await as(codec).clients.signingKeys();
+        return read.map(({ privateKey, fault }) => privateKey ?? fault);
+      };
+      const all = keys.map(({ privateKey }) => privateKey);
+      const [a, b, c, , e] = all;
+      const lacks = (id: string) => `is encrypted with the key ${id}, which ENCRYPTION_KEYS does not have`;
+      assert.deepEqual(await readWith(WITHOUT_KEY), [a, lacks(OLD.id), lacks(OLD.id), lacks(NEW.id), e]);
+      assert.deepEqual(await readWith(WITH_OLD), [a, b, c, lacks(NEW.id), e]);
+      assert.deepEqual(await as(WITH_NEW).encryption.forgetKeys(), { [OLD.id]: 2 });
+      assert.equal(await resealAll(as(WITH_NEW)), 2);
+      assert.equal(await resealAll(as(WITH_BOTH)), 2);
+      assert.deepEqual(await readWith(WITH_NEW), all);
+      assert.deepEqual(await readWith(WITHOUT_KEY), Array(5).fill(lacks(NEW.id)));
+      assert.deepEqual(await as(WITH_NEW).encryption.forgetKeys(), {});
     });
   });
 }

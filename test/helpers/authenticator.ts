@@ -6,6 +6,8 @@ const FLAGS = { present: 0x01, verified: 0x04, synced: 0x08, data: 0x40 };
 interface Wrongs {
   origin?: string;
   rpId?: string;
+  /** Whether somebody has touched it; by default somebody has. */
+  isPresent?: boolean;
   /** Whether it has verified its user; by default it has. */
   isVerified?: boolean;
   counter?: number;
@@ -107,8 +109,9 @@ export class Authenticator {
   }
 
   #authData(rpId: string, flags: number, wrongs: Wrongs) {
-    const { rpId: wrong = rpId, isVerified = true, isSynced = false, counter = this.counter } = wrongs;
-    const all = flags | FLAGS.present | (isVerified ? FLAGS.verified : 0) | (isSynced ? FLAGS.synced : 0);
-    return Buffer.concat([sha256(wrong), Buffer.from([all]), u32(counter)]);
+    const { rpId: wrong = rpId, isPresent = true, isVerified = true, isSynced = false } = wrongs;
+    const present = isPresent ? FLAGS.present : 0;
+    const all = flags | present | (isVerified ? FLAGS.verified : 0) | (isSynced ? FLAGS.synced : 0);
+    return Buffer.concat([sha256(wrong), Buffer.from([all]), u32(wrongs.counter ?? this.counter)]);
   }
 }

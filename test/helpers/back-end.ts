@@ -22,6 +22,9 @@ export function needsAll(...needed: { skip: string | false }[]): { skip: string 
 /** Where Debian's package puts the browser. */
 export const CHROMIUM = "/usr/bin/chromium";
 
+/** Where Debian's packages put the modules of Apache. */
+export const APACHE_MODULES = "/usr/lib/apache2/modules";
+
 /** Whether there is a program. With the argument it ends by itself. */
 export const hasProgram = (name: string, argument = "--version") =>
   spawnSync(name, [argument], { stdio: "ignore" }).error === undefined;
@@ -41,6 +44,13 @@ export const needsCaddy = () =>
 
 export const needsHaproxy = () =>
   needs("HAProxy", () => hasProgram("haproxy"), "haproxy is not on the path (Debian: apt-get install haproxy)");
+
+export const needsApache = () =>
+  needs(
+    "Apache with mod_auth_openidc",
+    () => hasProgram("apache2", "-v") && existsSync(join(APACHE_MODULES, "mod_auth_openidc.so")),
+    "it is not there (Debian: apt-get install apache2-bin libapache2-mod-auth-openidc)",
+  );
 
 export const needsGpg = () =>
   needs("signed releases", () => hasProgram("gpg"), "gpg is not on the path (Debian: apt-get install gnupg)");

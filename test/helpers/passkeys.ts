@@ -23,6 +23,11 @@ export async function addAuthenticator(page: Page): Promise<VirtualAuthenticator
   return { id, session };
 }
 
+/** The passkeys that the authenticator keeps. */
+export async function keptBy({ id, session }: VirtualAuthenticator) {
+  return (await session.send("WebAuthn.getCredentials", { authenticatorId: id })).credentials;
+}
+
 /** Lets the authenticator fail to verify its user, or verify it again. */
 export function setVerified({ id, session }: VirtualAuthenticator, isUserVerified: boolean): Promise<unknown> {
   return session.send("WebAuthn.setUserVerified", { authenticatorId: id, isUserVerified });

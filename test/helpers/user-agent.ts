@@ -1,11 +1,9 @@
 /** A browser without script: it keeps cookies for each origin, and fills in forms. */
 export function userAgent() {
   const jars = new Map<string, Map<string, string>>();
-  let last = "";
 
   async function request(url: string, init: RequestInit = {}): Promise<Response> {
     const { origin } = new URL(url);
-    last = url;
     const jar = jars.get(origin) ?? new Map<string, string>();
     jars.set(origin, jar);
     const cookie = [...jar].map(([name, value]) => `${name}=${value}`).join("; ");
@@ -20,16 +18,22 @@ export function userAgent() {
 
   return {
     request,
-    /** The address that was asked last. */
-    last: () => last,
-    /** Follows redirects, and sends the first form of each page with its values and these, until a page has none. */
-    async go(url: string, values: Record<string, string>): Promise<{ url: string; status: number; text: string }> {
+    /**
+     * Follows redirects, and sends the first form of each page with its values and these, until a page has none. An
+     * address that begins with `end` is not asked.
+     */
+    async go(
+      url: string,
+      values: Record<string, string>,
+      end?: string,
+    ): Promise<{ url: string; status: number; text: string }> {
       let at = url;
       let response = await request(at);
       for (let step = 0; step < 20; step++) {
         const location = response.headers.get("location");
         if (location !== null) {
           at = new URL(location, at).href;
+          if (end !== undefined && at.startsWith(end)) return { url: at, status: response.status, text: "" };
           response = await request(at);
           continue;
         }

@@ -11,6 +11,7 @@ import { clientStore } from "../../src/storage/clients.ts";
 import { factorStore } from "../../src/storage/factors.ts";
 import { tokenStore } from "../../src/storage/machine-tokens.ts";
 import { outageStore } from "../../src/storage/outages.ts";
+import { PLAIN_CODEC } from "../../src/storage/payload-codec.ts";
 import { refusalStore } from "../../src/storage/refusals.ts";
 import { statementWith, tempDatabase } from "../helpers/database.ts";
 import { newEvent } from "../helpers/events.ts";
@@ -105,7 +106,7 @@ test("a file of schema 15 keeps its events, repeats are kept beside them, and di
   );
   assert.deepEqual(onSqlite(database, auditStore).after(0, 1), []);
   assert.deepEqual(onSqlite(database, refusalStore).list(0), []);
-  assert.deepEqual(onSqlite(database, clientStore).participations(), []);
+  assert.deepEqual(onSqlite(database, clientStore(PLAIN_CODEC)).participations(), []);
   const { processed, discarded } = events.backlog();
   assert.deepEqual([processed, discarded], [0, 1]);
 });

@@ -53,6 +53,7 @@ export type Outage = OutageList["items"][number];
 export type ReachableSource = OutageList["sources"][number];
 export type TestedNotifier = Outcome<"alerts/test">["items"][number];
 export type Session = Answer<"session">;
+export type ClientApp = Answer<"clients">["items"][number];
 export type Token = Answer<"tokens">["items"][number];
 export type CreatedToken = Outcome<"tokens">;
 export type Taken = Outcome<"events/discard">;

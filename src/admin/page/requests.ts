@@ -82,6 +82,8 @@ export const revokeToken = (name: string) => post("tokens/revoke", { names: [nam
 
 export const readDenials = (signal?: AbortSignal) => get("access/denials", {}, signal);
 
+export const readClients = (signal?: AbortSignal) => get("clients", {}, signal);
+export const retryLogouts = (name: string) => post("clients/retry", { name });
 export const revokeSession = () => post("session/revoke", {});
 
 /** Erases the content of an event. */

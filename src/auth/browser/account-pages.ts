@@ -1,10 +1,11 @@
 import type { Reply } from "../../http/problem.ts";
-import { type PasskeySite, passkeysOf, rpIdOf } from "../factors/passkeys.ts";
+import { credentialIdOf, type PasskeySignals, type PasskeySite, passkeysOf, rpIdOf } from "../factors/passkeys.ts";
 import type { FactorRecord, LoginRecord } from "../factors/store.ts";
 import type { TokenRecord } from "../machine-tokens/store.ts";
 import { Html, html, pageReply } from "./html.ts";
-import { fact, timeOf, timeText } from "./pages.ts";
+import { fact, newPasskeyForm, signalsData, timeOf, timeText } from "./pages.ts";
 import type { Texts } from "./texts.ts";
+import type { AppInSession } from "./visit.ts";
 
 /** What the page of the account shows. */
 export interface Account {
@@ -20,7 +21,9 @@ export interface Account {
   recoveryCodesLeft: number;
   tokens: readonly TokenRecord[];
   logins: readonly LoginRecord[];
+  apps: readonly AppInSession[];
   site: PasskeySite | null;
+  signals: PasskeySignals | null;
   /** The way to the start page from the page: empty, or `../`. */
   root: string;
   /** The login page, also for somebody with a session. */
@@ -31,7 +34,7 @@ export interface Account {
   note?: string | undefined;
 }
 
-/** The page of the account: second factors, tokens and recent logins. Only a new passkey needs its script. */
+/** The page of the account: second factors, apps, tokens and recent logins. Only a new passkey needs its script. */
 export function accountPage(status: number, account: Account): Reply {
   const { texts, email, since, until, binding, factors, recoveryCodesLeft, root, isFresh, passkeyScript, note } =
     account;
@@ -47,11 +50,11 @@ ${
     ? null
     : html`<p class="hint">${words.codesLeft(recoveryCodesLeft)}</p>
 <form method="post" action="${root}account/recovery-codes"><button type="submit" class="quiet">${words.renewCodes}</button></form>\n`
-}<h2>${words.logins}</h2>
+}${account.apps.length === 0 ? null : html`<h2>${words.apps}</h2>\n<ul>${account.apps.map((app) => appItem(app, words))}</ul>\n`}<h2>${words.logins}</h2>
 <ul>${account.logins.map((login) => loginItem(login, account, words))}</ul>
 <h2>${words.tokens}</h2>
 ${account.tokens.length === 0 ? html`<p>${words.noTokens}</p>` : html`<ul>${account.tokens.map((token) => tokenItem(token, texts, words))}</ul>`}
-<a class="button quiet" href="${root}./">${texts.toStartPage}</a>`;
+<a class="button quiet" href="${root}./">${texts.toStartPage}</a>${signalsData(account.signals)}`;
   const script = passkeyScript === null ? {} : { script: passkeyScript, connects: true };
   return pageReply(status, { lang: texts.lang, title: words.title, body, ...script });
 }
@@ -62,25 +65,21 @@ function factorItem(factor: FactorRecord, { texts, site, root }: Account, words:
   const used = lastUsedAt === null ? words.neverUsed : timeOf(lastUsedAt, texts);
   return html`
 <li><strong>${name}</strong><br>${words.kinds[kind]}<br>${words.addedAt}: ${timeOf(createdAt, texts)}<br>${words.usedAt}: ${used}
-${isUnusable ? html`<p class="error note">${words.unusable(rpIdOf(factor))}</p>\n` : null}<form method="post" action="${root}account/remove"><input type="hidden" name="id" value="${id}"><button type="submit" class="quiet small" aria-label="${words.remove}: ${name}">${words.remove}</button></form></li>`;
+${isUnusable ? html`<p class="error note">${words.unusable(rpIdOf(factor))}</p>\n` : null}<form method="post" action="${root}account/remove"${kind === "passkey" ? html` data-removes="${credentialIdOf(factor)}"` : null}><input type="hidden" name="id" value="${id}"><button type="submit" class="quiet small" aria-label="${words.remove}: ${name}">${words.remove}</button></form></li>`;
 }
 
-function passkeyForms({ site, root, passkeyScript }: Account, words: Texts["account"]): Html {
+function passkeyForms({ texts, site, root, passkeyScript }: Account, words: Texts["account"]): Html {
   if (site === null) return html`<p class="hint">${words.noPasskeys}</p>\n`;
   if (passkeyScript === null) return html`<p class="hint">${words.passkeyFailed}</p>\n`;
-  return html`<form method="post" action="${root}account/passkey" data-kind="new" data-origin="${site.origin}" data-options="${root}account/passkey" data-cancelled="${words.passkeyCancelled}" data-known="${words.passkeyKnown}" data-failed="${words.passkeyFailed}" hidden>
-<input type="hidden" name="answer">
-<label for="passkey-name">${words.name}</label>
-<input id="passkey-name" name="name" type="text" value="${words.passkeyName}" maxlength="64">
-<button type="submit">${words.addPasskey}</button>
-<p class="note error" role="alert" hidden></p>
-</form>
-`;
+  return newPasskeyForm(texts, site.origin, root, null);
 }
 
 const loginItem = ({ sid, at, network, userAgent, method }: LoginRecord, account: Account, words: Texts["account"]) =>
   html`
 <li>${timeOf(at, account.texts)}${sid === account.sid ? html` (${words.thisSession})` : null}<br>${userAgent ?? words.program}, ${network}<br>${words.methods[method]}</li>`;
+
+const appItem = ({ name, ends }: AppInSession, words: Texts["account"]) => html`
+<li><strong>${name}</strong><br>${words.appEnds[ends]}</li>`;
 
 const tokenItem = ({ name, scopes, expiresAt }: TokenRecord, texts: Texts, words: Texts["account"]) =>
   html`

@@ -5,7 +5,7 @@ import type { Endpoint, RequestContext, RequestHandler } from "../../http/endpoi
 import { reply } from "../../http/endpoint.ts";
 import type { Reply } from "../../http/problem.ts";
 import { addFactor, factorName, renewRecoveryCodes, totpFactor } from "../factors/manage.ts";
-import { newPasskey, passkeysOf, registrationOptions } from "../factors/passkeys.ts";
+import { newPasskey, passkeysOf, registrationOptions, signalsOf } from "../factors/passkeys.ts";
 import { qrSvg } from "../factors/qr-code.ts";
 import { plainCode } from "../factors/recovery-codes.ts";
 import { spendTotp } from "../factors/second-factors.ts";
@@ -14,16 +14,23 @@ import type { NewFactor } from "../factors/store.ts";
 import { isTotpSecret, loadTotp } from "../factors/totp.ts";
 import type { TokenStore } from "../machine-tokens/store.ts";
 import type { AccessClaims } from "../token.ts";
-import type { User } from "../user.ts";
 import { type Account, accountPage, recoveryCodesPage, totpPage } from "./account-pages.ts";
 import { FORM, FORM_PROBLEMS, HTML, PAGE } from "./endpoints.ts";
 import { redirect } from "./html.ts";
 import { type Texts, textsFor } from "./texts.ts";
-import { type BrowserParts, type PasskeyParts, prefixOf, readOwnForm, sessionOf, toLogin } from "./visit.ts";
+import {
+  type BrowserParts,
+  isFresh,
+  type PasskeyParts,
+  prefixOf,
+  queryOf,
+  readOwnForm,
+  sessionOf,
+  toLogin,
+} from "./visit.ts";
 
 /** What the pages of the account use. */
 export interface AccountParts extends BrowserParts {
-  user: User;
   tokens: Pick<TokenStore, "list">;
 }
 
@@ -86,19 +93,25 @@ export function accountEndpoints(parts: AccountParts): Endpoint[] {
   ];
 }
 
+/** Marks the address of what is needed for a passkey without a dialog. */
+const CONDITIONAL = "conditional";
+
 function passkeyEndpoints(parts: AccountParts, passkeys: PasskeyParts): Endpoint[] {
   return [
     {
       method: "GET",
       path: "/account/passkey",
       summary: "Returns what a browser needs for a new passkey, and keeps its challenge in a cookie for 5 minutes.",
+      query: v.object({
+        [CONDITIONAL]: v.optional(v.pipe(v.string(), v.description("The browser makes it without a dialog."))),
+      }),
       response: v.objectWithRest(
         { challenge: v.string(), rp: v.object({ id: v.string(), name: v.string() }) },
         v.unknown(),
       ),
       statuses: [200, 303],
       problems: ["store_unavailable"],
-      handler: withFreshSession(parts, () => beginPasskey(parts, passkeys)),
+      handler: withFreshSession(parts, (visit) => beginPasskey(parts, visit, passkeys)),
       quiet: true,
     },
     {
@@ -121,11 +134,6 @@ interface Visit {
   isBound: boolean;
   texts: Texts;
 }
-
-/** A change of second factors needs a login within this time. */
-const FRESH_MS = 5 * 60_000;
-
-const isFresh = ({ iat = 0 }: AccessClaims, now: number) => iat * 1000 > now - FRESH_MS;
 
 /** Answers a request of somebody with a live session; others are sent to the login page. */
 function withSession(parts: AccountParts, handle: (visit: Visit) => Promise<Reply>): RequestHandler {
@@ -156,12 +164,13 @@ const accountUrlOf = (parts: AccountParts, { request }: Pick<RequestContext, "re
 /** The page of the account. `note` says why a change was refused. */
 async function showAccount(parts: AccountParts, visit: Visit, note?: string): Promise<Reply> {
   const { claims, texts } = visit;
-  const { factors: store, tokens, passkeys, now } = parts;
-  const [factors, recoveryCodesLeft, tokenRecords, logins] = await Promise.all([
+  const { factors: store, tokens, passkeys, appsIn, now } = parts;
+  const [factors, recoveryCodesLeft, tokenRecords, logins, apps] = await Promise.all([
     store.list(),
     store.recoveryCodesLeft(),
     tokens.list(),
     store.logins(),
+    appsIn(claims.sid),
   ]);
   return accountPage(note === undefined ? 200 : 400, {
     texts,
@@ -174,7 +183,9 @@ async function showAccount(parts: AccountParts, visit: Visit, note?: string): Pr
     recoveryCodesLeft,
     tokens: tokenRecords,
     logins,
+    apps,
     site: passkeys?.site ?? null,
+    signals: passkeys && signalsOf(factors, passkeys.site, passkeys.user),
     root: note === undefined ? "" : "../",
     loginUrl: loginUrlOf(parts, visit),
     isFresh: isFresh(claims, now()),
@@ -290,23 +301,28 @@ async function addTotp(parts: AccountParts, visit: Visit): Promise<Reply> {
 }
 
 /** Answers with what a browser needs for a new passkey. */
-async function beginPasskey(parts: AccountParts, { site, challengeCookie }: PasskeyParts): Promise<Reply> {
-  const { id, value } = parts.steps.begin("new-passkey");
+async function beginPasskey(parts: AccountParts, { context }: Visit, passkeys: PasskeyParts): Promise<Reply> {
+  const { site, user, challengeCookie } = passkeys;
+  const isConditional = queryOf(context.request).has(CONDITIONAL);
+  const { id, value } = parts.steps.begin(isConditional ? "conditional-passkey" : "new-passkey");
   const { usable } = passkeysOf(await parts.factors.list(), site);
-  const options = await registrationOptions(site, id, parts.user, usable);
+  const options = await registrationOptions(site, id, user, usable, isConditional);
   return { ...reply(200, options), headers: { "Set-Cookie": challengeCookie.set(value, STEP_MS / 1000) } };
 }
 
 /** Adds the passkey that a browser has made. */
-async function addPasskey(parts: AccountParts, visit: Visit, { site, challengeCookie }: PasskeyParts): Promise<Reply> {
+async function addPasskey(parts: AccountParts, visit: Visit, passkeys: PasskeyParts): Promise<Reply> {
+  const { site, user, challengeCookie } = passkeys;
   const fields = await readOwnForm(visit.context.request, parts);
   const { request, requestId, address } = visit.context;
   const words = visit.texts.account;
-  const challenge = parts.steps.read("new-passkey", challengeCookie.read(request));
+  const values = challengeCookie.read(request);
+  const conditional = parts.steps.read("conditional-passkey", values);
+  const challenge = parts.steps.read("new-passkey", values) ?? conditional;
   const made =
     challenge === null || !(await parts.steps.finish(challenge))
       ? { fault: "this browser has no challenge, or it has expired or was used" }
-      : await newPasskey(fields.get("answer") ?? "", site, challenge, parts.user.id);
+      : await newPasskey(fields.get("answer") ?? "", site, challenge, user.id, challenge === conditional);
   if ("fault" in made) {
     const line = { event: "passkey_refused" as const, requestId, address, reason: made.fault };
     parts.log.warn(line, `a new passkey was refused: ${made.fault}`);

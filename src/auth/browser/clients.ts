@@ -11,9 +11,10 @@ import { claimsOf, clientSid } from "../clients/claims.ts";
 import { type Client, SCOPES } from "../clients/client.ts";
 import { authenticateClient } from "../clients/client-authentication.ts";
 import type { Authentication, Grants } from "../clients/grants.ts";
+import { KEYS_MAX_AGE_SECONDS } from "../clients/key-rotation.ts";
 import { readParameters, type SentParameters } from "../clients/parameters.ts";
 import { answerUrl } from "../clients/redirects.ts";
-import { KEYS_MAX_AGE_SECONDS, type SigningKeys } from "../clients/signing-keys.ts";
+import type { SigningKeys } from "../clients/signing-keys.ts";
 import type { ClientStore } from "../clients/store.ts";
 import { type TokenError, tokenError } from "../clients/token-errors.ts";
 import { type AccessClaims, isOfForm } from "../token.ts";
@@ -22,7 +23,7 @@ import { AGAIN, FORM, FORM_PROBLEMS, HTML, PAGE } from "./endpoints.ts";
 import { html, pageReply, redirect } from "./html.ts";
 import { createRenew, renewedExpiry } from "./renewal.ts";
 import { textsFor } from "./texts.ts";
-import { type BrowserParts, prefixOf, queryOf, readOwnForm, sessionOf } from "./visit.ts";
+import { type AppOfLogin, type BrowserParts, prefixOf, queryOf, readOwnForm, sessionOf } from "./visit.ts";
 
 /** What apps log in through. `issuer` is the public address of this service. */
 export interface ClientParts {
@@ -95,6 +96,7 @@ export function clientEndpoints(parts: ClientParts): Endpoint[] {
       ...posted,
       path: "/oauth/token",
       summary: "Exchanges a code or a refresh token for tokens (RFC 6749).",
+      problems: ["store_unavailable", "signing_key_unreadable"],
       handler: tokenHandler(parts),
     },
     {
@@ -146,6 +148,7 @@ export function clientEndpoints(parts: ClientParts): Endpoint[] {
       method: "GET",
       path: "/oauth/jwks",
       summary: "Lists the public keys of ID tokens and logout tokens.",
+      problems: ["store_unavailable", "signing_key_unreadable"],
       quiet: true,
       async handler() {
         const headers = { "Cache-Control": `public, max-age=${KEYS_MAX_AGE_SECONDS}` };
@@ -173,15 +176,17 @@ export function clientEndpoints(parts: ClientParts): Endpoint[] {
   ];
 }
 
-/** Where a login leads that an app has begun: its name, and the origin or scheme that a form may then lead to. */
+/** The app that has begun a login which leads to a path of this service. */
 export function appAt(
   target: string,
   { clients, base }: { clients: readonly Client[]; base: string },
-): { name: string; formTarget: string } | null {
+): AppOfLogin | null {
   const [path, query = ""] = target.split("?", 2);
   if (path !== `${base}${AUTHORIZE}`) return null;
   const judged = judgeAuthorization(readAuthorization(query), clients);
-  return judged.to === "ok" ? { name: judged.request.client.name, formTarget: formTargetOf(judged.request) } : null;
+  if (judged.to !== "ok") return null;
+  const { client, loginHint } = judged.request;
+  return { name: client.name, formTarget: formTargetOf(judged.request), loginHint };
 }
 
 /** What a policy calls the place of an app. A scheme of its own has no origin, and IPv6 has no form in a policy. */

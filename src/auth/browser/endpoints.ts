@@ -1,7 +1,7 @@
 import type { IncomingMessage } from "node:http";
 import * as v from "valibot";
 import { AppError, type ErrorCode } from "../../errors.ts";
-import type { Endpoint, RequestContext, RequestHandler } from "../../http/endpoint.ts";
+import { type Endpoint, type RequestContext, type RequestHandler, reply } from "../../http/endpoint.ts";
 import { readForm } from "../../http/fields.ts";
 import { isNavigation } from "../../http/headers.ts";
 import type { Reply } from "../../http/problem.ts";
@@ -21,7 +21,14 @@ import {
   refusedTargetPage,
   refusedTargetText,
 } from "./pages.ts";
-import { PASSKEY_REFUSED, passkeyFormHandler, passkeyOptionsHandler, readPasskeyScript } from "./passkey-step.ts";
+import {
+  PASSKEY_REFUSED,
+  passkeyFormHandler,
+  passkeyOptionsHandler,
+  readHomePasskeys,
+  readPasskeyScript,
+  readUnknownPasskey,
+} from "./passkey-step.ts";
 import { isOfDomain, type RedirectRules, type Target, withRd } from "./redirect-target.ts";
 import { createRenew, isRenewalDue } from "./renewal.ts";
 import { beginCodeStep, codeFormHandler, codePageHandler } from "./second-step.ts";
@@ -222,6 +229,15 @@ function passkeyEndpoints(parts: BrowserParts, passkeys: PasskeyParts): Endpoint
       problems: [...FORM_PROBLEMS, "store_unavailable"],
       handler: passkeyFormHandler(parts, passkeys),
     },
+    {
+      method: "GET",
+      path: "/.well-known/webauthn",
+      // Browsers ask under the name of the RP ID, which may be an earlier one (WebAuthn level 3, 5.11).
+      audience: "senders",
+      summary: "Names the origins whose pages may use the passkeys of this host (related origins of WebAuthn).",
+      response: v.object({ origins: v.array(v.string()) }),
+      handler: () => reply(200, { origins: passkeys.origins }),
+    },
   ];
 }
 
@@ -251,9 +267,32 @@ function loginPageHandler(parts: BrowserParts): RequestHandler {
     const isSkipped = hasSkipped(request);
     const notes = notesOf(texts, { ended, isSkipped, target, again: query.get(AGAIN), isRefused });
     const passkeyScript = await readPasskeyScript(parts);
-    const page = { texts, target: target.url, origin: rules.origin, notes, passkeyScript, keep: keepIn(query, parts) };
-    return loginPage(200, { ...page, app: parts.appAt(target.url) }, reportUnproved(context, ended, parts));
+    const unknownPasskey = await readUnknownPasskey(parts, query.get(PASSKEY_REFUSED));
+    const keep = keepIn(query, parts);
+    const page = { texts, target: target.url, origin: rules.origin, notes, passkeyScript, unknownPasskey, keep };
+    const ends = claims === null ? await endsText(request, texts, parts) : texts.oneSession;
+    const headers = reportUnproved(context, ended, parts);
+    return loginPage(200, { ...page, app: parts.appAt(target.url), ends }, headers);
   };
+}
+
+/** What a login will end. A browser that has never logged in learns nothing of the session. */
+async function endsText(
+  request: IncomingMessage,
+  texts: Texts,
+  { marks, markCookie, sessions, user, appsIn }: BrowserParts,
+): Promise<string> {
+  try {
+    if ((await marks.read(markCookie.read(request))) === null) return texts.oneSession;
+    const { sid, origin } = (await sessions.find(user.id)) ?? {};
+    if (sid === undefined || !origin) return texts.oneSession;
+    const ends = texts.endsSession(origin.userAgent ?? texts.account.program, origin.network);
+    const apps = (await appsIn(sid)).map(({ name }) => name);
+    return apps.length === 0 ? ends : `${ends} ${texts.withApps(apps.join(", "))}`;
+  } catch {
+    // The store does not answer: the page is shown without it.
+    return texts.oneSession;
+  }
 }
 
 /** Whether a browser says that it could not prove its device this time. */
@@ -458,7 +497,8 @@ function homeHandler(parts: BrowserParts): RequestHandler {
     const record = await sessions.find(claims.sub);
     const loggedInFrom = record?.sid === claims.sid ? record.origin : null;
     const since = claims.iat === undefined ? null : claims.iat * 1000;
-    return homePage(texts, { email: claims.email, since, until: claims.exp * 1000, loggedInFrom, hasAdmin });
+    const passkeys = await readHomePasskeys(parts, claims);
+    return homePage(texts, { email: claims.email, since, until: claims.exp * 1000, loggedInFrom, hasAdmin, passkeys });
   };
 }
 

@@ -1,8 +1,10 @@
 import type { Reply } from "../../http/problem.ts";
+import type { PasskeySignals } from "../factors/passkeys.ts";
 import type { LoginOrigin, Supersession } from "../sessions.ts";
 import { type Html, html, pageReply } from "./html.ts";
 import type { RefusedTarget } from "./redirect-target.ts";
 import type { Texts } from "./texts.ts";
+import type { AppOfLogin } from "./visit.ts";
 
 /** What the login page shows besides its form. */
 interface LoginPage {
@@ -21,10 +23,14 @@ interface LoginPage {
   notes?: readonly string[];
   /** The script of passkeys, if a passkey may be used. */
   passkeyScript?: string | null;
+  /** The passkey that was refused, if it was removed. */
+  unknownPasskey?: UnknownPasskey | null;
   /** Whether the login is to be kept. Null where that is not offered. */
   keep: boolean | null;
-  /** The app that the login is for, and what its form may lead to. */
-  app: { name: string; formTarget: string } | null;
+  /** The app that the login is for. */
+  app: AppOfLogin | null;
+  /** What the login will end. */
+  ends?: string;
 }
 
 // The server does not see the part of a URL after `#`. A browser keeps it on the way to this page, and drops it when
@@ -42,13 +48,15 @@ export function loginPage(
     texts,
     target,
     origin,
-    email = "",
+    app,
+    email = app?.loginHint ?? "",
     error,
     areFieldsWrong = status === 400 || status === 401,
     notes = [],
     passkeyScript = null,
+    unknownPasskey = null,
     keep,
-    app,
+    ends = texts.oneSession,
   }: LoginPage,
   headers: Reply["headers"] = {},
 ): Reply {
@@ -71,7 +79,7 @@ ${
 `
 }<button type="submit">${texts.logIn}</button>
 </form>
-${passkeyScript === null ? null : passkeyLoginForm(texts, "login/passkey", { target, origin, keep })}<p class="hint">${texts.oneSession}</p>`;
+${passkeyScript === null ? null : passkeyLoginForm(texts, "login/passkey", { target, origin, keep })}<p class="hint">${ends}</p>${signalsData(unknownPasskey)}`;
   const formTarget = isElsewhere ? targetUrl.origin : (app?.formTarget ?? null);
   const script = passkeyScript === null ? KEEP_FRAGMENT : `${KEEP_FRAGMENT}\n${passkeyScript}`;
   const page = { lang: texts.lang, title: texts.login, body, formTarget, script, connects: passkeyScript !== null };
@@ -91,6 +99,43 @@ ${keepField(keep)}<button type="submit" class="quiet">${passkey.logIn}</button>
 <p class="note error" role="alert" hidden></p>
 </form>
 `;
+}
+
+/**
+ * The form of a new passkey. Its script shows it in browsers that have passkeys, at the right address. With `offer`,
+ * the time of a login, it asks whether to add one, once in each browser.
+ */
+export function newPasskeyForm({ account: words }: Texts, origin: string, root: string, offer: number | null): Html {
+  const path = `${root}account/passkey`;
+  const [more, name, no] =
+    offer === null
+      ? [
+          null,
+          html`<label for="passkey-name">${words.name}</label>\n<input id="passkey-name" name="name" type="text"`,
+          null,
+        ]
+      : [
+          html` data-offer="${String(offer)}"`,
+          html`<div class="note">${words.passkeyOffer}</div>\n<input name="name" type="hidden"`,
+          html`<button type="button" class="quiet">${words.noPasskey}</button>\n`,
+        ];
+  return html`<form method="post" action="${path}" data-kind="new" data-origin="${origin}" data-options="${path}"${more} data-cancelled="${words.passkeyCancelled}" data-known="${words.passkeyKnown}" data-failed="${words.passkeyFailed}" hidden>
+<input type="hidden" name="answer">
+${name} value="${words.passkeyName}" maxlength="64">
+<button type="submit">${words.addPasskey}</button>
+${no}<p class="note error" role="alert" hidden></p>
+</form>
+`;
+}
+
+/** What the script tells the password manager of a browser about passkeys. */
+export const signalsData = (signals: PasskeySignals | UnknownPasskey | null | undefined): Html | null =>
+  signals ? html`\n<div data-signals="${JSON.stringify(signals)}" hidden></div>` : null;
+
+/** A passkey that was used, and is none any more. */
+export interface UnknownPasskey {
+  rpId: string;
+  unknown: string;
 }
 
 /** The choice to stay logged in, in a form that does not ask for it. */
@@ -209,10 +254,21 @@ interface SignedIn {
   loggedInFrom: LoginOrigin | null;
   /** Whether there is the admin page. */
   hasAdmin: boolean;
+  passkeys: HomePasskeys | null;
+}
+
+/** What the page of a session does with passkeys. */
+export interface HomePasskeys {
+  script: string;
+  signals: PasskeySignals;
+  origin: string;
+  /** The time of the login after which a passkey is offered. Null: none is. */
+  offer: number | null;
 }
 
 /** The page of a live session: who, since when, from where, and a button to log out. */
-export function homePage(texts: Texts, { email, since, until, loggedInFrom, hasAdmin }: SignedIn): Reply {
+export function homePage(texts: Texts, signedIn: SignedIn): Reply {
+  const { email, since, until, loggedInFrom, hasAdmin, passkeys } = signedIn;
   const facts: Html[] = [];
   if (since !== null) facts.push(fact(texts.since, timeOf(since, texts)));
   if (typeof loggedInFrom?.userAgent === "string") facts.push(fact(texts.browser, loggedInFrom.userAgent));
@@ -222,10 +278,11 @@ export function homePage(texts: Texts, { email, since, until, loggedInFrom, hasA
 <p><strong>${email}</strong></p>
 <dl>
 ${facts}</dl>
-<a class="button quiet" href="account">${texts.toAccount}</a>
+${passkeys === null || passkeys.offer === null ? null : newPasskeyForm(texts, passkeys.origin, "", passkeys.offer)}<a class="button quiet" href="account">${texts.toAccount}</a>
 ${hasAdmin ? html`<a class="button" href="admin/">${texts.toAdminPage}</a>\n` : null}<p class="hint">${texts.endsElsewhere}</p>
-${logoutForm(texts)}`;
-  return pageReply(200, { lang: texts.lang, title: texts.loggedIn, body });
+${logoutForm(texts)}${signalsData(passkeys?.signals)}`;
+  const script = passkeys === null ? {} : { script: passkeys.script, connects: true };
+  return pageReply(200, { lang: texts.lang, title: texts.loggedIn, body, ...script });
 }
 
 /** A line of a list of facts. */

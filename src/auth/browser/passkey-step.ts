@@ -1,10 +1,13 @@
 import { AppError } from "../../errors.ts";
 import { type RequestHandler, reply } from "../../http/endpoint.ts";
-import { loginOptions, passkeysOf } from "../factors/passkeys.ts";
+import { isAccepted, loginOptions, passkeysOf, removedPasskeyIn, signalsOf } from "../factors/passkeys.ts";
 import { STEP_MS } from "../factors/steps.ts";
+import type { AccessClaims } from "../token.ts";
 import { redirect } from "./html.ts";
+import type { HomePasskeys, UnknownPasskey } from "./pages.ts";
 import {
   type BrowserParts,
+  isFresh,
   loggedIn,
   type PasskeyParts,
   prefixOf,
@@ -13,7 +16,7 @@ import {
   targetOf,
 } from "./visit.ts";
 
-/** Marks the address of the login page after a passkey was refused. */
+/** Marks the address of the login page after a passkey was refused. Its value is the id of one that was removed. */
 export const PASSKEY_REFUSED = "passkey-refused";
 
 /**
@@ -33,6 +36,35 @@ export async function readPasskeyScript({
   }
 }
 
+/** What the login page tells about the passkey that it names as removed. Null if it can be used, or in an outage. */
+export async function readUnknownPasskey(
+  { passkeys, factors }: Pick<BrowserParts, "passkeys" | "factors">,
+  id: string | null,
+): Promise<UnknownPasskey | null> {
+  if (passkeys === null || !id) return null;
+  const { site, user } = passkeys;
+  const known = await factors.list().catch(() => null);
+  return known === null || isAccepted(id, signalsOf(known, site, user)) ? null : { rpId: site.rpId, unknown: id };
+}
+
+/** Reads what the page of a session does with passkeys. It is shown without them in an outage. */
+export async function readHomePasskeys(
+  { passkeys, factors, now }: Pick<BrowserParts, "passkeys" | "factors" | "now">,
+  claims: AccessClaims,
+): Promise<HomePasskeys | null> {
+  if (passkeys === null) return null;
+  const { site, user, readScript } = passkeys;
+  try {
+    const [known, script] = await Promise.all([factors.list(), readScript()]);
+    // Without a passkey the login was one by password.
+    const isOffered = passkeysOf(known, site).usable.length === 0 && isFresh(claims, now());
+    const offer = isOffered ? (claims.iat ?? null) : null;
+    return { script, signals: signalsOf(known, site, user), origin: site.origin, offer };
+  } catch {
+    return null;
+  }
+}
+
 /** Answers `GET /login/passkey` with a new challenge, which is bound to the browser by a cookie. */
 export function passkeyOptionsHandler({ steps }: BrowserParts, passkeys: PasskeyParts): RequestHandler {
   return () => {
@@ -47,18 +79,26 @@ export function passkeyOptionsHandler({ steps }: BrowserParts, passkeys: Passkey
 export function passkeyFormHandler(parts: BrowserParts, passkeys: PasskeyParts): RequestHandler {
   return async (context) => {
     const { request } = context;
-    const { login, challengeCookie } = passkeys;
+    const { login, challengeCookie, site, user } = passkeys;
     const fields = await readOwnForm(request, parts);
     const { url: target } = targetOf(fields.get("rd") ?? null, context, parts);
     const forget = challengeCookie.clear();
+    const answer = fields.get("answer") ?? "";
     try {
       const challenge = parts.steps.read("passkey", challengeCookie.read(request));
       const requester = await requesterOf(context, parts, fields);
-      const { accessToken } = await login(fields.get("answer") ?? "", challenge, requester);
+      const { accessToken } = await login(answer, challenge, requester);
       return loggedIn(accessToken, target, request, requester, parts, [forget]);
     } catch (error) {
       if (!(error instanceof AppError) || error.code === "store_unavailable") throw error;
-      const query = new URLSearchParams({ rd: target, [PASSKEY_REFUSED]: "1" });
+      const removed =
+        error.code === "invalid_passkey"
+          ? await parts.factors.list().then(
+              (known) => removedPasskeyIn(answer, signalsOf(known, site, user)),
+              () => null,
+            )
+          : null;
+      const query = new URLSearchParams({ rd: target, [PASSKEY_REFUSED]: removed ?? "" });
       return redirect(`${prefixOf(request, parts)}/login?${query}`, { "Set-Cookie": forget });
     }
   };

@@ -9,6 +9,7 @@ import type { Reply } from "../../http/problem.ts";
 import { removedPrefix } from "../../http/proxies.ts";
 import type { Log } from "../../log.ts";
 import type { Authenticate } from "../authenticate.ts";
+import type { Ends } from "../clients/preset.ts";
 import { DEVICE_ALGORITHMS, type DeviceBinding } from "../device-binding.ts";
 import type { CodeLogin } from "../factors/code-login.ts";
 import type { PasskeyLogin } from "../factors/passkey-login.ts";
@@ -20,6 +21,7 @@ import type { Requester } from "../open-session.ts";
 import type { SessionStore } from "../sessions.ts";
 import { type BrowserMarks, KNOWN_BROWSER_MS } from "../throttle/browser-mark.ts";
 import { type AccessClaims, readToken } from "../token.ts";
+import type { User } from "../user.ts";
 import type { Cookie } from "./cookie.ts";
 import { authenticateCookie, requireSameSite } from "./guard.ts";
 import { type Html, html, redirect } from "./html.ts";
@@ -55,16 +57,37 @@ export interface BrowserParts {
   isToKnownHost: IsToKnownHost;
   /** Whether there is the admin page. */
   hasAdmin: boolean;
+  user: User;
+  /** The apps that take part in a session. */
+  appsIn: (sid: string) => Promise<AppInSession[]>;
   /** The app that a login is for that leads to a path of this service. */
-  appAt: (target: string) => { name: string; formTarget: string } | null;
+  appAt: (target: string) => AppOfLogin | null;
   log: Log;
   audit: WriteAudit;
   now: () => number;
 }
 
+/** The app that a login is for. */
+export interface AppOfLogin {
+  name: string;
+  /** The origin or scheme that the form of the login may then lead to. */
+  formTarget: string;
+  /** Who logs in, as far as the app knows. */
+  loginHint: string | null;
+}
+
+/** An app that takes part in a session, and when it ends it. */
+export interface AppInSession {
+  name: string;
+  ends: Ends;
+}
+
 /** What the pages need for passkeys. */
 export interface PasskeyParts {
   site: PasskeySite;
+  /** The origins whose pages may use passkeys of the RP ID of the site. */
+  origins: readonly string[];
+  user: User;
   login: PasskeyLogin;
   challengeCookie: Cookie;
   readScript: () => Promise<string>;
@@ -117,6 +140,12 @@ interface BrowserSession {
   /** Why the session of a genuine cookie has ended, or is not that of this browser. */
   ended?: AppError;
 }
+
+/** A change of second factors needs a login within this time. */
+const FRESH_MS = 5 * 60_000;
+
+/** Whether the login of a session is recent enough for a change of second factors. */
+export const isFresh = ({ iat = 0 }: Pick<AccessClaims, "iat">, now: number) => iat * 1000 > now - FRESH_MS;
 
 /** Reads the session of the cookie. Throws `store_unavailable`. */
 export async function sessionOf(request: IncomingMessage, parts: BrowserParts): Promise<BrowserSession> {

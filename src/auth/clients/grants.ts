@@ -1,4 +1,5 @@
 import { hash, randomBytes } from "node:crypto";
+import { setTimeout as delay } from "node:timers/promises";
 import { DAY_MS } from "../../lib/durations.ts";
 import type { FactorStore } from "../factors/store.ts";
 import type { SessionStore } from "../sessions.ts";
@@ -9,7 +10,7 @@ import { amrOf, claimsOf, clientSid } from "./claims.ts";
 import type { Client } from "./client.ts";
 import { pkceFault } from "./pkce.ts";
 import { ID_TOKEN_TYPE, type SigningKeys } from "./signing-keys.ts";
-import type { ClientStore, ClientToken, Grant } from "./store.ts";
+import type { ClientStore, ClientToken, Grant, Participation } from "./store.ts";
 import { type TokenError, tokenError } from "./token-errors.ts";
 
 /** What grants tokens to apps. `now` is in Unix milliseconds. */
@@ -27,6 +28,10 @@ const CODE_MS = 60_000;
 /** The life of access and ID tokens. */
 const TOKEN_SECONDS = 900;
 const REFRESH_MS = 30 * DAY_MS;
+
+/** How long a login waits until its app was told of the ends of earlier sessions. */
+const TOLD_WITHIN_MS = 2000;
+const LOOK_EVERY_MS = 50;
 
 /** A login, as far as it is known. */
 export type Authentication = Pick<Grant, "authenticatedAt" | "method">;
@@ -108,6 +113,20 @@ export function createGrants({ store, sessions, factors, keys, user, issuer, now
     return keys.sign(claims, client.algorithm, ID_TOKEN_TYPE);
   }
 
+  /**
+   * Waits until an app was told of the ends of other sessions. Some apps, such as express-openid-connect, take each for
+   * the end of all sessions that their user has by then. One that could not be told is not waited for.
+   */
+  async function untilTold({ name, logout }: Client, sid: string): Promise<void> {
+    if (logout.backchannel === null) return;
+    const isUntold = (one: Participation) =>
+      one.client === name && one.userId === user.id && one.sid !== sid && one.attempts === 0;
+    for (let left = TOLD_WITHIN_MS / LOOK_EVERY_MS; left > 0; left--) {
+      if (!(await store.participations()).some(isUntold)) return;
+      await delay(LOOK_EVERY_MS);
+    }
+  }
+
   const refuse = (description: string): Granted => ({ ok: false, error: tokenError("invalid_grant", description) });
 
   return {
@@ -119,6 +138,7 @@ export function createGrants({ store, sessions, factors, keys, user, issuer, now
     /** Makes a code for a request that passed every check, in a live session. */
     async code(request: AuthorizationRequest, sid: string, authentication: Authentication): Promise<string> {
       const { client, redirectUri, scope, nonce, challenge } = request;
+      await untilTold(client, sid);
       const value = newValue();
       const grant = { client: client.name, userId: user.id, sid, scope, nonce, ...authentication };
       const expiresAt = now() + CODE_MS;

@@ -34,6 +34,8 @@ const MAX_ATTEMPTS = DELAYS_MS.length + 24;
 export function createLogoutDelivery(parts: LogoutParts) {
   const { store, sessions, log, now } = parts;
   const stopping = new AbortController();
+  /** Names of apps that are being told. */
+  const busy = new Map<string, Promise<void>>();
 
   async function tell(client: Client, url: string, { userId, sid }: Participation): Promise<void> {
     const iat = Math.floor(now() / 1000);
@@ -60,22 +62,35 @@ export function createLogoutDelivery(parts: LogoutParts) {
     if (status < 200 || status > 299) throw new Error(`the answer was ${status}`);
   }
 
-  /** Tells one app of one session, and writes what came of it. */
-  async function deliver(participation: Participation, client: Client | undefined): Promise<void> {
+  /** Tells one app of one session, and writes what came of it. Returns whether the app took it. */
+  async function deliver(participation: Participation, client: Client | undefined): Promise<boolean> {
     const url = client?.logout.backchannel ?? null;
-    if (client === undefined || url === null) return store.settleLogout(participation, { to: "done" }, now());
+    if (client === undefined || url === null) {
+      await store.settleLogout(participation, { to: "done" }, now());
+      return false;
+    }
     try {
       await tell(client, url, participation);
     } catch (error) {
-      if (stopping.signal.aborted) return;
+      if (stopping.signal.aborted) return false;
       const outcome = outcomeOf(participation, error);
       const line = { event: "logout_not_delivered" as const, client: client.name, error: describeError(error) };
       const next = outcome.to === "failed" ? "and is told no more" : "and is told again";
       log.warn(line, `${client.name} was not told of the end of a session, ${next}`);
-      return store.settleLogout(participation, outcome, now());
+      await store.settleLogout(participation, outcome, now());
+      return false;
     }
     await store.settleLogout(participation, { to: "done" }, now());
     log.info({ event: "logout_delivered", client: client.name }, `${client.name} was told of the end of a session`);
+    return true;
+  }
+
+  /** Tells one app of what is due, and, once it answers again, of all that waits for another attempt. */
+  async function tellAll(ended: readonly Participation[], client: Client | undefined): Promise<void> {
+    const [due, waiting] = [ended.filter(({ dueAt }) => dueAt <= now()), ended.filter(({ dueAt }) => dueAt > now())];
+    let isBack = false;
+    for (const one of due) if (await deliver(one, client)) isBack = true;
+    if (isBack) for (const one of waiting) await deliver(one, client);
   }
 
   function outcomeOf({ attempts }: Participation, failure: unknown): LogoutOutcome {
@@ -86,28 +101,36 @@ export function createLogoutDelivery(parts: LogoutParts) {
 
   return {
     /**
-     * Tells what is due. `isOnDuty` is asked only if something is. Rejects if a store does not answer: the
-     * participations stay.
+     * Tells what is due. An app that does not answer keeps no other one waiting. `isOnDuty` is asked only if something
+     * is due. Rejects if a store does not answer: the participations stay.
      */
     async run(clients: readonly Client[], isOnDuty: () => Promise<boolean>): Promise<void> {
+      // What is read may be older than what those have settled meanwhile.
+      const told = new Set(busy.keys());
       const open = await store.participations();
       const live = new Map<string, string | null>();
       for (const userId of new Set(open.map((one) => one.userId))) live.set(userId, await sessions.current(userId));
-      const due = open.filter(({ userId, sid, dueAt }) => live.get(userId) !== sid && dueAt <= now());
+      const ended = open.filter(({ client, userId, sid }) => !told.has(client) && live.get(userId) !== sid);
+      const due = ended.filter(({ dueAt }) => dueAt <= now());
       if (due.length === 0 || !(await isOnDuty())) return;
       const keepers = clients.filter(({ offline }) => offline === "keep").map(({ name }) => name);
       for (const sid of new Set(due.filter(({ attempts }) => attempts === 0).map((one) => one.sid)))
         await store.removeOfSession(sid, keepers);
-      const byClient = Map.groupBy(due, ({ client }) => client);
-      await Promise.all(
-        [...byClient].map(async ([name, ended]) => {
-          const client = clients.find((one) => one.name === name);
-          for (const participation of ended) await deliver(participation, client);
-        }),
-      );
+      for (const name of new Set(due.map(({ client }) => client))) {
+        const client = clients.find((one) => one.name === name);
+        const own = ended.filter((one) => one.client === name);
+        // If the store does not answer, the next run tells again.
+        const telling = tellAll(own, client)
+          .catch(() => {})
+          .finally(() => busy.delete(name));
+        busy.set(name, telling);
+      }
     },
     /** Ends what is being sent. It is sent again later. */
-    stop: () => stopping.abort(),
+    async stop(): Promise<void> {
+      stopping.abort();
+      await Promise.all(busy.values());
+    },
   };
 }
 

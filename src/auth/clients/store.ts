@@ -50,6 +50,11 @@ export interface Participation {
   error: string | null;
 }
 
+/** That an app could not be told of the end of a session. */
+export interface FailedLogout extends Participation {
+  failedAt: number;
+}
+
 /** What became of an attempt to tell an app of the end of a session. */
 export type LogoutOutcome =
   | { to: "done" }
@@ -101,7 +106,7 @@ export interface ClientStore {
   /** The participations in open sessions, and those whose end has still to be told: neither done nor failed. */
   participations(): Promise<Participation[]>;
   /** Participations whose app could not be told, the newest first. */
-  failedLogouts(): Promise<(Participation & { failedAt: number })[]>;
+  failedLogouts(): Promise<FailedLogout[]>;
   /** Writes what became of telling an app. */
   settleLogout(of: Pick<Participation, "client" | "sid">, outcome: LogoutOutcome, at: number): Promise<void>;
   /** Lets failed ones of a client be told again, from the first attempt on; null: of all. Returns how many. */
@@ -112,7 +117,7 @@ export interface ClientStore {
    */
   purge(before: number): Promise<boolean>;
   /** The keys that sign ID tokens, the oldest first. */
-  signingKeys(): Promise<SigningKeyRecord[]>;
+  signingKeys(): Promise<StoredSigningKey[]>;
   /** Adds a key, unless its id is there. */
   addSigningKey(key: SigningKeyRecord): Promise<void>;
   /** Removes keys. */
@@ -123,9 +128,13 @@ export interface ClientStore {
 export interface SigningKeyRecord {
   id: string;
   algorithm: "RS256" | "ES256";
-  /** The private key as JWK text, sealed if the server has encryption keys. */
+  /** The private key as JWK text. Stores encrypt it, if there are encryption keys. */
   privateKey: string;
   createdAt: number;
   /** From when it signs. It is published before. */
   signsFrom: number;
 }
+
+/** A key as it is read. One that cannot be opened has a fault: the end of a sentence about it. */
+export type StoredSigningKey = Omit<SigningKeyRecord, "privateKey"> &
+  ({ privateKey: string; fault: null } | { privateKey: null; fault: string });

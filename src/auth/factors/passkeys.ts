@@ -30,12 +30,18 @@ interface PasskeyData {
   isSynced?: boolean;
 }
 
-/** Where passkeys work for a public URL. Null if browsers allow none there: without TLS, or at an IP address. */
-export function passkeySiteOf(publicUrl: string, cookieDomain: string | undefined): PasskeySite | null {
+/**
+ * Where passkeys work for a public URL: at its host, or with the RP ID of the settings. Null if browsers allow none
+ * there: without TLS, or at an IP address.
+ */
+export function passkeySiteOf(
+  publicUrl: string,
+  { PASSKEY_RP_ID, COOKIE_DOMAIN }: { PASSKEY_RP_ID?: string | undefined; COOKIE_DOMAIN?: string | undefined },
+): PasskeySite | null {
   const { origin, protocol, hostname } = new URL(publicUrl);
   const isSecure = protocol === "https:" || hostname === "localhost";
   if (!isSecure || isIP(hostname.replace(/^\[|\]$/g, "")) !== 0) return null;
-  return { rpId: cookieDomain ?? hostname, origin };
+  return { rpId: PASSKEY_RP_ID ?? COOKIE_DOMAIN ?? hostname, origin };
 }
 
 /**
@@ -67,13 +73,18 @@ export function faultOfPasskeys(
   const { unusable } = passkeysOf(factors, site);
   if (unusable.length === 0) return null;
   const made = unusable.map((factor) => `${factor.name} for ${rpIdOf(factor)}`).join(", ");
-  const now = site === null ? "PUBLIC_URL allows no passkeys" : `the RP ID is ${site.rpId}`;
+  const [now, back] =
+    site === null
+      ? ["PUBLIC_URL allows no passkeys", "set PUBLIC_URL back"]
+      : [`the RP ID is ${site.rpId}`, "set PASSKEY_RP_ID to that address"];
   return {
     found: `passkeys cannot be used: they were made for another address (${made}), and now ${now}`,
-    remedy:
-      "set PUBLIC_URL and COOKIE_DOMAIN back, or log in with a code, add new passkeys on /account and remove these with authserve factors remove",
+    remedy: `${back}, or log in with a code, add new passkeys on /account and remove these with authserve factors remove`,
   };
 }
+
+/** The credential id of a passkey. */
+export const credentialIdOf = (factor: Pick<FactorRecord, "data">) => dataOf(factor).credentialId;
 
 /** The RP ID of a passkey. */
 export const rpIdOf = (factor: Pick<FactorRecord, "data">) => dataOf(factor).rpId;
@@ -90,12 +101,19 @@ export function loginOptions({ rpId }: PasskeySite, challenge: string) {
   return { challenge, rpId, timeout: STEP_MS, userVerification: "required" as const, allowCredentials: [] };
 }
 
-/** What a browser needs for a new passkey. It refuses an authenticator that has one of these already. */
+/** How long a browser has for a passkey without a dialog. One that has no password manager for it may not answer. */
+const CONDITIONAL_MS = 5000;
+
+/**
+ * What a browser needs for a new passkey. It refuses an authenticator that has one of these already. With
+ * `isConditional` it may make one without a dialog, and then it verifies no user (WebAuthn level 3, 5.1.3).
+ */
 export async function registrationOptions(
   site: PasskeySite,
   challenge: string,
   user: { id: string; email: string },
   existing: readonly Pick<FactorRecord, "data">[],
+  isConditional = false,
 ): Promise<PublicKeyCredentialCreationOptionsJSON> {
   const { generateRegistrationOptions } = await import("./simplewebauthn.ts");
   return generateRegistrationOptions({
@@ -104,11 +122,11 @@ export async function registrationOptions(
     userName: user.email,
     userID: new Uint8Array(Buffer.from(userHandleOf(user.id, site), "base64url")),
     challenge: new Uint8Array(Buffer.from(challenge, "base64url")),
-    timeout: STEP_MS,
+    timeout: isConditional ? CONDITIONAL_MS : STEP_MS,
     attestationType: "none",
     supportedAlgorithmIDs: ALGORITHMS,
     excludeCredentials: existing.map(dataOf).map(({ credentialId: id, transports }) => ({ id, transports })),
-    authenticatorSelection: { residentKey: "required", userVerification: "required" },
+    authenticatorSelection: { residentKey: "required", userVerification: isConditional ? "preferred" : "required" },
   });
 }
 
@@ -128,12 +146,16 @@ async function withoutAttestation(answer: RegistrationResponseJSON): Promise<Reg
   return { ...answer, response: { ...answer.response, attestationObject } };
 }
 
-/** The new passkey in the answer of a browser, as JSON. Or why it is not genuine. */
+/**
+ * The new passkey in the answer of a browser, as JSON. Or why it is not genuine. With `isConditional` nobody has to be
+ * verified or there (WebAuthn level 3, 7.1, step 15): each login with it asks for that.
+ */
 export async function newPasskey(
   answer: string,
   site: PasskeySite,
   challenge: string,
   userId: string,
+  isConditional = false,
 ): Promise<Pick<NewFactor, "id" | "data" | "counter"> | { fault: string }> {
   const { rpId, origin } = site;
   const { verifyRegistrationResponse } = await import("./simplewebauthn.ts");
@@ -146,7 +168,8 @@ export async function newPasskey(
         expectedChallenge: challenge,
         expectedOrigin: origin,
         expectedRPID: rpId,
-        requireUserVerification: true,
+        requireUserPresence: !isConditional,
+        requireUserVerification: !isConditional,
         supportedAlgorithmIDs: ALGORITHMS,
       });
     // Some browsers attest though they are asked not to. A maker that is not known, or a certificate that has expired,
@@ -211,6 +234,48 @@ export async function passkeyIn(
     return { factor, counter, isSynced: wasSynced && credentialDeviceType === "multiDevice" };
   } catch (error) {
     return { fault: faultText(error) };
+  }
+}
+
+/** What pages tell the password manager of a browser about the passkeys of a user (WebAuthn level 3, 5.1.10). */
+export interface PasskeySignals {
+  rpId: string;
+  /** The name of the user. */
+  name: string;
+  /** For each user handle the passkeys that can be used. All others with this handle can go. */
+  users: { userId: string; credentialIds: string[] }[];
+}
+
+/** Returns what to tell about passkeys. Those that were added under another `PUBLIC_URL` have another user handle. */
+export function signalsOf(
+  factors: readonly Pick<FactorRecord, "kind" | "data">[],
+  site: PasskeySite,
+  user: { id: string; email: string },
+): PasskeySignals {
+  const usable = passkeysOf(factors, site).usable.map(dataOf);
+  const handles = new Set([userHandleOf(user.id, site), ...usable.map(({ userHandle }) => userHandle)]);
+  const users = Array.from(handles, (userId) => ({
+    userId,
+    credentialIds: usable.flatMap(({ userHandle, credentialId }) => (userHandle === userId ? [credentialId] : [])),
+  }));
+  return { rpId: site.rpId, name: user.email, users };
+}
+
+/** Whether a credential id is that of a passkey that can be used. */
+export const isAccepted = (id: string, { users }: PasskeySignals) =>
+  users.some(({ credentialIds }) => credentialIds.includes(id));
+
+/**
+ * The credential id in a refused answer, if the passkey was one of this user here, and is none any more. Servers may
+ * share an RP ID: a passkey with another user handle may be known to another one.
+ */
+export function removedPasskeyIn(answer: string, signals: PasskeySignals): string | null {
+  try {
+    const { id, response } = JSON.parse(answer) as AuthenticationResponseJSON;
+    const isOwn = signals.users.some(({ userId }) => userId === response.userHandle);
+    return isOwn && /^[A-Za-z0-9_-]+$/.test(id) && !isAccepted(id, signals) ? id : null;
+  } catch {
+    return null;
   }
 }
 

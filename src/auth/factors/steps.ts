@@ -6,10 +6,10 @@ import type { FactorStore } from "./store.ts";
 export const STEP_MS = 5 * 60_000;
 
 /**
- * What a browser has begun: a login whose password was right, a login with a passkey, or a new passkey. Of the last two
- * the id is the challenge.
+ * What a browser has begun: a login whose password was right, a login with a passkey, or a new passkey, which may be
+ * made without a dialog. Of all but the first the id is the challenge.
  */
-type StepKind = "code" | "passkey" | "new-passkey";
+type StepKind = "code" | "passkey" | "new-passkey" | "conditional-passkey";
 
 /** Creates the steps. Another password, e-mail or secret ends them. `now` is in Unix milliseconds. */
 export function createSteps(

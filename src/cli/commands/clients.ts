@@ -1,13 +1,21 @@
 import type { Command } from "commander";
+import { remoteOptions } from "./remote-options.ts";
 
-/** Adds the commands of the apps that log in through this service. */
+/** Adds the commands of the apps that log in through this service, and of the keys that sign tokens for them. */
 export function addClientCommands(program: Command): void {
   const clients = program.command("clients").description("Show the apps that log in here, and check their requests");
-  clients
-    .command("list")
-    .description("List the apps with when they end a session, how many are open, and ends that they were not told")
-    .option("--json", "Print a JSON array")
-    .action(async (options) => (await import("../clients-list.ts")).runClientsList(options));
+  remoteOptions(
+    clients
+      .command("list")
+      .description("List the apps with when their sessions end, and how many ends they were not told")
+      .option("--json", "Print a JSON array"),
+  ).action(async (options) => (await import("../clients-list.ts")).runClientsList(options));
+  remoteOptions(
+    clients
+      .command("retry [name]")
+      .description("Tell an app, or every app, again of ended sessions that it could not be told of")
+      .option("--json", "Print a JSON object"),
+  ).action(async (name, options) => (await import("../clients-list.ts")).runClientsRetry(name, options));
   clients
     .command("presets [text]")
     .description("List the known apps, or those whose name has a text, or show all that is known of one")
@@ -20,4 +28,20 @@ export function addClientCommands(program: Command): void {
     .action(async (name, url, options) =>
       (await import("../clients-explain.ts")).runClientsExplain(name, url, options),
     );
+
+  const keys = program.command("keys").description("List and change the keys that sign tokens for apps");
+  remoteOptions(
+    keys
+      .command("list")
+      .description("List the keys, without their private part")
+      .option("--utc", "Show exact times instead of relative ones")
+      .option("--json", "Print a JSON array"),
+  ).action(async (options) => (await import("../keys.ts")).runKeysList(options));
+  remoteOptions(
+    keys
+      .command("rotate")
+      .description("Make the next key of each algorithm, which signs after two hours, once all apps have it")
+      .option("--at-once", "Sign with it from now on, also if the present key cannot be decrypted")
+      .option("--json", "Print a JSON object"),
+  ).action(async (options) => (await import("../keys.ts")).runKeysRotate(options));
 }

@@ -12,7 +12,9 @@ export function addMaintenanceCommands(program: Command): void {
     .action(async (options) => (await import("../selftest.ts")).runSelftestSessions(options));
   selftest
     .command("crash")
-    .description("Kill a server of its own under load, restart it, and check that it loses no acknowledged event")
+    .description(
+      "Kill a server of its own under load, restart it, and check that it loses no acknowledged event, and no end of a session",
+    )
     .option("--rounds <count>", "Number of kills", "20")
     .option("--json", "Print a JSON object")
     .action(async (options) => (await import("../selftest-crash.ts")).runSelftestCrash(options));

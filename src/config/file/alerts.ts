@@ -57,6 +57,7 @@ const {
   outage,
   subscription,
   newLoginNetwork,
+  logouts,
 } = DEFAULT_RULES;
 
 /** When alerts fire, and where they are sent. What is missing has its default. */
@@ -122,6 +123,12 @@ export const AlertsSchema = map(
     }),
     newLoginNetwork: rule("A login from a network that nobody had logged in from for 30 days.", {
       within: period(newLoginNetwork.withinMs, "Fires for so long after the login.", A_DAY),
+    }),
+    logouts: rule("An app that could not be told of the end of a session.", {
+      after: period(
+        logouts.afterMs,
+        "Fires when telling it has failed for so long, until a day after the last attempt.",
+      ),
     }),
   },
   "expected a map such as { deadLetters: { above: 0 } }",

@@ -71,6 +71,20 @@ export const BROWSERS = {
       "Domain whose subdomains share the cookie, so that apps there can be protected. `PUBLIC_URL` must be in it.",
     example: "example.com",
   },
+  PASSKEY_RP_ID: {
+    schema: v.optional(domain),
+    defaultText: "`COOKIE_DOMAIN`, or else the host of `PUBLIC_URL`",
+    meaning:
+      "Domain that passkeys belong to (RP ID). After a change of `PUBLIC_URL` or `COOKIE_DOMAIN` set it to the value before, so that passkeys still work. If `PUBLIC_URL` is not in it, its `https://…/.well-known/webauthn` must lead to this service.",
+    example: "auth.example.com",
+  },
+  PASSKEY_ORIGINS: {
+    schema: v.optional(origins, ""),
+    defaultText: "none",
+    meaning:
+      "Origins of other servers that use the same `PASSKEY_RP_ID`. `/.well-known/webauthn` names them besides that of `PUBLIC_URL`. Browsers take at most 5 names in front of a public suffix.",
+    example: "https://auth.example.net",
+  },
   REDIRECT_ORIGINS: {
     schema: v.optional(origins, ""),
     defaultText: "none",

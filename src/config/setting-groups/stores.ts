@@ -37,7 +37,7 @@ export const ENCRYPTION = {
     schema: v.optional(files),
     defaultText: "none: payloads are stored as they are",
     meaning:
-      "Files with keys, separated by commas: 32 bytes in base64 or hex each, as `openssl rand -base64 32` makes them. The first key encrypts payloads, headers and answers in the store, and all decrypt. See [private payloads](../private-payloads.md#encrypt).",
+      "Files with keys, separated by commas: 32 bytes in base64 or hex each, as `openssl rand -base64 32` makes them. The first key encrypts payloads, headers, answers and signing keys in the store, and all decrypt. See [private payloads](../private-payloads.md#encrypt).",
     example: "/etc/authserve/key-2027,/etc/authserve/key-2026",
   },
 } satisfies Group;

@@ -8,7 +8,7 @@ import { redirectFault } from "../../../src/auth/clients/redirects.ts";
 suite("the preset of an app", () => {
   for (const name of APP_PRESET_NAMES)
     test(`${name} has addresses that may be registered, known scopes, sources and short steps`, () => {
-      const { redirects, backchannel, scopes, isPublic, pkce, source, steps } = loadAppPreset(name);
+      const { redirects, backchannel, asked, scopes, isPublic, pkce, source, steps } = loadAppPreset(name);
       const addresses = redirects.map((path) => addressIn("https://app.example.com/sub/", path));
       assert.ok(addresses.length > 0);
       assert.deepEqual(
@@ -18,7 +18,9 @@ suite("the preset of an app", () => {
       assert.ok(scopes.includes("openid") && scopes.every((scope) => SCOPES.includes(scope)));
       assert.ok(pkce || !isPublic);
       assert.match(backchannel?.path ?? "/", /^\//);
-      for (const page of [source, backchannel?.source ?? source]) assert.equal(new URL(page).protocol, "https:");
+      assert.ok(backchannel === undefined || asked === undefined);
+      for (const page of [source, backchannel?.source ?? asked ?? source])
+        assert.equal(new URL(page).protocol, "https:");
       assert.ok(steps.length >= 1 && steps.length <= 3 && steps.every((step) => step.length <= 100));
     });
 });

@@ -10,6 +10,8 @@ import {
   passkeySiteOf,
   passkeysOf,
   registrationOptions,
+  removedPasskeyIn,
+  signalsOf,
 } from "../../../src/auth/factors/passkeys.ts";
 import { createSteps, STEP_MS } from "../../../src/auth/factors/steps.ts";
 import { localStores } from "../../../src/sqlite/stores.ts";
@@ -196,6 +198,16 @@ suite("a new passkey", () => {
       assert.ok("fault" in made);
     });
 
+  // https://github.com/Yubico/java-webauthn-server/issues/407, https://github.com/web-auth/webauthn-framework/pull/908
+  test("may be made while nobody is there or verified, if the browser was asked for one without a dialog", async () => {
+    const challenge = Buffer.alloc(32, 1).toString("base64url");
+    const options = await registrationOptions(SITE, challenge, USER, [], true);
+    assert.equal(options.authenticatorSelection?.userVerification, "preferred");
+    const answer = new Authenticator().create(options, SITE.origin, { isPresent: false, isVerified: false });
+    assert.ok("fault" in (await newPasskey(answer, SITE, challenge, USER.id)));
+    assert.ok(!("fault" in (await newPasskey(answer, SITE, challenge, USER.id, true))));
+  });
+
   // https://github.com/kanidm/webauthn-rs/issues/580, https://github.com/brokenhandsio/swift-webauthn/issues/39
   test("has a credential id of at most 1,023 bytes", async () => {
     const challenge = Buffer.alloc(32, 1).toString("base64url");
@@ -230,14 +242,18 @@ suite("a new passkey", () => {
 });
 
 suite("where passkeys work", () => {
-  test("is the host of PUBLIC_URL, or COOKIE_DOMAIN, and only its origin", () => {
-    assert.deepEqual(passkeySiteOf("https://auth.example.com:8443/sso", undefined), {
+  test("is the host of PUBLIC_URL, or COOKIE_DOMAIN or PASSKEY_RP_ID, and only its origin", () => {
+    assert.deepEqual(passkeySiteOf("https://auth.example.com:8443/sso", {}), {
       rpId: "auth.example.com",
       origin: "https://auth.example.com:8443",
     });
-    assert.deepEqual(passkeySiteOf("https://auth.example.com", "example.com"), SITE);
-    assert.equal(passkeySiteOf("https://auth.example.com:443", undefined)?.origin, "https://auth.example.com");
-    assert.equal(passkeySiteOf("http://localhost:3000", undefined)?.rpId, "localhost");
+    assert.deepEqual(passkeySiteOf("https://auth.example.com", { COOKIE_DOMAIN: "example.com" }), SITE);
+    assert.deepEqual(
+      passkeySiteOf("https://auth.example.com", { COOKIE_DOMAIN: "example.com", PASSKEY_RP_ID: "old.example.net" }),
+      { ...SITE, rpId: "old.example.net" },
+    );
+    assert.equal(passkeySiteOf("https://auth.example.com:443", {})?.origin, "https://auth.example.com");
+    assert.equal(passkeySiteOf("http://localhost:3000", {})?.rpId, "localhost");
   });
 
   test("is nowhere without TLS or a name", () => {
@@ -247,7 +263,7 @@ suite("where passkeys work", () => {
       "https://[2001:db8::1]",
       "http://auth.example.com",
     ])
-      assert.equal(passkeySiteOf(url, undefined), null, url);
+      assert.equal(passkeySiteOf(url, {}), null, url);
   });
 
   test("is not where the RP ID has changed", async (t) => {
@@ -259,6 +275,41 @@ suite("where passkeys work", () => {
       const { usable, unusable } = passkeysOf(factors, site);
       assert.deepEqual([usable.length, unusable.length], [0, 1]);
     }
+  });
+});
+
+suite("what the password manager is told", () => {
+  const MOVED = { ...SITE, origin: "https://login.example.net" };
+
+  test("are the passkeys that can be used, for each user handle that they have, and an empty list for none", async (t) => {
+    const { store, register } = open(t);
+    const [none] = signalsOf([], SITE, USER).users;
+    assert.deepEqual(none?.credentialIds, []);
+    const { credentialId } = await register();
+    const factors = await store.list();
+    const users = [{ userId: none?.userId, credentialIds: [credentialId] }];
+    assert.deepEqual(signalsOf(factors, SITE, USER), { rpId: "example.com", name: USER.email, users });
+    const [atNewAddress, others] = signalsOf(factors, MOVED, USER).users;
+    assert.notEqual(atNewAddress?.userId, none?.userId);
+    assert.deepEqual([atNewAddress?.credentialIds, others], [[], users[0]]);
+    const elsewhere = signalsOf(factors, { ...SITE, rpId: "example.net" }, USER);
+    assert.deepEqual(elsewhere.users, [none], "none with another RP ID");
+  });
+
+  // https://github.com/dotnet/aspnetcore/issues/68511
+  test("is that a passkey was removed only if it was one of this user here, and is not known", async (t) => {
+    const { store, register } = open(t);
+    const [key, other] = [await register("one"), await register("two")];
+    const answer = (wrongs = {}) => key.get(loginOptions(SITE, "AAAA"), SITE.origin, wrongs);
+    const told = async (text: string) => removedPasskeyIn(text, signalsOf(await store.list(), SITE, USER));
+    assert.equal(await told(answer()), null, "it is known");
+    const removed = (await store.list()).find(({ name }) => name === "one");
+    await store.remove([String(removed?.id)]);
+    assert.equal(await told(answer()), key.credentialId);
+    assert.equal(await told(answer({ userHandle: "b3RoZXI" })), null, "that of another server");
+    for (const text of ["", "null", "{}", '{"id":1,"response":null}', answer().replaceAll(key.credentialId, "<&>")])
+      assert.equal(await told(text), null, text);
+    assert.equal(await told(other.get(loginOptions(SITE, "AAAA"), SITE.origin)), null);
   });
 });
 

@@ -4,6 +4,7 @@ import { createPostgresEncryption } from "../../../src/postgres/encryption.ts";
 import { createPostgresEventStore } from "../../../src/postgres/events.ts";
 import { smallStoresOn } from "../../../src/postgres/stores.ts";
 import { createPayloadCodec, encryptionKey } from "../../../src/storage/payload-codec.ts";
+import { clientStoreContract } from "../../contract/client-store.ts";
 import { encryptionContract } from "../../contract/encryption.ts";
 import { eventStoreContract } from "../../contract/event-store.ts";
 import { heldStoreContract } from "../../contract/held-store.ts";
@@ -21,11 +22,16 @@ suite("on PostgreSQL with encryption", needsPostgres(), () => {
     "PostgreSQL with encryption",
     async (t) => smallStoresOn((await reusedPostgres(t)).postgres, codec).held,
   );
+  clientStoreContract(
+    "PostgreSQL with encryption",
+    async (t) => smallStoresOn((await reusedPostgres(t)).postgres, codec).clients,
+  );
   encryptionContract("PostgreSQL", async (t) => {
     const { postgres } = await reusedPostgres(t);
     return (given) => ({
       events: createPostgresEventStore(postgres, undefined, given),
       held: smallStoresOn(postgres, given).held,
+      clients: smallStoresOn(postgres, given).clients,
       encryption: createPostgresEncryption(postgres, given),
     });
   });

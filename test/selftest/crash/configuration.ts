@@ -18,8 +18,10 @@ const PASSED_ON = [
   "LOCALAPPDATA",
 ];
 
-// A bcrypt hash of cost 4 of random bytes that nobody kept. Nobody logs in to this server.
-const PASSWORD_HASH = "$2b$04$QoIh6tjqbuDYpjzJNHfJY.p7M677IMa0MKPe6lbrvPkLhrXKBZD4u";
+export const EMAIL = "selftest@example.com";
+
+/** Where a login to the app leads. Nobody listens there. */
+export const REDIRECT_URI = "http://127.0.0.1:9/callback";
 
 /** What every server of a test is started with. */
 export interface ServerOptions {
@@ -30,6 +32,14 @@ export interface ServerOptions {
   /** An empty PostgreSQL database, instead of SQLite. */
   databaseUrl: string | undefined;
   webhookSecret: string;
+  passwordHash: string;
+  appSecret: string;
+}
+
+/** What a server sends to: the URL of each route, and the back-channel address of the app. */
+export interface TargetUrls {
+  route(name: RouteName): string;
+  logout: string;
 }
 
 /** The settings of the stores of the test. */
@@ -48,20 +58,26 @@ export function makeEncryptionKey(folder: string): void {
 }
 
 /** The configuration file. JSON is YAML. Each kill may use up an attempt of a job, so there are many. */
-export function configurationOf(urlOf: (route: RouteName) => string): string {
+export function configurationOf({ route, logout }: TargetUrls): string {
   const retry = { attempts: 100, delay: "10ms", maxDelay: "50ms" };
   const routes = ROUTE_NAMES.map((name) => ({
     name,
-    to: urlOf(name),
+    to: route(name),
     retry,
     ...(name === "ordered" ? { orderBy: "sender" } : {}),
   }));
-  return `${JSON.stringify({ routes }, null, 2)}\n`;
+  const app = {
+    redirects: [REDIRECT_URI],
+    secret: "env:APP_SECRET",
+    consent: "never",
+    logout: { backchannel: logout },
+  };
+  return `${JSON.stringify({ routes, clients: { app } }, null, 2)}\n`;
 }
 
 /** The environment of a server. Of the operator's settings it has only `ADDON_DIR`. */
 export function environmentOf(options: ServerOptions, configFile: string): NodeJS.ProcessEnv {
-  const { environment, webhookSecret } = options;
+  const { environment, webhookSecret, passwordHash, appSecret } = options;
   const passed = Object.fromEntries(PASSED_ON.map((name) => [name, process.env[name]]));
   const { ADDON_DIR } = environment;
   return {
@@ -72,9 +88,10 @@ export function environmentOf(options: ServerOptions, configFile: string): NodeJ
     ...storeSettings(options),
     CONFIG_FILE: configFile,
     JWT_SECRET: randomBytes(48).toString("base64"),
-    DEMO_EMAIL: "selftest@example.com",
-    DEMO_PASSWORD: PASSWORD_HASH,
+    DEMO_EMAIL: EMAIL,
+    DEMO_PASSWORD: passwordHash,
     WEBHOOK_SECRET: webhookSecret,
+    APP_SECRET: appSecret,
     // A time-out of a stalled machine would look like an event that is processed twice.
     HANDLER_TIMEOUT: "10m",
   };

@@ -1,6 +1,8 @@
 import { randomBytes } from "node:crypto";
 import { setTimeout as delay } from "node:timers/promises";
+import { hashPassword } from "../../../src/auth/password.ts";
 import type { Environment } from "../../../src/config/settings.ts";
+import { createApp } from "./app.ts";
 import { makeEncryptionKey, storeSettings } from "./configuration.ts";
 import { createSenders } from "./senders.ts";
 import { type ServerProcess, startServer } from "./server.ts";
@@ -13,6 +15,9 @@ const MAX_ACKNOWLEDGED = 200;
 const MAX_KILL_DELAY_MS = 5;
 const SHARE_KILLED_AT_START = 0.1;
 const MAX_START_MS = 300;
+
+// The password is random.
+const LOW_COST = { memoryKib: 8, passes: 1 };
 
 interface CrashTestOptions {
   /** An empty folder. */
@@ -30,6 +35,8 @@ export interface CrashTestResult {
   sent: number;
   acknowledged: number;
   stored: number;
+  /** Sessions that the app took part in. */
+  sessions: number;
   faults: Faults;
 }
 
@@ -46,9 +53,11 @@ export function createCrashTest(options: CrashTestOptions): CrashTest {
   const { folder, environment, databaseUrl, rounds, onRound } = options;
   const settings = storeSettings({ folder, databaseUrl });
   makeEncryptionKey(folder);
-  const webhookSecret = randomBytes(32).toString("base64");
+  const newSecret = () => randomBytes(32).toString("base64");
+  const [webhookSecret, password, appSecret] = [newSecret(), newSecret(), newSecret()] as const;
   const ledger = createLedger();
   const senders = createSenders(ledger, webhookSecret);
+  const app = createApp(ledger, { password, appSecret });
   let server: ServerProcess | undefined;
   let isAborted = false;
 
@@ -56,7 +65,7 @@ export function createCrashTest(options: CrashTestOptions): CrashTest {
     for (let round = 1; round <= rounds; round++) {
       const kill = chooseKill(round, Math.random);
       const killed = start();
-      if (kill.during === "load") await senders.deliverAndKill(killed, round, kill);
+      if (kill.during === "load") await Promise.all([app.logIn(killed), senders.deliverAndKill(killed, round, kill)]);
       else {
         await delay(kill.afterMs);
         await killed.kill();
@@ -67,18 +76,20 @@ export function createCrashTest(options: CrashTestOptions): CrashTest {
 
   async function processTheRest(last: ServerProcess): Promise<void> {
     await last.ready();
-    await drain(settings, ledger.sent.size, last.isRunning);
+    await app.endSession(last);
+    await drain(settings, ledger.sent.size, last.isRunning, app.isTold);
     await last.stop();
   }
 
   return {
     async run() {
+      const passwordHash = await hashPassword(password, LOW_COST);
+      const serverOptions = { folder, environment, databaseUrl, webhookSecret, passwordHash, appSecret };
       const target = await startTarget(ledger);
       let started = 0;
       const start = () => {
         if (isAborted) throw new Error("the test was aborted");
-        const number = ++started;
-        server = startServer({ folder, environment, databaseUrl, webhookSecret }, (route) => target.url(route, number));
+        server = startServer(serverOptions, target.urls(++started));
         return server;
       };
       try {
@@ -89,7 +100,8 @@ export function createCrashTest(options: CrashTestOptions): CrashTest {
         await target.close();
       }
       const found = await judge(settings, ledger);
-      return { sent: ledger.sent.size, acknowledged: ledger.acknowledged.size, ...found };
+      const { sent, acknowledged, sessions } = ledger;
+      return { sent: sent.size, acknowledged: acknowledged.size, sessions: sessions.begun.size, ...found };
     },
     async abort() {
       isAborted = true;

@@ -5,8 +5,7 @@ import { createInterface } from "node:readline";
 import { describeError, OperatorError } from "../../../src/errors.ts";
 import { timeout } from "../../../src/lib/timeout.ts";
 import { COMMAND } from "../../../src/platform/checkout.ts";
-import { configurationOf, environmentOf, type ServerOptions } from "./configuration.ts";
-import type { RouteName } from "./verdict.ts";
+import { configurationOf, environmentOf, type ServerOptions, type TargetUrls } from "./configuration.ts";
 
 const START_TIMEOUT_MS = 30_000;
 // Longer than the server's own `SHUTDOWN_TIMEOUT`.
@@ -30,11 +29,11 @@ export interface ServerProcess {
   fault(what: string): OperatorError;
 }
 
-/** Starts a server process. `urlOf` has the target of each route. */
-export function startServer(options: ServerOptions, urlOf: (route: RouteName) => string): ServerProcess {
+/** Starts a server process. */
+export function startServer(options: ServerOptions, urls: TargetUrls): ServerProcess {
   const { folder } = options;
   const configFile = join(folder, "authserve.yaml");
-  writeFileSync(configFile, configurationOf(urlOf), { mode: 0o600 });
+  writeFileSync(configFile, configurationOf(urls), { mode: 0o600 });
   const env = environmentOf(options, configFile);
   const child = spawn(COMMAND, ["serve"], {
     cwd: folder,

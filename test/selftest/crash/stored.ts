@@ -5,7 +5,7 @@ import { createLog } from "../../../src/log.ts";
 import { databaseFile } from "../../../src/sqlite/database.ts";
 import { inspectDatabase } from "../../../src/sqlite/maintenance/inspect.ts";
 import { openCommandStores } from "../../../src/stores.ts";
-import { createJudge, type Faults, type Ledger } from "./verdict.ts";
+import { createJudge, type Faults, type Ledger, logoutFaults } from "./verdict.ts";
 
 /** Locates the stores of the test. */
 interface StoreSettings {
@@ -20,12 +20,20 @@ const DRAIN_MS_PER_EVENT = 20;
 
 const PAGE = 1000;
 
-/** Waits until a server has no queued event or has ended, but only a minute and some time for each event. */
-export async function drain(settings: StoreSettings, events: number, isRunning: () => boolean): Promise<void> {
+/**
+ * Waits until a server has no queued event and the app is told of all sessions, or the server has ended. It gives up
+ * after a minute and some time for each event.
+ */
+export async function drain(
+  settings: StoreSettings,
+  events: number,
+  isRunning: () => boolean,
+  isTold: () => boolean,
+): Promise<void> {
   const givesUpAt = performance.now() + DRAIN_MS + events * DRAIN_MS_PER_EVENT;
   await withEvents(settings, async (store) => {
     const isWaiting = () => isRunning() && performance.now() < givesUpAt;
-    while (isWaiting() && (await store.backlog()).queued > 0) await delay(POLL_INTERVAL_MS);
+    while (isWaiting() && (!isTold() || (await store.backlog()).queued > 0)) await delay(POLL_INTERVAL_MS);
   });
 }
 
@@ -34,7 +42,7 @@ export async function judge(settings: StoreSettings, ledger: Ledger): Promise<{ 
   const damage = damageOf(settings);
   if (damage.length > 0) {
     const none = { lost: [], unexpected: [], notSettledOnce: [] };
-    return { stored: 0, faults: { ...none, outOfOrder: ledger.outOfOrder, damage } };
+    return { stored: 0, faults: { ...none, outOfOrder: ledger.outOfOrder, logouts: logoutFaults(ledger), damage } };
   }
   const { add, verdict } = createJudge(ledger);
   await withEvents(settings, async (store) => {

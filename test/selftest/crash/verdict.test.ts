@@ -109,6 +109,17 @@ suite("the verdict", () => {
     assert.deepEqual(faultsOf([stored({ status: "failed" })]), { notSettledOnce: ["r1-s3-1 is failed"] });
   });
 
+  test("finds the end of a session that the app was not told, or was told while it was live", () => {
+    const known = ledger();
+    const { begun, told, toldEarly } = known.sessions;
+    for (const sid of ["a", "b", "c"]) begun.add(sid);
+    for (const sid of ["a", "c", "of a login that was not answered"]) told.add(sid);
+    toldEarly.push("c");
+    assert.deepEqual(faultsOf([stored()], known), {
+      logouts: ["the app was not told of the end of b", "the app was told of the end of c, which was live"],
+    });
+  });
+
   test("finds a job that succeeded and was never delivered", () => {
     const known = ledger();
     known.delivered.free.clear();

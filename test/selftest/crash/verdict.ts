@@ -13,6 +13,11 @@ export interface Ledger {
   delivered: Record<RouteName, Set<string>>;
   /** One line for each request that broke the order. */
   outOfOrder: string[];
+  /** The sessions of the app: begun, to be ended by a login, and told to have ended. */
+  sessions: Record<"begun" | "ended" | "told", Set<string>> & {
+    /** Those that were live when the app was told. */
+    toldEarly: string[];
+  };
 }
 
 /** Every fault that was found, each with one line for each time. */
@@ -24,6 +29,8 @@ export interface Faults {
   /** Events and jobs that are not processed exactly once. */
   notSettledOnce: string[];
   outOfOrder: string[];
+  /** Ends of sessions that the app was not told, or was told while they were live. */
+  logouts: string[];
   /** Faults in the pages of the database. */
   damage: string[];
 }
@@ -43,6 +50,7 @@ export function createLedger(): Ledger {
     acknowledged: new Set(),
     delivered: { free: new Set(), ordered: new Set() },
     outOfOrder: [],
+    sessions: { begun: new Set(), ended: new Set(), told: new Set(), toldEarly: [] },
   };
 }
 
@@ -62,9 +70,21 @@ export function createJudge(ledger: Ledger): Judge {
     verdict() {
       const lost = [...ledger.acknowledged].filter((id) => !stored.has(id));
       const faults = { lost, unexpected: unexpected.reverse(), notSettledOnce: notSettledOnce.reverse() };
-      return { stored: stored.size, faults: { ...faults, outOfOrder: ledger.outOfOrder, damage: [] } };
+      return {
+        stored: stored.size,
+        faults: { ...faults, outOfOrder: ledger.outOfOrder, logouts: logoutFaults(ledger), damage: [] },
+      };
     },
   };
+}
+
+/** The faults of the sessions of the app, once it must have been told of each end. */
+export function logoutFaults({ sessions: { begun, told, toldEarly } }: Ledger): string[] {
+  const missing = [...begun].filter((sid) => !told.has(sid));
+  return [
+    ...missing.map((sid) => `the app was not told of the end of ${sid}`),
+    ...toldEarly.map((sid) => `the app was told of the end of ${sid}, which was live`),
+  ];
 }
 
 /** Why this event should not be stored, as the end of a sentence; null if it should. */

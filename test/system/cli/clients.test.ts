@@ -27,20 +27,7 @@ const run = (...args: string[]) => authserve(["clients", ...args], { dir, env })
 suite("clients list", () => {
   const list = async () => JSON.parse((await run("list", "--json")).stdout);
 
-  test("shows the clients before the first start of a server", async () => {
-    const clients = await list();
-    assert.deepEqual(
-      clients.map(({ name, preset, ends }: Record<string, string>) => [name, preset, ends]),
-      [
-        ["photos", "immich", "at once"],
-        ["wiki", "bookstack", "with its own session"],
-        ["cli", null, "with its own session"],
-      ],
-    );
-    assert.equal(clients[0].redirects[0], "https://photos.example.com/auth/login");
-  });
-
-  test("shows open sessions, and ends that an app was not told", async () => {
+  test("shows when sessions end, and ends that an app was not told", async () => {
     const database = openDatabase(env.DATA_DIR);
     const store = localStores(database).clients;
     for (const [value, sid] of [
@@ -55,19 +42,35 @@ suite("clients list", () => {
     await store.settleLogout({ client: "photos", sid: "s-2" }, { to: "failed", error: "connection refused" }, 1000);
     database.close();
 
-    const [photos, wiki] = await list();
-    assert.deepEqual([photos.sessions, photos.failedLogouts, wiki.sessions], [1, 1, 0]);
-    assert.deepEqual(photos.lastFailure, { at: "1970-01-01T00:00:01.000Z", error: "connection refused" });
+    const clients = await list();
+    assert.deepEqual(
+      clients.map(({ name, preset, ends }: Record<string, string>) => [name, preset, ends]),
+      [
+        ["photos", "immich", "at once"],
+        ["wiki", "bookstack", "with its own session"],
+        ["cli", null, "with its own session"],
+      ],
+    );
+    const [photos, wiki] = clients;
+    assert.equal(photos.redirects[0], "https://photos.example.com/auth/login");
+    const { open, waiting, failed, error, failedAt } = photos;
+    assert.deepEqual([open, waiting, failed, wiki.waiting], [false, 1, 1, 0]);
+    assert.deepEqual([error, failedAt], ["connection refused", "1970-01-01T00:00:01.000Z"]);
     const { stdout, stderr } = await run("list");
-    assert.match(stdout, /^photos +immich +at once +1 +1 +https:/m);
+    assert.match(stdout, /^photos +immich +at once +no +1 +1 +https:/m);
     assert.match(stderr, /^warning: photos could not be told of the end of a session: connection refused$/m);
+
+    const retried = await run("retry", "photos");
+    assert.match(retried.stderr, /^1 end of sessions will be told again\.$/m);
+    const [after] = await list();
+    assert.deepEqual([after.waiting, after.failed], [2, 0]);
   });
 });
 
 suite("clients presets", () => {
   test("lists those whose name has a text, and shows one with its sources and steps", async () => {
     const { stdout, stderr } = await run("presets", "git");
-    assert.match(stdout, /^gitea .*\ngitlab /m);
+    assert.match(stdout, /^gitea .*asked for, not there .*\ngitlab /m);
     assert.match(stderr, /^2 presets, of which 0 end at once\.$/m);
     const one = (await run("presets", "immich")).stdout;
     assert.match(one, /^ends +at once$/m);

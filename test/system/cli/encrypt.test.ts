@@ -7,6 +7,7 @@ import type { EventStore } from "../../../src/events/store.ts";
 import { openDatabase } from "../../../src/sqlite/database.ts";
 import { localStores, type SqliteStores } from "../../../src/sqlite/stores.ts";
 import { createPayloadCodec, encryptionKey, type PayloadCodec } from "../../../src/storage/payload-codec.ts";
+import { signingKeyOf } from "../../contract/client-store.ts";
 import { EXECUTABLE, runProgram } from "../../helpers/command.ts";
 import { claim, claimOf, NOW, newEvent } from "../../helpers/events.ts";
 import { workingDir } from "../../helpers/working-dir.ts";
@@ -27,7 +28,7 @@ function keyFile(dir: string, name: string, key: Uint8Array): string {
 }
 
 /** Plants the secret in all places that are encrypted, and in rows that are removed. */
-async function plant({ events, held }: SqliteStores): Promise<void> {
+async function plant({ events, held, clients }: SqliteStores): Promise<void> {
   const secret = (where: string) => Buffer.from(JSON.stringify({ id: where, text: `${SECRET} `.repeat(500) }));
   const headers = JSON.stringify({ "x-card": SECRET });
   const event = newEvent({ eventId: "one", payload: secret("one"), headers });
@@ -59,6 +60,7 @@ async function plant({ events, held }: SqliteStores): Promise<void> {
     { delivery, bounds: { count: 1, bytes: 1e9, forMs: 1e9 } },
     { delivery: { ...delivery, body: secret("removed") }, bounds: { count: 1, bytes: 1e9, forMs: 1e9 } },
   ]);
+  await clients.addSigningKey(signingKeyOf("k", { privateKey: JSON.stringify({ d: SECRET }) }));
 }
 
 /** The files of a folder, at any depth, that have the secret. */
@@ -111,7 +113,7 @@ suite("encrypt", () => {
     const first = await encrypt(dir, old);
     assert.deepEqual(
       [first.code, first.json],
-      [0, { encrypted: 7, unreadable: 0, missing: {}, clean: true }],
+      [0, { encrypted: 8, unreadable: 0, missing: {}, clean: true }],
       first.stderr,
     );
     assert.deepEqual(filesWithSecret(dir), []);
@@ -120,7 +122,7 @@ suite("encrypt", () => {
     assert.match(String((await encrypted.stores.held.read([2]))[0]?.body), /removed/);
     encrypted.close();
 
-    assert.equal((await encrypt(dir, `${fresh},${old}`)).json.encrypted, 7);
+    assert.equal((await encrypt(dir, `${fresh},${old}`)).json.encrypted, 8);
     const rotated = open(dir, createPayloadCodec([NEW]));
     assert.deepEqual(await contentOf(rotated.stores.events), before);
     assert.deepEqual(await rotated.stores.encryption.missingKeys(), []);
@@ -137,7 +139,7 @@ suite("encrypt", () => {
     await plant(stored.stores);
     stored.close();
     const { code, json } = await encrypt(dir, keyFile(dir, "new.key", KEYS[1]));
-    assert.deepEqual([code, json], [1, { encrypted: 0, unreadable: 0, missing: { [OLD.id]: 7 }, clean: true }]);
+    assert.deepEqual([code, json], [1, { encrypted: 0, unreadable: 0, missing: { [OLD.id]: 8 }, clean: true }]);
     const again = open(dir, createPayloadCodec([OLD]));
     assert.equal((await contentOf(again.stores.events)).found, 2);
     again.close();

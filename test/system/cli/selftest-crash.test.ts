@@ -25,7 +25,7 @@ async function finished(command: Command): Promise<Finished> {
   return { ...exit, stdout: command.stdout(), stderr: command.stderr() };
 }
 
-const NO_FAULTS = { lost: 0, unexpected: 0, notSettledOnce: 0, outOfOrder: 0, damage: 0 };
+const NO_FAULTS = { lost: 0, unexpected: 0, notSettledOnce: 0, outOfOrder: 0, logouts: 0, damage: 0 };
 
 test("selftest crash loses nothing, removes its folder, and does not disturb the server on its DATA_DIR", async () => {
   await using server = await startServer();
@@ -35,10 +35,10 @@ test("selftest crash loses nothing, removes its folder, and does not disturb the
   const { code, stdout, stderr } = await finished(start(server, "--rounds", "3", "--json"));
   assert.equal(code, 0, stderr);
   assert.equal(stderr, "");
-  const { sent, acknowledged, stored, seconds, examples, ...rest } = JSON.parse(stdout);
+  const { sent, acknowledged, stored, sessions, seconds, examples, ...rest } = JSON.parse(stdout);
   assert.deepEqual(rest, { passed: true, rounds: 3, ...NO_FAULTS, folder: null });
   assert.ok(acknowledged > 0 && acknowledged <= stored && stored <= sent, stdout);
-  assert.ok(seconds > 0);
+  assert.ok(seconds > 0 && sessions <= 3);
   assert.deepEqual(Object.values(examples).flat(), []);
 
   assert.deepEqual(files(), before);
@@ -56,6 +56,7 @@ test("selftest crash needs no server, no database and no settings, and reads no 
   const { code, stdout, stderr } = await finished(start({ dir, env: {} }, "--rounds", "1"));
   assert.equal(code, 0, stderr);
   assert.match(stdout, /^every acknowledged event is stored +[1-9][0-9]* +0$/m);
+  assert.match(stdout, /^an app is told of the end of each session +[01] +0$/m);
   assert.match(stderr, /^Nothing acknowledged was lost \(kills: 1, events sent: [0-9]+, [0-9.]+ s\)\.\n$/);
   assert.deepEqual(readdirSync(join(dir, "data")), []);
 });

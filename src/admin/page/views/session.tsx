@@ -1,20 +1,22 @@
 import type { VNode } from "preact";
-import type { Session as SessionData } from "../answers.ts";
+import type { ClientApp, Session as SessionData } from "../answers.ts";
 import { sessionEnd } from "../api.ts";
 import { useChoice } from "../choice.ts";
 import { Button } from "../components/button.tsx";
 import { Confirm } from "../components/confirm.tsx";
 import { Heading } from "../components/heading.tsx";
+import { Section } from "../components/section.tsx";
 import { shown } from "../components/states.tsx";
-import { terms } from "../components/table.tsx";
+import { table, terms } from "../components/table.tsx";
 import { exactly } from "../components/time.tsx";
-import { readSession, revokeSession } from "../requests.ts";
+import { readClients, readSession, retryLogouts, revokeSession } from "../requests.ts";
 import { useResource } from "../resource.ts";
 import { t } from "../texts/texts.ts";
 
 /** Who is logged in, and the ways to end it. */
 export function Session(): VNode {
   const session = useResource("session", readSession, 30_000);
+  const clients = useResource("clients", readClients, 10_000);
   const revoking = useChoice();
   return (
     <>
@@ -28,6 +30,19 @@ export function Session(): VNode {
       {shown(session, (data) => (
         <div class="card">{details(data)}</div>
       ))}
+      {shown(
+        clients,
+        ({ items }) =>
+          items.length > 0 && (
+            <Section title={t.session.apps}>
+              <p class="soft">{t.session.appsHint}</p>
+              {appsTable(items, (name) => async () => {
+                await retryLogouts(name);
+                await clients.reload();
+              })}
+            </Section>
+          ),
+      )}
       <div class="cards choices">
         <div class="card">
           <p>{t.session.logOutEffect}</p>
@@ -54,6 +69,27 @@ const details = ({ email, userId, network, userAgent, expiresAt, sid }: SessionD
     [t.session.expires, expiresAt === null ? t.unknown : exactly(expiresAt)],
     [t.session.sid, <code>{sid ?? t.unknown}</code>],
   ]);
+
+const appsTable = (items: readonly ClientApp[], retry: (name: string) => () => Promise<void>) =>
+  table({
+    caption: t.session.apps,
+    rows: items,
+    keyOf: ({ name }) => name,
+    columns: [
+      { label: t.session.app, isHeader: true, cell: ({ name }) => <code>{name}</code> },
+      { label: t.session.takesPart, cell: ({ open }) => (open ? t.session.yes : "–") },
+      { label: t.session.ends, cell: ({ ends }) => t.session.endsWhen[ends] },
+      {
+        label: t.session.notTold,
+        cell: ({ name, waiting, failed, error }) => (
+          <>
+            {waiting + failed} {error}{" "}
+            {failed > 0 && <Button class="quiet" label={t.session.tellAgain} of={name} onClick={retry(name)} />}
+          </>
+        ),
+      },
+    ],
+  });
 
 const revokeDialog = (onClose: () => void) => (
   <Confirm

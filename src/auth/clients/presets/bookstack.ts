@@ -6,6 +6,7 @@ export default {
   pkce: true,
   scopes: ["openid", "profile", "email", "groups"],
   claims: "The display name is name. Groups may become roles.",
+  asked: "https://github.com/BookStackApp/BookStack/issues/5279",
   evidence: "read in a guide",
   source: "https://www.authelia.com/integration/openid-connect/clients/bookstack/",
   steps: [

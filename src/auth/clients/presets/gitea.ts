@@ -5,6 +5,7 @@ export default {
   redirects: ["/user/oauth2/authserve/callback"],
   pkce: false,
   scopes: ["openid", "profile", "email"],
+  asked: "https://github.com/go-gitea/gitea/issues/20225",
   evidence: "read in a guide",
   source: "https://www.authelia.com/integration/openid-connect/clients/gitea/",
   steps: [

@@ -6,6 +6,7 @@ export default {
   pkce: true,
   scopes: ["openid", "profile", "email", "groups"],
   claims: "The login is preferred_username. Roles may be made of groups.",
+  asked: "https://github.com/grafana/grafana/pull/114950",
   evidence: "read in a guide",
   source: "https://www.authelia.com/integration/openid-connect/clients/grafana/",
   steps: [

@@ -6,6 +6,7 @@ export default {
   pkce: false,
   scopes: ["openid", "profile", "email"],
   claims: "The user name is preferred_username.",
+  asked: "https://github.com/mastodon/mastodon/issues/21162",
   evidence: "read in a guide",
   source: "https://www.authelia.com/integration/openid-connect/clients/mastodon/",
   steps: [

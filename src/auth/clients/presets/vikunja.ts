@@ -5,6 +5,7 @@ export default {
   redirects: ["/auth/openid/authserve"],
   pkce: false,
   scopes: ["openid", "profile", "email"],
+  asked: "https://github.com/go-vikunja/vikunja/issues/2158",
   evidence: "read in a guide",
   source: "https://www.authelia.com/integration/openid-connect/clients/vikunja/",
   steps: [
