@@ -128,7 +128,7 @@ function refreshHandler(parts: EndSessionParts, device: DeviceParts): RequestHan
 
   return async (context) => {
     const { requestId, address } = context;
-    const { binding, proofCookie, onProof } = device;
+    const { binding, proofCookie, unprovedCookie, onProof } = device;
     const sid = textIn(context, "sec-secure-session-id");
     const record = await sessions.find(user.id);
     if (record === null || record.sid !== sid || record.device === null) {
@@ -145,8 +145,8 @@ function refreshHandler(parts: EndSessionParts, device: DeviceParts): RequestHan
     onProof("proved");
     if (record.device.boundFrom === null)
       log.info({ event: "session_bound", requestId, address, userId: user.id }, "the session is bound to its device");
-    const headers = { "Set-Cookie": proofCookie.set(binding.proof(sid), binding.cookieSeconds) };
-    return { ...reply(200, instructionsFor(sid, rules, device)), headers };
+    const cookies = [proofCookie.set(binding.proof(sid), binding.cookieSeconds), unprovedCookie.clear()];
+    return { ...reply(200, instructionsFor(sid, rules, device)), headers: { "Set-Cookie": cookies } };
   };
 }
 

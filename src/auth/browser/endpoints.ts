@@ -298,7 +298,7 @@ async function endsText(
 /** Whether a browser says that it could not prove its device this time. */
 const hasSkipped = ({ headers }: IncomingMessage) => headers["secure-session-skipped"] !== undefined;
 
-/** How long a browser is not asked again that has not proved its device. It may lose the next key, too. */
+/** How long a browser is not asked again that has not proved its device, unless it does so later. */
 const UNPROVED_SECONDS = 86_400;
 
 /** Logs that a browser has the cookie of a session, and not its device. Returns the headers that mark the browser. */
@@ -314,7 +314,7 @@ function reportUnproved(
     { event: "device_not_proved", requestId, address, skipped: skipped && String(skipped).slice(0, 200) },
     message,
   );
-  return hasSkipped(request) ? {} : { "Set-Cookie": device.unprovedCookie.set("1", UNPROVED_SECONDS) };
+  return { "Set-Cookie": device.unprovedCookie.set("1", UNPROVED_SECONDS) };
 }
 
 /** What the login page says before its form. */
