@@ -9,15 +9,16 @@ suite("an entry of access", () => {
   test("is read with every key, and what is missing is not compared", () => {
     const [whole, short] =
       read(`access:
-  - { host: "*.Example.com", path: "/a b/*/é/**", methods: [GET, PROPFIND], networks: [192.0.2.1, "2001:db8::/32"], allow: [token, session] }
+  - { host: "*.Example.com", path: "/a b/*/é/**", methods: [GET, PROPFIND], networks: [192.0.2.1, "2001:db8::/32"], allow: [token, session], bound: true }
   - { path: /, allow: nobody }
 `)?.access ?? [];
     assert.deepEqual(
-      [whole?.host, whole?.path, whole?.methods, whole?.allow],
-      ["*.example.com", ["a b", "*", "é", "**"], ["GET", "PROPFIND"], ["token", "session"]],
+      [whole?.host, whole?.path, whole?.methods, whole?.allow, whole?.isBound],
+      ["*.example.com", ["a b", "*", "é", "**"], ["GET", "PROPFIND"], ["token", "session"], true],
     );
     assert.ok(whole?.networks?.check("2001:db8::7", "ipv6"));
-    assert.deepEqual(short, { host: null, path: [""], query: null, methods: null, networks: null, allow: [] });
+    const nothing = { host: null, query: null, methods: null, networks: null, isBound: false };
+    assert.deepEqual(short, { ...nothing, path: [""], allow: [] });
   });
 
   for (const [entry, ...lines] of [
@@ -27,7 +28,7 @@ suite("an entry of access", () => {
     ["{ allow: [session, cookie] }", 'allow.1: found "cookie", expected one of session, token'],
     [
       "{ allow: nobody, hosts: a }",
-      "hosts: unknown key, expected one of host, path, query, methods, networks, allow (did you mean host?)",
+      "hosts: unknown key, expected one of host, path, query, methods, networks, allow, bound (did you mean host?)",
     ],
     [
       "{ allow: nobody, host: 'https://a' }",

@@ -54,7 +54,8 @@ suite("the rules of alerts", () => {
   unreadable: { above: 1 }
   outage: { longerThan: 1h }
   subscription: { within: 3d }
-  newLoginNetwork: { within: 1h }`;
+  newLoginNetwork: { within: 1h }
+  logouts: { after: 5m }`;
     assert.deepEqual(rulesIn(text), {
       failureRate: { above: 0.1, overMs: DAY, atLeast: 1 },
       queue: { olderThanMs: 365 * DAY, growingForMs: 1000, atLeast: 7 },
@@ -70,6 +71,7 @@ suite("the rules of alerts", () => {
       outage: { longerThanMs: 3_600_000 },
       subscription: { withinMs: 3 * DAY },
       newLoginNetwork: { withinMs: 3_600_000 },
+      logouts: { afterMs: 300_000 },
     });
   });
 
@@ -100,7 +102,7 @@ suite("the rules of alerts", () => {
         '2:50 alerts.failureRate.atLeast: found "0", expected a whole number from 1 to 1000000000',
         "2:53 alerts.failureRate.overr: unknown key, expected one of above, over, atLeast (did you mean over?)",
         '3:10 alerts.queue: found "on", expected a map or off',
-        "4:3 alerts.deadLetter: unknown key, expected one of notify, failureRate, queue, deadLetters, disk, oldSecret, certificate, tokens, notReady, refused, writes, unreadable, outage, subscription, newLoginNetwork (did you mean deadLetters?)",
+        "4:3 alerts.deadLetter: unknown key, expected one of notify, failureRate, queue, deadLetters, disk, oldSecret, certificate, tokens, notReady, refused, writes, unreadable, outage, subscription, newLoginNetwork, logouts (did you mean deadLetters?)",
         '5:25 alerts.deadLetters.above: found "-1", expected a whole number from 0 to 1000000000',
         '6:18 alerts.disk.below: found "lots", expected a size from 0 to 1000000g, e.g. 1g',
         "7:14 alerts.oldSecret: found a list, expected a map or off",
