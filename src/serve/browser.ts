@@ -1,5 +1,5 @@
 import type { AppParts } from "../app.ts";
-import { appAt } from "../auth/browser/clients.ts";
+import { appAt } from "../auth/browser/client-authorization.ts";
 import {
   createChallengeCookie,
   createMarkCookie,

@@ -138,7 +138,7 @@ export function openEndpoints(wiring: Wiring, needs: EndpointNeeds): Part {
       admin,
       page,
       manual,
-      clients: browser && { ...clients, clients: file?.clients ?? [], store: stores.clients, user, browser },
+      clients: browser && { ...clients, clients: file?.clients ?? [], store: stores.clients, browser },
       corsOrigins,
       sources,
       deliveries: deliveries.endpointParts,
