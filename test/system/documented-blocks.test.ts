@@ -115,7 +115,7 @@ const ELSEWHERE: readonly (readonly [page: string, beginning: RegExp, why: strin
     "run by test/backends/proxy-cases",
   ],
   ["docs/protect-an-app.md", /^const response/, "needs a browser"],
-  ["docs/protect-an-app.md", /^(\/\*\* The user|import json)/, "a part of an app"],
+  ["docs/protect-an-app.md", /^(\/\*\* Null without|import json)/, "a part of an app"],
   ["docs/protect-an-app.md", /^\{/, "output"],
   ["docs/receive-webhooks.md", /^(\{|This would accept)/, "output"],
   ["docs/receive-webhooks.md", /^import/, "the commands below it send the same"],

@@ -3,8 +3,11 @@ import { suite, test } from "node:test";
 import { sendRaw } from "../../helpers/raw-http.ts";
 import { type Server, startServer } from "../../helpers/server.ts";
 
-// Those of senders and of load balancers.
-const UNDER_ANY_NAME = ["/webhook", "/healthz", "/readyz"];
+// Those of senders, of load balancers, and what a proxy may serve at a domain of its own.
+const UNDER_ANY_NAME = [
+  ...["/webhook", "/healthz", "/readyz"],
+  ...["/.well-known/webauthn", "/.well-known/device-bound-sessions"],
+];
 
 async function answerTo({ port }: Server, method: string, path: string, host: string) {
   const head = [`${method} ${path} HTTP/1.1`, `Host: ${host}`, "Connection: close", "Content-Length: 0"];
@@ -24,7 +27,7 @@ for (const [where, env] of [
   ["with PUBLIC_URL", { PUBLIC_URL: "https://auth.example.com", HOST: "0.0.0.0" }],
 ] as const) {
   suite(`W7 ${where}`, () => {
-    test("every path but those of senders and load balancers refuses a name that is not known", async () => {
+    test("every path but those for any name refuses a name that is not known", async () => {
       await using server = await startServer({ env });
       const operations = await operationsOf(server);
       assert.ok(operations.length > 20);
