@@ -59,6 +59,8 @@ sources:
 routes:
   - { name: log, types: [order.paid], log: {} }
   - { name: broken, types: [order.lost], to: "${target}", retry: { attempts: 1 } }
+clients:
+  app: { redirects: ["http://127.0.0.1/callback"], public: true }
 `;
 
 suite("a Prometheus that scrapes a server", needsPrometheus(), () => {

@@ -45,7 +45,8 @@ suite("the schema on PostgreSQL", needsPostgres(), () => {
     const added = [...old, "heartbeats", "outages", "catch_ups", "catch_up_items", "subscriptions"];
     added.push("login_factors", "recovery_codes", "spent_codes", "logins", "login_networks", "erasures", "untaken");
     added.push("audit", "audit_ends", "recent_refusals");
-    added.push("client_codes", "client_tokens", "client_sessions", "client_consents", "signing_keys");
+    added.push("client_codes", "client_tokens", "client_sessions", "client_consents");
+    added.push("signing_keys", "session_devices");
     await postgres.run(`DROP TABLE ${added.map((table) => `authserve.${table}`)}`);
     await postgres.run("ALTER TABLE authserve.jobs DROP COLUMN probes, DROP COLUMN replays");
     const ofAttempts = ["is_probe", "response_status", "replay", "attempt_of_budget"];
