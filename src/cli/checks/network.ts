@@ -91,6 +91,7 @@ export async function checkBinding(
     const found = `browsers bind sessions to their device only for all of ${registered}, and COOKIE_DOMAIN is ${domain}`;
     return [warning("devices", found, `set COOKIE_DOMAIN to ${registered} if all of it is yours, ${off}`)];
   }
+  const { origin } = url;
   url.hostname = domain;
   const asked = `${url.origin}/.well-known/device-bound-sessions`;
   const fault = await get(asked, { redirect: "error", signal: AbortSignal.timeout(ANSWER_MS) }).then(
@@ -99,7 +100,7 @@ export async function checkBinding(
       const { registering_origins: origins } = ((await response.json().catch(() => null)) ?? {}) as {
         registering_origins?: unknown;
       };
-      const isNamed = Array.isArray(origins) && origins.includes(new URL(PUBLIC_URL ?? "").origin);
+      const isNamed = Array.isArray(origins) && origins.includes(origin);
       return isNamed ? null : "does not name the origin of PUBLIC_URL";
     },
     (error: unknown) => `does not answer (${describeError(error)})`,
