@@ -93,6 +93,11 @@ export const PROBLEMS = {
     detail: "Access to this is not allowed",
     when: "An entry of `access` in the configuration file lets nobody pass, or no token of a program.",
   },
+  owner_only: {
+    status: 403,
+    detail: "This belongs to an owner of the server",
+    when: "Somebody of `people` who is no owner has asked for the admin page or its API, or a token of such a person. `/account` is for everybody.",
+  },
   cross_site_request: {
     status: 403,
     detail: "Requests from other sites are refused",

@@ -1,5 +1,5 @@
 import type { AccessOutcome } from "./auth/access/denials.ts";
-import type { PasswordVerifier } from "./auth/password.ts";
+import type { PasswordVerifier } from "./auth/people-passwords.ts";
 import { AppError, describeError, type ErrorCode, PROBLEMS } from "./errors.ts";
 import type { ComparisonOutcome } from "./events/shadow.ts";
 import { OUTCOME_OF } from "./events/stats.ts";
@@ -111,9 +111,9 @@ export function countAccess(metrics: Metrics): (outcome: Pick<AccessOutcome, "en
 
 /** Wraps a password verifier so that it counts the computed hashes. */
 export function countHashes(verifyPassword: PasswordVerifier, metrics: Metrics): PasswordVerifier {
-  return (password, userIsKnown) => {
+  return (...args) => {
     metrics.passwordHashes.inc();
-    return verifyPassword(password, userIsKnown);
+    return verifyPassword(...args);
   };
 }
 

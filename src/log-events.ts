@@ -266,6 +266,12 @@ export const LOG_EVENTS = {
     meaning: "A login was proved by a recovery code. `left` is how many there still are.",
     fields: ["requestId", "address", "left"],
   },
+  people_not_taken: {
+    level: "warn",
+    meaning:
+      "The people of the configuration file could not be stored, or the session of one who is gone not ended: `error`. Until then new ones cannot log in. It is tried again.",
+    fields: ["error"],
+  },
   passkeys_unusable: {
     level: "warn",
     meaning:
@@ -371,7 +377,7 @@ export const LOG_EVENTS = {
   session_revoked: {
     level: "info",
     meaning:
-      "A session was ended. `reason` is `command` for `session revoke`, which writes the line to its standard error. It is `alert_link` for the link of an alert, and `credentials_changed` if the password hash or the e-mail changed.",
+      "A session was ended. `reason` is `command` for `session revoke`, which writes the line to its standard error. It is `alert_link` for the link of an alert, `credentials_changed` if the password hash or the e-mail changed, and `person_removed` if the person is no longer in the configuration file.",
     fields: ["requestId", "address", "userId", "reason"],
   },
   token_created: {

@@ -22,6 +22,7 @@ import { openListener } from "./serve/listener.ts";
 import { openLogin } from "./serve/login.ts";
 import { openOutages } from "./serve/outages.ts";
 import { createParts, type Part, type Parts } from "./serve/parts.ts";
+import { createPeopleOf, openPeople } from "./serve/people.ts";
 import { openReadiness } from "./serve/readiness.ts";
 import { openSharing } from "./serve/sharing.ts";
 import { openSubscriptions } from "./serve/subscriptions.ts";
@@ -76,14 +77,16 @@ async function start(configuration: Configuration, log: Log, parts: Parts): Prom
   const { settings, environment } = configuration;
   for (const message of settingWarnings(settings)) log.warn({ event: "setting_warning" }, message);
   const config = watchConfigFile(configuration.file, configuration.readFile, log);
-  const stores = await openServerStores(settings, log);
+  const people = createPeopleOf(settings);
+  const stores = await openServerStores(settings, people, log);
   await parts.start({ stop: stores.close });
 
   const metrics = createMetrics();
   const instance = createInstanceFile(settings.DATA_DIR, log);
   const { file } = configuration;
-  const wiring: Wiring = { settings, environment, file, config, stores, log, metrics, instance };
+  const wiring: Wiring = { settings, environment, file, config, stores, people, log, metrics, instance };
   await parts.start(await openClock(wiring));
+  await parts.start(openPeople(wiring));
   const logins = await openLogin(wiring);
   const addressLists = openAddresses(wiring);
   const keySets = openKeySets(wiring);

@@ -2,6 +2,7 @@ import { hostname } from "node:os";
 import { resolve } from "node:path";
 import packageJson from "../package.json" with { type: "json" };
 import { revokeOnCredentialChange } from "./auth/credential-change.ts";
+import type { People } from "./auth/people.ts";
 import type { LoginNotes, SessionStore } from "./auth/sessions.ts";
 import type { ThrottleStore } from "./auth/throttle/store.ts";
 import { readEncryptionKeys } from "./config/encryption-keys.ts";
@@ -72,16 +73,18 @@ const keysOf = ({ ENCRYPTION_KEYS: files }: Pick<Settings, "ENCRYPTION_KEYS">) =
  * Opens the stores for a server. A data directory with SQLite has one only. Throws `OperatorError` with nothing left
  * open.
  */
-export async function openServerStores(settings: Settings, log: Log): Promise<ServerStores> {
-  const { DEMO_USER_ID: userId, DEMO_EMAIL: email, DEMO_PASSWORD: password } = settings;
+export async function openServerStores(settings: Settings, people: People, log: Log): Promise<ServerStores> {
   const { main, server, checks, logBytes, newestEventAt } = await openMainStores(settings, log);
   const stores = await withAuthStores(main, settings, log, server);
   // An old session in the database would be valid again if the settings stop naming a Redis.
-  if (usesRedis(settings)) await main.sessions.remove(userId).catch(() => {});
-  const sessions = revokeOnCredentialChange(stores.sessions, { userId, email, passwordHash: password.encoded }, log);
+  if (usesRedis(settings)) {
+    const ids = [settings.DEMO_USER_ID, ...(await main.people.list()).map(({ id }) => id)];
+    for (const id of ids) await main.sessions.remove(id).catch(() => {});
+  }
+  const sessions = revokeOnCredentialChange(stores.sessions, people, log);
   await warnOfMissingKeys(main.encryption, log);
   // Ends sessions that a new password invalidates. The start does not wait for this, because Redis may be down.
-  void sessions.check(userId).catch(() => {});
+  void sessions.check(settings.DEMO_USER_ID).catch(() => {});
   const { sessions: _sessions, throttle: _throttle, ...others } = checks;
   return {
     ...stores,
@@ -180,7 +183,7 @@ async function withAuthStores(
       async before({ login, knownBucket }: LoginNotes) {
         if (knownBucket !== null) await inRedis.remember(knownBucket, login.at);
       },
-      after: ({ login }: LoginNotes) => others.factors.addLogin(login),
+      after: ({ login, account }: LoginNotes) => others.factors.addLogin(account, login),
     };
     return {
       ...others,

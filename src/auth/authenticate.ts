@@ -2,24 +2,26 @@ import { AppError } from "../errors.ts";
 import { coalesce } from "../lib/coalesce.ts";
 import type { DeviceBinding } from "./device-binding.ts";
 import { tokensIn } from "./machine-tokens/form.ts";
+import type { People, Person } from "./people.ts";
 import type { SessionStore } from "./sessions.ts";
 import { type AccessClaims, createVerifyToken, readToken } from "./token.ts";
-import { matchesUser, type User } from "./user.ts";
+import { matchesUser } from "./user.ts";
 
 /** A session that a request has. */
 export interface LiveSession {
   claims: AccessClaims;
+  person: Person;
   /** Whether the request proves the device that the session is bound to. */
   isBound: boolean;
 }
 
 /**
  * Creates the guard of protected operations. It resolves with the token's claims if the token is genuine and its `sid`
- * is the user's active session. Otherwise it throws `missing_token`, `invalid_token` or `session_invalidated`. A
+ * is the active session of a person. Otherwise it throws `missing_token`, `invalid_token` or `session_invalidated`. A
  * session that is bound to a device also needs a proof of it, or it throws `device_not_proved`.
  */
 export function createAuthenticate(
-  user: User,
+  people: Pick<People, "byId">,
   sessions: SessionStore,
   secrets: readonly string[],
   now: () => number = Date.now,
@@ -32,22 +34,35 @@ export function createAuthenticate(
   /** The claims of a genuine token; null for any other. */
   function genuine(token: string): AccessClaims | null {
     const claims = verify(token, now() / 1000);
-    // Another `sub` is a user of an earlier configuration, who has no session.
-    return claims !== null && claims.sub === user.id && !matchesUser(claims, user) ? null : claims;
+    const person = claims && people.byId(claims.sub);
+    // Another `sub` is a person of an earlier configuration, who has no session.
+    return claims !== null && person !== null && !matchesUser(claims, person) ? null : claims;
   }
 
   /** The one of these claims, newest first, whose session is active. */
   async function live(candidates: readonly AccessClaims[], proofs: readonly string[]): Promise<LiveSession> {
     const [newest] = candidates;
     if (newest === undefined) throw invalidToken();
-    const own = candidates.filter((claims) => matchesUser(claims, user));
-    const record = own.length === 0 ? null : await currentSession(user.id);
-    const found = own.find((claims) => claims.sid === record?.sid);
-    if (found === undefined) throw await sessionInvalidated(sessions, newest);
-    const isBound = device?.isProved(found.sid, proofs) ?? false;
-    const mustBeBound = device !== null && now() >= (record?.device?.boundFrom ?? Number.POSITIVE_INFINITY);
+    const found = await firstLive(candidates);
+    if (found === null) throw await sessionInvalidated(sessions, newest);
+    const { record, ...session } = found;
+    const isBound = device?.isProved(record.sid, proofs) ?? false;
+    const mustBeBound = device !== null && now() >= (record.device?.boundFrom ?? Number.POSITIVE_INFINITY);
     if (mustBeBound && !isBound) throw new AppError("device_not_proved", { headers: INVALID_TOKEN_CHALLENGE });
-    return { claims: found, isBound };
+    return { ...session, isBound };
+  }
+
+  async function firstLive(candidates: readonly AccessClaims[]) {
+    const records = new Map<string, Awaited<ReturnType<typeof currentSession>>>();
+    for (const claims of candidates) {
+      const person = people.byId(claims.sub);
+      if (person === null) continue;
+      const { id } = person;
+      if (!records.has(id)) records.set(id, await currentSession(id));
+      const record = records.get(id) ?? null;
+      if (record?.sid === claims.sid) return { claims, person, record };
+    }
+    return null;
   }
 
   function isOwnToken(token: string): boolean {

@@ -1,32 +1,34 @@
 import { hash } from "node:crypto";
 import { once } from "../lib/once.ts";
 import type { Log } from "../log.ts";
+import { forEachPerson, type People, type Person } from "./people.ts";
 import type { SessionStore } from "./sessions.ts";
 
-/** What a user logs in with. */
-interface Credential {
-  userId: string;
-  email: string;
-  passwordHash: string;
+/** The fingerprint of what opens the sessions of a person. */
+function fingerprintOf({ email, passwordHash, mark }: Person): string {
+  return hash("sha256", `${passwordHash?.encoded ?? ""} ${email}${mark === "" ? "" : ` ${mark}`}`);
 }
 
 /**
  * Wraps a store: a changed password or e-mail ends the session that the old one opened, even if it changed while no
- * server ran. This happens before the first call reaches the store. Calls wait until it has succeeded, and fail if it
- * fails.
+ * server ran. This happens before the first call about a person reaches the store. Calls wait until it has succeeded,
+ * and fail if it fails.
  */
-export function revokeOnCredentialChange(sessions: SessionStore, credential: Credential, log: Log): SessionStore {
-  const { userId, email, passwordHash } = credential;
-  const fingerprint = hash("sha256", `${passwordHash} ${email}`);
-  const revoke = once(async () => {
-    if (!(await sessions.bind(userId, fingerprint))) return;
-    const line = { event: "session_revoked" as const, userId, reason: "credentials_changed" };
-    log.info(line, "session ended: the password or the e-mail has changed");
+export function revokeOnCredentialChange(sessions: SessionStore, people: People, log: Log): SessionStore {
+  const revokeFor = forEachPerson(people, (person) => {
+    const { id: userId } = person;
+    return once(async () => {
+      if (!(await sessions.bind(userId, fingerprintOf(person)))) return;
+      const line = { event: "session_revoked" as const, userId, reason: "credentials_changed" };
+      log.info(line, "session ended: the password or the e-mail has changed");
+    });
   });
   const afterRevocation =
-    <Args extends unknown[], Result>(run: (...args: Args) => Promise<Result>) =>
-    (...args: Args): Promise<Result> =>
-      revoke()?.then(() => run(...args)) ?? run(...args);
+    <Args extends unknown[], Result>(run: (userId: string, ...args: Args) => Promise<Result>) =>
+    (userId: string, ...args: Args): Promise<Result> => {
+      const person = people.byId(userId);
+      return (person && revokeFor(person)()?.then(() => run(userId, ...args))) ?? run(userId, ...args);
+    };
 
   return {
     replace: afterRevocation(sessions.replace),

@@ -4,10 +4,11 @@ import { networkOf } from "../lib/network.ts";
 import type { Log } from "../log.ts";
 import type { CodeCheck } from "./factors/code-check.ts";
 import type { LoginMethod } from "./factors/store.ts";
-import type { OpenSession, Requester } from "./open-session.ts";
-import type { PasswordVerifier } from "./password.ts";
+import { browserOf, type OpenSession, type Requester } from "./open-session.ts";
+import type { Person } from "./people.ts";
+import type { PasswordVerifier } from "./people-passwords.ts";
 import type { Throttle } from "./throttle/rules.ts";
-import { canonicalEmail, type User } from "./user.ts";
+import { canonicalEmail } from "./user.ts";
 
 /** The e-mail and password of a login, as sent, and the code if there is one. */
 interface Credentials {
@@ -18,18 +19,25 @@ interface Credentials {
 
 /** What the login depends on. */
 interface LoginParts {
-  user: User;
+  /** Who has an e-mail in canonical form. */
+  personOf: (email: string) => Person | null;
   verifyPassword: PasswordVerifier;
   /** Limits concurrent attempts. */
   attempts: ConcurrencyLimit;
   throttle: Throttle;
+  /** What a person's login needs after the right password. */
+  stepsOf: (person: Person) => PersonSteps;
+  /** Why a password can never be right, for the log; null if it can. */
+  faultOf?: (password: string, person: Person) => string | null;
+  log: Log;
+}
+
+/** What the login of a person needs after the right password. */
+export interface PersonSteps {
   /** Whether the password alone is not enough. Throws `store_unavailable` if that cannot be known. */
   needsCode: () => Promise<boolean>;
   checkCode: CodeCheck;
   openSession: OpenSession;
-  /** Why a password can never be right, for the log; null if it can. */
-  faultOf?: (password: string) => string | null;
-  log: Log;
 }
 
 /**
@@ -43,20 +51,22 @@ export type Login = (credentials: Credentials, requester: Requester) => Promise<
  * Above the throttle's limit, logins get `too_many_attempts` and no hash is computed.
  */
 export function createLogin(parts: LoginParts): Login {
-  const { user, verifyPassword, attempts, throttle, needsCode, checkCode, openSession, log } = parts;
-  const userEmail = canonicalEmail(user.email);
+  const { personOf, verifyPassword, attempts, throttle, stepsOf, log } = parts;
 
   return async ({ email, password, code }, requester) => {
     const wanted = canonicalEmail(email);
-    const { address, requestId, browser = null } = requester;
+    const { address, requestId } = requester;
+    const person = personOf(wanted);
+    const browser = browserOf(requester, person);
     let isPasswordRight = false;
     let method: LoginMethod | null = null;
     try {
       const { isKnown } = await throttle.check(address, wanted, browser);
       const rank = { isPreferred: isKnown, sender: browser ?? networkOf(address) };
       const verify = async () => {
-        isPasswordRight = await verifyPassword(password, wanted === userEmail);
-        if (isPasswordRight) method = code === undefined ? "password" : await checkCode(code, requester);
+        isPasswordRight = await verifyPassword(password, wanted, person);
+        if (isPasswordRight && person !== null)
+          method = code === undefined ? "password" : await stepsOf(person).checkCode(code, requester);
         return method !== null;
       };
       await throttle.attempt(address, wanted, verify, {
@@ -69,12 +79,13 @@ export function createLogin(parts: LoginParts): Login {
       }
       throw error;
     }
-    if (!isPasswordRight) {
-      const fault = parts.faultOf?.(password) ?? null;
+    if (!isPasswordRight || person === null) {
+      const fault = (person && parts.faultOf?.(password, person)) ?? null;
       log.warn({ event: "login_failed", requestId, address }, `login failed${fault === null ? "" : `: ${fault}`}`);
       throw new AppError("invalid_credentials");
     }
     if (method === null) throw new AppError("invalid_code");
+    const { needsCode, openSession } = stepsOf(person);
     if (method === "password" && (await needsCode())) throw new AppError("second_factor_required");
     return openSession(requester, method);
   };

@@ -1,10 +1,10 @@
 import { coarseNetwork } from "../lib/network.ts";
 import type { Log } from "../log.ts";
 import type { LoginMethod } from "./factors/store.ts";
+import type { Person } from "./people.ts";
 import type { LoginOrigin, SessionStore } from "./sessions.ts";
 import type { Throttle } from "./throttle/rules.ts";
 import { createSessionId, createSignToken, type LoginWay } from "./token.ts";
-import type { User } from "./user.ts";
 
 /** The client of a login. */
 export interface Requester {
@@ -12,13 +12,17 @@ export interface Requester {
   requestId: string;
   userAgent?: string | undefined;
   way: LoginWay;
-  /** The id in the mark of a browser that has logged in before. */
-  browser?: string | null;
+  /** The mark of a browser that somebody has logged in with before. */
+  mark?: { id: string; person: Person } | null;
 }
+
+/** The id of a browser in which a person has logged in before. The mark of another person's gives no right to guess. */
+export const browserOf = ({ mark }: Requester, person: Person | null): string | null =>
+  mark && person && mark.person.id === person.id ? mark.id : null;
 
 /** What opens a session. `now` is in Unix milliseconds. */
 interface SessionParts {
-  user: User;
+  person: Person;
   throttle: Throttle;
   sessions: SessionStore;
   secret: string;
@@ -28,12 +32,13 @@ interface SessionParts {
   now: () => number;
 }
 
-/** Opens the session of a user who has proved everything. */
+/** Opens the session of a person who has proved everything. */
 export type OpenSession = (requester: Requester, method: LoginMethod) => Promise<{ accessToken: string }>;
 
 /** Creates what opens sessions. A new session replaces the one before. */
 export function createOpenSession(parts: SessionParts): OpenSession {
-  const { user, throttle, sessions, log, now } = parts;
+  const { person, throttle, sessions, log, now } = parts;
+  const { id: userId, email, account } = person;
   const signToken = createSignToken(parts.secret);
 
   return async ({ address, requestId, userAgent, way }, method) => {
@@ -43,16 +48,16 @@ export function createOpenSession(parts: SessionParts): OpenSession {
     const origin = coarseOrigin(address, userAgent);
     const iat = Math.floor(at / 1000);
     // Nothing that can fail comes after the earlier session has ended.
-    const accessToken = await signToken({ sub: user.id, email: user.email, sid, iat, exp: iat + ttlSeconds });
-    const notes = { login: { sid, at, ...origin, method }, knownBucket: throttle.knownBucketOf(address) };
-    const { wasLive, lostNotes } = await sessions.replace(user.id, sid, ttlSeconds, origin, notes);
+    const accessToken = await signToken({ sub: userId, email, sid, iat, exp: iat + ttlSeconds });
+    const login = { sid, at, ...origin, method };
+    const notes = { login, account, knownBucket: throttle.knownBucketOf(address, person) };
+    const { wasLive, lostNotes } = await sessions.replace(userId, sid, ttlSeconds, origin, notes);
     if (lostNotes !== null) {
       const line = { event: "login_not_listed" as const, requestId, error: lostNotes };
       log.warn(line, "a login is missing in the list of recent logins");
     }
-    log.info({ event: "login_succeeded", requestId, address, userId: user.id, method }, "login succeeded");
-    if (wasLive)
-      log.info({ event: "session_superseded", requestId, address, userId: user.id }, "the earlier session ended");
+    log.info({ event: "login_succeeded", requestId, address, userId, method }, "login succeeded");
+    if (wasLive) log.info({ event: "session_superseded", requestId, address, userId }, "the earlier session ended");
     return { accessToken };
   };
 }

@@ -69,41 +69,31 @@ async function timeOf(cost: HashCost): Promise<number> {
   return shortest;
 }
 
-/** Verifies a password. For an unknown user it does the same work and returns false. */
-export type PasswordVerifier = (password: string, userIsKnown: boolean) => Promise<boolean>;
-
-/** Creates the verifier of the configured user. For other users it has a dummy hash of the same cost. */
-export async function createPasswordVerifier(stored: PasswordHash): Promise<PasswordVerifier> {
-  return stored.algorithm === "bcrypt" ? bcryptVerifier(stored) : argon2idVerifier(stored);
+/** Whether a password is that of a hash. */
+export async function verifyHash(stored: PasswordHash, password: string): Promise<boolean> {
+  const canonical = canonicalPassword(password);
+  if (stored.algorithm === "argon2id") return argon2.verify(stored.encoded, canonical);
+  const fits = fitsBcrypt(canonical) && !canonical.includes("\0");
+  return (await (await loadBcrypt()).verify(fits ? canonical : "-", stored.encoded)) && fits;
 }
 
-async function argon2idVerifier(stored: Extract<PasswordHash, { algorithm: "argon2id" }>): Promise<PasswordVerifier> {
-  const dummy = await argon2.hash(dummyPassword(), {
+/** Makes a hash that takes as much work as another one, and that no password has. */
+export async function decoyOf(stored: PasswordHash): Promise<PasswordHash> {
+  const password = randomBytes(24).toString("base64");
+  if (stored.algorithm === "bcrypt")
+    return { ...stored, encoded: await (await loadBcrypt()).hash(password, stored.cost) };
+  const encoded = await argon2.hash(password, {
     algorithm: argon2.Algorithm.Argon2id,
     memoryCost: stored.memoryKib,
     timeCost: stored.passes,
     parallelism: stored.lanes,
     outputLen: stored.hashBytes,
   });
-  return async (password, userIsKnown) =>
-    (await argon2.verify(userIsKnown ? stored.encoded : dummy, canonicalPassword(password))) && userIsKnown;
+  return { ...stored, encoded };
 }
 
-async function bcryptVerifier(stored: Extract<PasswordHash, { algorithm: "bcrypt" }>): Promise<PasswordVerifier> {
-  // Loaded only when it is needed, because its add-on takes memory.
-  const bcrypt = await import("./bcrypt.ts");
-  const dummy = await bcrypt.hash(dummyPassword(), stored.cost);
-  return async (password, userIsKnown) => {
-    const canonical = canonicalPassword(password);
-    const fits = fitsBcrypt(canonical) && !canonical.includes("\0");
-    const usable = userIsKnown && fits;
-    return (await bcrypt.verify(fits ? canonical : "-", usable ? stored.encoded : dummy)) && usable;
-  };
-}
-
-function dummyPassword(): string {
-  return randomBytes(24).toString("base64");
-}
+// Loaded only when it is needed, because its add-on takes memory.
+const loadBcrypt = () => import("./bcrypt.ts");
 
 /** Fewest characters of a password. */
 export const PASSWORD_MIN_CHARACTERS = 6;

@@ -53,8 +53,9 @@ export function recordOf({ sid, expiresAt, network, userAgent, ...device }: Sess
 
 /** What a login leaves beside its session. A login does not fail because one of them cannot be written. */
 export interface LoginNotes {
-  /** For the list of recent logins. */
+  /** For the list of recent logins of an account. */
   login: LoginRecord;
+  account: string;
   /** The throttle's bucket of the address, which is known from now on; null if nobody has the address. */
   knownBucket: string | null;
 }

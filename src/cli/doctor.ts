@@ -71,8 +71,8 @@ export async function runDoctor({ json }: { json?: boolean }): Promise<void> {
   if (canRead && postgres && redis && site) {
     const none = { factors: [], recoveryCodesLeft: 0 };
     const stored = await readIfAny<Parameters<typeof checkFactors>[0]>(environment, none, async ({ factors }) => ({
-      factors: await factors.list(),
-      recoveryCodesLeft: await factors.recoveryCodesLeft(),
+      factors: await factors.list(""),
+      recoveryCodesLeft: await factors.recoveryCodesLeft(""),
     }));
     findings.push(...checkFactors(stored, site), ...(await checkRelatedOrigin(site)));
   }

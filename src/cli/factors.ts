@@ -9,6 +9,7 @@ import {
 import { qrText } from "../auth/factors/qr-code.ts";
 import { plainCode } from "../auth/factors/recovery-codes.ts";
 import { spendTotp } from "../auth/factors/second-factors.ts";
+import { factorsOf } from "../auth/factors/store.ts";
 import { clockHint, loadTotp } from "../auth/factors/totp.ts";
 import { OperatorError } from "../errors.ts";
 import { isoTime } from "../lib/iso-time.ts";
@@ -23,7 +24,8 @@ const NO_FACTORS = "There is no second factor: the password is enough.";
 
 /** Prints the second factors, and how many recovery codes are left. */
 export function runFactorsList({ utc, json }: { utc?: boolean; json?: boolean }): Promise<void> {
-  return withStores(async ({ factors: store, now }) => {
+  return withStores(async ({ factors: stores, now }) => {
+    const store = factorsOf(stores, "");
     const [factors, recoveryCodesLeft] = await Promise.all([store.list(), store.recoveryCodesLeft()]);
     if (json) return printJson({ factors: factors.map(factorJson), recoveryCodesLeft });
     if (factors.length === 0) return say(NO_FACTORS);
@@ -48,7 +50,7 @@ export async function runFactorsRemove(
   if (ids.length > 0 === (all === true))
     throw new OperatorError({ found: "No factor is named", remedy: "give ids of authserve factors list, or --all" });
   await withStores(async (stores) => {
-    const store = stores.factors;
+    const store = factorsOf(stores.factors, "");
     const known = await store.list();
     const removed = await makeChange(stores, {
       action: "factor.remove",
@@ -69,7 +71,7 @@ export async function runFactorsRemove(
 /** Makes new recovery codes, and prints them this once. The earlier ones do not work any more. */
 export function runFactorsRecoveryCodes({ json }: { json?: boolean }): Promise<void> {
   return withStores(async (stores) => {
-    const store = stores.factors;
+    const store = factorsOf(stores.factors, "");
     if ((await store.list()).length === 0) {
       const remedy = "add a factor first, with authserve factors add-totp or on the page /account";
       throw new OperatorError({ found: "There is no second factor", remedy }, 1);
@@ -105,7 +107,8 @@ export function runFactorsAddTotp({ name = "", unconfirmed, json }: AddTotpOptio
   }
   const more = ["DEMO_EMAIL", "PUBLIC_URL"] as const;
   return withStores(async (stores) => {
-    const { factors: store, settings, now } = stores;
+    const { settings, now } = stores;
+    const store = factorsOf(stores.factors, "");
     const { newSecret, uriOf } = await loadTotp();
     const secret = newSecret();
     const issuer = settings.PUBLIC_URL === undefined ? "authserve" : new URL(settings.PUBLIC_URL).hostname;

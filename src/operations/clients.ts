@@ -27,9 +27,9 @@ export const listed = reading({
   summary: "Lists the apps that log in here, with when their sessions end, and the ends that they were not told.",
   input: v.object({}),
   output: v.object({ items: v.array(ClientItem), cursor }),
-  async run({ stores, clients, userId }) {
+  async run({ stores, clients }) {
     const configured = await clients();
-    const states = await readClientStates(configured, stores, userId());
+    const states = await readClientStates(configured, stores);
     return { items: configured.map((client, index) => itemOf(client, states[index] as ClientState)), cursor: null };
   },
 });

@@ -380,6 +380,21 @@ const STEPS: readonly string[] = [
     challenged_at bigint NOT NULL DEFAULT 0, bound_from bigint
   );
   `,
+  `
+  -- The people of the configuration file. "mark" differs if one was removed and added again. An invitation is the digest
+  -- of a link, and of the cookie of the browser that has opened it.
+  CREATE TABLE authserve.people (
+    id text COLLATE "C" PRIMARY KEY, email text NOT NULL, mark text NOT NULL, password_hash text,
+    invitation text, invitation_ends_at bigint, invitation_browser text
+  );
+  -- Whose a factor, a code or a login is: the id of a person, or empty for the person of the environment.
+  ALTER TABLE authserve.login_factors ADD COLUMN account text COLLATE "C" NOT NULL DEFAULT '';
+  ALTER TABLE authserve.recovery_codes ADD COLUMN account text COLLATE "C" NOT NULL DEFAULT '';
+  ALTER TABLE authserve.logins ADD COLUMN account text COLLATE "C" NOT NULL DEFAULT '';
+  ALTER TABLE authserve.login_networks ADD COLUMN account text COLLATE "C" NOT NULL DEFAULT '';
+  ALTER TABLE authserve.login_networks DROP CONSTRAINT login_networks_pkey;
+  ALTER TABLE authserve.login_networks ADD PRIMARY KEY (account, network);
+  `,
 ];
 
 /**

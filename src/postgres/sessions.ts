@@ -115,11 +115,14 @@ export function createPostgresSessionStore(postgres: Postgres): SessionStore {
     }
   }
   /** Replaces a session and writes the notes of the login, in one transaction; else the session alone. */
-  async function replaceWithNotes(values: readonly unknown[], { login, knownBucket }: LoginNotes): Promise<Replaced> {
+  async function replaceWithNotes(
+    values: readonly unknown[],
+    { login, account, knownBucket }: LoginNotes,
+  ): Promise<Replaced> {
     try {
       const wasLive = await postgres.transaction(async (queries) => {
         const isReplaced = await onRow(queries, REPLACE, values);
-        await runQuery(queries, loginNote(login));
+        await runQuery(queries, loginNote(account, login));
         if (knownBucket !== null) await rememberBucket(queries, knownBucket, Math.round(login.at));
         return isReplaced;
       });

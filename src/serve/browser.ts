@@ -13,11 +13,11 @@ import type { BrowserParts, DeviceParts } from "../auth/browser/visit.ts";
 import { createDeviceBinding, type DeviceBinding } from "../auth/device-binding.ts";
 import { faultOfPasskeys, type PasskeySite, passkeySiteOf } from "../auth/factors/passkeys.ts";
 import { createSteps } from "../auth/factors/steps.ts";
-import type { FactorStore } from "../auth/factors/store.ts";
+import { type FactorStore, type FactorStores, factorsOf } from "../auth/factors/store.ts";
 import type { TokenStore } from "../auth/machine-tokens/store.ts";
+import { forEachPerson, type People } from "../auth/people.ts";
 import { createBrowserMarks } from "../auth/throttle/browser-mark.ts";
 import type { ThrottleStore } from "../auth/throttle/store.ts";
-import { canonicalEmail } from "../auth/user.ts";
 import type { Settings } from "../config/settings.ts";
 import { faultText } from "../errors.ts";
 import { publicUrlOf } from "../http/listen.ts";
@@ -35,7 +35,8 @@ interface BrowserNeeds
   /** All that verify tokens; that of `JWT_SECRET` is the first. */
   secrets: readonly string[];
   throttle: ThrottleStore;
-  factors: FactorStore;
+  people: People;
+  factors: FactorStores;
   clients: Pick<Clients, "list" | "appsIn">;
   tokens: Pick<TokenStore, "list">;
 }
@@ -55,32 +56,27 @@ export function openBinding(
 export function openBrowser(
   settings: Settings,
   url: string,
-  { logins, secrets, throttle, factors, clients, binding, onProof, ...parts }: BrowserNeeds,
+  { logins, secrets, throttle, people, factors: stores, clients, binding, onProof, ...parts }: BrowserNeeds,
 ): AppParts["browser"] {
   const { COOKIE_DOMAIN: cookieDomain, REDIRECT_ORIGINS: allowedOrigins } = settings;
   const publicUrl = publicUrlOf(settings, url);
   if (publicUrl === null) return null;
   const { origin } = new URL(publicUrl);
   const base = publicUrl.slice(origin.length);
-  const credential = {
-    secrets,
-    email: canonicalEmail(settings.DEMO_EMAIL),
-    passwordHash: settings.DEMO_PASSWORD.encoded,
-  };
-  const steps = createSteps(credential, factors, parts.now);
+  const steps = createSteps(secrets, people, stores, parts.now);
   const site = passkeySiteOf(publicUrl, settings);
-  const user = { id: settings.DEMO_USER_ID, email: settings.DEMO_EMAIL };
-  void warnOfPasskeys(factors, site, parts.log);
+  const factors = forEachPerson(people, ({ account }) => factorsOf(stores, account));
+  for (const person of people.list()) void warnOfPasskeys(factors(person), site, parts.log);
   return {
     ...parts,
     login: logins.login,
     codeLogin: logins.codeLogin,
     steps,
-    factors,
+    people,
+    factorsOf: factors,
     passkeys: site && {
       site,
       origins: [origin, ...settings.PASSKEY_ORIGINS],
-      user,
       login: logins.passkeyLogin(site, steps, parts.audit),
       challengeCookie: createChallengeCookie(origin),
       readScript: createScriptReader(),
@@ -92,11 +88,10 @@ export function openBrowser(
       onProof,
     },
     stepCookie: createStepCookie(origin),
-    user,
     secret: settings.JWT_SECRET,
     secrets,
     cookie: createSessionCookie(origin, cookieDomain),
-    marks: createBrowserMarks(credential, throttle, parts.now),
+    marks: createBrowserMarks(secrets, people, throttle, parts.now),
     markCookie: createMarkCookie(origin),
     rules: { origin, base, allowedOrigins, cookieDomain },
     lifetimes: { ttlSeconds: pageTtlSeconds(settings), sessionMaxAgeSeconds: settings.SESSION_MAX_AGE / 1000 },

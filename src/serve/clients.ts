@@ -31,10 +31,9 @@ interface ClientNeeds {
 
 /** Creates what logs apps in. It does nothing while the configuration file has no clients. */
 export function openClients(wiring: Wiring, { publicUrl, isOnDuty }: ClientNeeds): Clients {
-  const { settings, config, stores, log } = wiring;
+  const { config, stores, people, log } = wiring;
   const { clients: store, sessions, factors, now } = stores;
   const issuer = publicUrl ?? "";
-  const user = { id: settings.DEMO_USER_ID, email: settings.DEMO_EMAIL };
   const keys = createSigningKeys({ store, now });
   const delivery = createLogoutDelivery({ store, sessions, keys, issuer, log, now });
   const list = () => (publicUrl === null ? [] : (config.current?.clients ?? []));
@@ -50,7 +49,7 @@ export function openClients(wiring: Wiring, { publicUrl, isOnDuty }: ClientNeeds
 
   return {
     list,
-    grants: createGrants({ store, sessions, factors, keys, user, issuer, now }),
+    grants: createGrants({ store, sessions, factors, keys, people, issuer, now }),
     keys,
     issuer,
     async appsIn(sid) {

@@ -1,3 +1,4 @@
+import type { ChangingPeople } from "../auth/people.ts";
 import type { ConfigFile } from "../config/file/config-file.ts";
 import type { WatchedConfigFile } from "../config/file/reload.ts";
 import type { Environment, Settings } from "../config/settings.ts";
@@ -20,6 +21,8 @@ export interface Configuration {
 export interface Wiring extends Pick<Configuration, "settings" | "environment" | "file"> {
   config: WatchedConfigFile;
   stores: ServerStores;
+  /** Who can log in now. */
+  people: ChangingPeople;
   log: Log;
   metrics: Metrics;
   instance: InstanceFile;

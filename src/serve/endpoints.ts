@@ -2,8 +2,9 @@ import { type AppParts, listEndpoints } from "../app.ts";
 import { createDenials } from "../auth/access/denials.ts";
 import { createAccess } from "../auth/access/rules.ts";
 import { createAuthenticate } from "../auth/authenticate.ts";
-import { createRequestGuard, createScopeGuard, machineTokenOf } from "../auth/browser/guard.ts";
+import { createOwnerGuard, createRequestGuard, createScopeGuard, machineTokenOf } from "../auth/browser/guard.ts";
 import { createMachineTokens, insufficientScope } from "../auth/machine-tokens/machine-tokens.ts";
+import { personOfToken, requireOwner } from "../auth/people.ts";
 import type { ConfigFile } from "../config/file/config-file.ts";
 import { sourcesOf } from "../config/sources.ts";
 import type { ArrivalWatch } from "../events/arrival-watch.ts";
@@ -41,15 +42,14 @@ interface EndpointNeeds {
 
 /** Creates all endpoints of a server that listens, and serves them from its start. */
 export function openEndpoints(wiring: Wiring, needs: EndpointNeeds): Part {
-  const { settings, config, stores, metrics, instance, log } = wiring;
+  const { settings, config, stores, people, metrics, instance, log } = wiring;
   const { listener, logins, admission, deliveries, readiness, arrivals, isAvailable, catchUps, clients, readWatched } =
     needs;
   const { sessions, throttle, tokens, factors, logBytes, now } = stores;
   const { TRUSTED_PROXIES: trustedProxies, CORS_ALLOWED_ORIGINS: corsOrigins } = settings;
-  const user = { id: settings.DEMO_USER_ID, email: settings.DEMO_EMAIL };
   const secrets = [settings.JWT_SECRET, settings.JWT_SECRET_PREVIOUS].filter((secret) => secret !== undefined);
   const binding = openBinding(settings, listener.url(), { secrets, now });
-  const authenticate = createAuthenticate(user, sessions, secrets, now, binding);
+  const authenticate = createAuthenticate(people, sessions, secrets, now, binding);
   const machineTokens = createMachineTokens(tokens, now);
   const hostRules = {
     listeningHost: hostOf(settings),
@@ -67,6 +67,7 @@ export function openEndpoints(wiring: Wiring, needs: EndpointNeeds): Part {
       sessions,
       secrets,
       throttle,
+      people,
       factors,
       clients,
       tokens,
@@ -80,7 +81,7 @@ export function openEndpoints(wiring: Wiring, needs: EndpointNeeds): Part {
     onQuestionFault: (questionFault) => instance.update({ questionFault }),
   });
   const guard = createRequestGuard(authenticate, browser, corsOrigins);
-  const authorize = createScopeGuard(guard, machineTokens);
+  const authorize = createScopeGuard(guard, machineTokens, people);
   const addresses = {
     local: listener.url("127.0.0.1"),
     public: publicUrlOf(settings, listener.url()) ?? listener.url(),
@@ -107,12 +108,14 @@ export function openEndpoints(wiring: Wiring, needs: EndpointNeeds): Part {
     judges,
     catchUps,
   });
-  const page = openPage(wiring, admin, browser === null ? null : guard);
+  const page = openPage(wiring, admin, browser === null ? null : createOwnerGuard(guard, people));
   const manual = openManual(wiring, browser === null ? null : guard);
   const hasScope: MetricsParts["hasScope"] = async (context, scope) => {
     const token = await machineTokenOf(context, machineTokens);
-    if (token !== null && !token.scopes.includes(scope)) throw insufficientScope(scope);
-    return token !== null;
+    if (token === null) return false;
+    requireOwner(personOfToken(people, token.name));
+    if (!token.scopes.includes(scope)) throw insufficientScope(scope);
+    return true;
   };
   const metricsText = metrics.exposition({
     readWatched,

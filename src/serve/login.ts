@@ -6,11 +6,13 @@ import { createPasskeyLogin, type PasskeyLogin } from "../auth/factors/passkey-l
 import type { PasskeySite } from "../auth/factors/passkeys.ts";
 import { createSecondFactors } from "../auth/factors/second-factors.ts";
 import type { Steps } from "../auth/factors/steps.ts";
-import { createLogin, type Login } from "../auth/login.ts";
+import { factorsOf } from "../auth/factors/store.ts";
+import { createLogin, type Login, type PersonSteps } from "../auth/login.ts";
 import { createOpenSession } from "../auth/open-session.ts";
-import { createPasswordVerifier, faultOfLength } from "../auth/password.ts";
+import { faultOfLength } from "../auth/password.ts";
+import { forEachPerson, type Person } from "../auth/people.ts";
+import { createPasswordVerifier } from "../auth/people-passwords.ts";
 import { createThrottle } from "../auth/throttle/rules.ts";
-import { canonicalEmail } from "../auth/user.ts";
 import type { Settings } from "../config/settings.ts";
 import { countHashes, countLogins } from "../instrument.ts";
 import { createConcurrencyLimit } from "../lib/concurrency-limit.ts";
@@ -39,27 +41,32 @@ export interface Logins {
 }
 
 /** Creates the logins. They limit the password checks that run and wait, and count them. */
-export async function openLogin({ settings, stores, metrics, log }: Wiring): Promise<Logins> {
+export async function openLogin({ settings, stores, people, metrics, log }: Wiring): Promise<Logins> {
   // One core is left for deliveries and token checks, because anybody can send logins.
   const width = Math.max(availableParallelism() - 1, 1);
   const hashes = createConcurrencyLimit({ width, queueLimit: width });
-  const verifyPassword = countHashes(await createPasswordVerifier(settings.DEMO_PASSWORD), metrics);
-  const user = { id: settings.DEMO_USER_ID, email: settings.DEMO_EMAIL };
-  const throttle = createThrottle(stores.throttle, canonicalEmail(settings.DEMO_EMAIL), stores.now);
-  const factors = createSecondFactors(stores.factors, stores.now);
-  const checkCode = createCodeCheck({ factors, store: stores.factors, throttle, log });
-  const openSession = createOpenSession({
-    user,
-    throttle,
-    sessions: stores.sessions,
-    secret: settings.JWT_SECRET,
-    ttlSeconds: { api: settings.JWT_TTL.seconds, form: pageTtlSeconds(settings), kept: keptSeconds(settings) },
-    log,
-    now: stores.now,
+  const passwords = { people, store: stores.people, secret: settings.JWT_SECRET };
+  const verifyPassword = countHashes(await createPasswordVerifier(passwords), metrics);
+  const throttle = createThrottle(stores.throttle, people, stores.now);
+  const accountOf = ({ account }: Person) => factorsOf(stores.factors, account);
+  const stepsOf = forEachPerson(people, (person): PersonSteps => {
+    const store = accountOf(person);
+    const factors = createSecondFactors(store, stores.now);
+    const openSession = createOpenSession({
+      person,
+      throttle,
+      sessions: stores.sessions,
+      secret: settings.JWT_SECRET,
+      ttlSeconds: { api: settings.JWT_TTL.seconds, form: pageTtlSeconds(settings), kept: keptSeconds(settings) },
+      log,
+      now: stores.now,
+    });
+    const checkCode = createCodeCheck({ factors, store, throttle, person, log });
+    return { needsCode: factors.areNeeded, checkCode, openSession };
   });
   const login = createLogin({
-    user,
-    verifyPassword: (password, userIsKnown) => hashes.run(() => verifyPassword(password, userIsKnown)),
+    personOf: people.byEmail,
+    verifyPassword: (...args) => hashes.run(() => verifyPassword(...args)),
     // Twice as many attempts as hashes: while half of them compute hashes, the others use the throttle store.
     attempts: createConcurrencyLimit({
       width: 2 * width,
@@ -67,15 +74,14 @@ export async function openLogin({ settings, stores, metrics, log }: Wiring): Pro
       queueLimitPerSender: LOGIN_QUEUE_LIMIT_PER_NETWORK,
     }),
     throttle,
-    needsCode: factors.areNeeded,
-    checkCode,
-    openSession,
-    faultOf: (password) => faultOfLength(settings.DEMO_PASSWORD, password),
+    stepsOf,
+    faultOf: (password, { passwordHash }) => passwordHash && faultOfLength(passwordHash, password),
     log,
   });
-  const codeLogin = createCodeLogin({ user, throttle, checkCode, openSession });
+  const codeLogin = createCodeLogin({ throttle, stepsOf });
   const passkeyLogin = (site: PasskeySite, steps: Steps, audit: WriteAudit) => {
-    const parts = { store: stores.factors, steps, site, openSession, audit, log, now: stores.now };
+    const openSessionOf = (person: Person) => stepsOf(person).openSession;
+    const parts = { people, factorsOf: accountOf, steps, site, openSessionOf, audit, log, now: stores.now };
     return countLogins(createPasskeyLogin(parts), metrics);
   };
   return { login: countLogins(login, metrics), codeLogin: countLogins(codeLogin, metrics), passkeyLogin };

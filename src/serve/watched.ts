@@ -28,7 +28,7 @@ export function createWatched(wiring: Pick<Wiring, "settings" | "config" | "stor
     sources: orUnknown(() => readSources(wiring)),
     tokens: orUnknown(() => tokens.list()),
     logouts: orUnknown(async () => {
-      const states = await readClientStates(config.current?.clients ?? [], stores, settings.DEMO_USER_ID);
+      const states = await readClientStates(config.current?.clients ?? [], stores);
       return states.map((state) => logoutsOf(state, now()));
     }),
     newLogins: orUnknown(() => factors.loginsFromNewNetworks(now() - DAY_MS)),

@@ -360,6 +360,25 @@ const STEPS: readonly string[] = [
     challenged_at INTEGER NOT NULL DEFAULT 0, bound_from INTEGER
   ) STRICT, WITHOUT ROWID;
   `,
+  `
+  -- The people of the configuration file. "mark" differs if one was removed and added again. An invitation is the digest
+  -- of a link, and of the cookie of the browser that has opened it.
+  CREATE TABLE people (
+    id TEXT PRIMARY KEY, email TEXT NOT NULL, mark TEXT NOT NULL, password_hash TEXT,
+    invitation TEXT, invitation_ends_at INTEGER, invitation_browser TEXT
+  ) STRICT, WITHOUT ROWID;
+  -- Whose a factor, a code or a login is: the id of a person, or empty for the person of the environment.
+  ALTER TABLE login_factors ADD COLUMN account TEXT NOT NULL DEFAULT '';
+  ALTER TABLE recovery_codes ADD COLUMN account TEXT NOT NULL DEFAULT '';
+  ALTER TABLE logins ADD COLUMN account TEXT NOT NULL DEFAULT '';
+  CREATE TABLE networks (
+    account TEXT NOT NULL, network TEXT NOT NULL, last_at INTEGER NOT NULL, new_at INTEGER, sid TEXT NOT NULL,
+    PRIMARY KEY (account, network)
+  ) STRICT, WITHOUT ROWID;
+  INSERT INTO networks SELECT '', network, last_at, new_at, sid FROM login_networks;
+  DROP TABLE login_networks;
+  ALTER TABLE networks RENAME TO login_networks;
+  `,
 ];
 
 /** The oldest supported schema. Schemas 1 to 14 are from before the first release. */

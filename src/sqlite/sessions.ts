@@ -62,10 +62,10 @@ export function sqliteSessions(database: Database, now: () => number = Date.now)
   const run = createRun(database);
   let failures: ReturnType<typeof sqliteFailures>;
 
-  const note = atomic(database, ({ login, knownBucket }: LoginNotes) => {
+  const note = atomic(database, ({ login, account, knownBucket }: LoginNotes) => {
     // Most stores of sessions are only read, or serve one command.
     failures ??= sqliteFailures(database);
-    runSync(loginNote(login), run);
+    runSync(loginNote(account, login), run);
     if (knownBucket !== null) failures.remember(knownBucket, login.at);
   });
   function tryToNote(notes: LoginNotes): string | null {

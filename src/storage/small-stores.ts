@@ -7,6 +7,7 @@ import { heldStore } from "./held.ts";
 import { tokenStore } from "./machine-tokens.ts";
 import { outageStore } from "./outages.ts";
 import type { PayloadCodec } from "./payload-codec.ts";
+import { personStore } from "./people.ts";
 import type { QueryPort } from "./query.ts";
 import { refusalStore } from "./refusals.ts";
 import { type AddStats, sourceStore } from "./source-counts.ts";
@@ -27,6 +28,7 @@ const smallStores = ({ codec, addStats }: DriverParts) => ({
   factors: factorStore,
   held: heldStore(codec),
   outages: outageStore,
+  people: personStore,
   refusals: refusalStore,
   sources: sourceStore(addStats),
   subscriptions: subscriptionStore,

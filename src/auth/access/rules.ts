@@ -1,12 +1,16 @@
 import type { BlockList } from "node:net";
 import { isIn } from "../../lib/address-range.ts";
+import type { Person } from "../people.ts";
 import { matchesPath, readPath } from "./path.ts";
 import { type RequestedPlace, UnclearQuestion } from "./place.ts";
 import { matchesQuery, type QueryRule } from "./query.ts";
 
-/** Who has what an entry asks for. */
+/** What an entry asks for: a session of anybody, or a token of anybody's program. */
 export const PASSES = ["session", "token"] as const;
 type Pass = (typeof PASSES)[number];
+
+/** Who passes: whoever has one of these, or by a session or a token a person or the people of a group. */
+export type Allowed = Pass | `person:${string}` | `group:${string}`;
 
 /** An entry of `access`. What is null is not compared. */
 export interface AccessRule {
@@ -18,7 +22,7 @@ export interface AccessRule {
   query: QueryRule | null;
   methods: readonly string[] | null;
   networks: BlockList | null;
-  allow: "everyone" | readonly Pass[];
+  allow: "everyone" | readonly Allowed[];
   /** Whether a session must be bound to its device. */
   isBound: boolean;
 }
@@ -36,7 +40,7 @@ export interface AccessRequest {
 /** What a request needs. */
 export interface Judgement {
   /** It passes without a login, or with one of these. With none of them nobody passes. */
-  allow: "everyone" | readonly Pass[];
+  allow: "everyone" | readonly Allowed[];
   /** The number of the entry that decides, from 1. Null: none matches. */
   entry: number | null;
   /** Whether a session must be bound to its device. */
@@ -85,11 +89,32 @@ export function createAccess(rules: readonly AccessRule[]): JudgeAccess {
     if (opener !== null) return { allow: "everyone", entry: opener, isBound: false, isAmbiguous: true };
     // Otherwise both readings must let it pass.
     const asRead = first(candidates, request, reading.lenient, false);
-    const allow = PASSES.filter((pass) => asSent.allow.includes(pass) && asRead.allow.includes(pass));
+    const allow = inBoth(asSent.allow, asRead.allow);
     const { entry } = asSent.allow.length <= allow.length ? asSent : asRead;
     return { allow, entry, isBound: asSent.isBound || asRead.isBound, isAmbiguous: true };
   };
 }
+
+/** Who is in two lists. */
+function inBoth(one: Judgement["allow"], other: Judgement["allow"]): readonly Allowed[] {
+  if (one === "everyone") return other === "everyone" ? PASSES : other;
+  return other === "everyone" ? one : one.filter((allowed) => other.includes(allowed));
+}
+
+/** Whether entries let somebody pass with what the request has. */
+export function isAllowed(
+  allow: readonly Allowed[],
+  pass: Pass,
+  { name, groups }: Pick<Person, "name" | "groups">,
+): boolean {
+  return (
+    allow.includes(pass) || allow.includes(`person:${name}`) || groups.some((group) => allow.includes(`group:${group}`))
+  );
+}
+
+/** Whether a session or a token may be enough. */
+export const mayPassWith = (allow: readonly Allowed[], pass: Pass) =>
+  allow.some((allowed) => allowed === pass || allowed.includes(":"));
 
 function unnamedMethod(): never {
   const found = "names no method, and an entry of access compares it";

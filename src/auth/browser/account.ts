@@ -10,9 +10,10 @@ import { qrSvg } from "../factors/qr-code.ts";
 import { plainCode } from "../factors/recovery-codes.ts";
 import { spendTotp } from "../factors/second-factors.ts";
 import { STEP_MS } from "../factors/steps.ts";
-import type { NewFactor } from "../factors/store.ts";
+import type { FactorStore, NewFactor } from "../factors/store.ts";
 import { isTotpSecret, loadTotp } from "../factors/totp.ts";
 import type { TokenStore } from "../machine-tokens/store.ts";
+import { isTokenOf, type Person } from "../people.ts";
 import type { AccessClaims } from "../token.ts";
 import { type Account, accountPage, recoveryCodesPage, totpPage } from "./account-pages.ts";
 import { FORM, FORM_PROBLEMS, HTML, PAGE } from "./endpoints.ts";
@@ -130,6 +131,9 @@ function passkeyEndpoints(parts: AccountParts, passkeys: PasskeyParts): Endpoint
 interface Visit {
   context: RequestContext;
   claims: AccessClaims;
+  person: Person;
+  /** The person's own, and no others. */
+  factors: FactorStore;
   /** Whether the browser proves the device of the session. */
   isBound: boolean;
   texts: Texts;
@@ -139,9 +143,10 @@ interface Visit {
 function withSession(parts: AccountParts, handle: (visit: Visit) => Promise<Reply>): RequestHandler {
   return async (context) => {
     const { request } = context;
-    const { claims, isBound } = await sessionOf(request, parts);
+    const { claims, person, isBound } = await sessionOf(request, parts);
     if (claims === null) return toLogin(request, parts, accountUrlOf(parts, context));
-    return handle({ context, claims, isBound, texts: textsFor(request.headers["accept-language"]) });
+    const texts = textsFor(request.headers["accept-language"]);
+    return handle({ context, claims, person, factors: parts.factorsOf(person), isBound, texts });
   };
 }
 
@@ -163,8 +168,8 @@ const accountUrlOf = (parts: AccountParts, { request }: Pick<RequestContext, "re
 
 /** The page of the account. `note` says why a change was refused. */
 async function showAccount(parts: AccountParts, visit: Visit, note?: string): Promise<Reply> {
-  const { claims, texts } = visit;
-  const { factors: store, tokens, passkeys, appsIn, now } = parts;
+  const { claims, person, factors: store, texts } = visit;
+  const { tokens, passkeys, appsIn, now } = parts;
   const [factors, recoveryCodesLeft, tokenRecords, logins, apps] = await Promise.all([
     store.list(),
     store.recoveryCodesLeft(),
@@ -181,11 +186,11 @@ async function showAccount(parts: AccountParts, visit: Visit, note?: string): Pr
     binding: bindingOf(parts, visit),
     factors,
     recoveryCodesLeft,
-    tokens: tokenRecords,
+    tokens: tokenRecords.filter(({ name }) => isTokenOf(person, name)),
     logins,
     apps,
     site: passkeys?.site ?? null,
-    signals: passkeys && signalsOf(factors, passkeys.site, passkeys.user),
+    signals: passkeys && signalsOf(factors, passkeys.site, person),
     root: note === undefined ? "" : "../",
     loginUrl: loginUrlOf(parts, visit),
     isFresh: isFresh(claims, now()),
@@ -217,7 +222,7 @@ async function add(parts: AccountParts, visit: Visit, factor: NewFactor): Promis
     parts,
     visit,
     { action: "factor.add", detail: { id, kind, name } },
-    () => addFactor(parts.factors, factor),
+    () => addFactor(visit.factors, factor),
     (made) => (made === null ? null : {}),
   );
   if (added === null) return showAccount(parts, visit, visit.texts.account.notAdded);
@@ -231,14 +236,14 @@ async function add(parts: AccountParts, visit: Visit, factor: NewFactor): Promis
 async function removeFactor(parts: AccountParts, visit: Visit): Promise<Reply> {
   const fields = await readOwnForm(visit.context.request, parts);
   const { requestId, address } = visit.context;
-  const known = await parts.factors.list();
+  const known = await visit.factors.list();
   const id = fields.get("id") ?? "";
   const removedIds = await makeChange(
     parts,
     visit,
     // What is not known may be any text.
     { action: "factor.remove", detail: { ids: known.flatMap((factor) => (factor.id === id ? [id] : [])) } },
-    () => parts.factors.remove([id]),
+    () => visit.factors.remove([id]),
     ({ length }) => (length === 0 ? null : {}),
   );
   for (const removed of removedIds) {
@@ -253,12 +258,12 @@ async function removeFactor(parts: AccountParts, visit: Visit): Promise<Reply> {
 async function renewCodes(parts: AccountParts, visit: Visit): Promise<Reply> {
   await readOwnForm(visit.context.request, parts);
   const { requestId, address } = visit.context;
-  if ((await parts.factors.list()).length === 0) return redirect(accountUrlOf(parts, visit.context));
+  if ((await visit.factors.list()).length === 0) return redirect(accountUrlOf(parts, visit.context));
   const codes = await makeChange(
     parts,
     visit,
     { action: "factor.recovery_codes", detail: {} },
-    () => renewRecoveryCodes(parts.factors),
+    () => renewRecoveryCodes(visit.factors),
     ({ length }) => ({ codes: length }),
   );
   parts.log.info({ event: "recovery_codes_renewed", requestId, address }, "new recovery codes were made");
@@ -266,13 +271,13 @@ async function renewCodes(parts: AccountParts, visit: Visit): Promise<Reply> {
 }
 
 async function showTotp(
-  { rules, user }: AccountParts,
-  { texts }: Visit,
+  { rules }: AccountParts,
+  { texts, person }: Visit,
   secret: string,
   more: { name?: string; error?: string } = {},
 ): Promise<Reply> {
   const { uriOf } = await loadTotp();
-  const qrCode = await qrSvg(uriOf(secret, new URL(rules.origin).hostname, user.email));
+  const qrCode = await qrSvg(uriOf(secret, new URL(rules.origin).hostname, person.email));
   return totpPage(more.error === undefined ? 200 : 400, {
     texts,
     secret,
@@ -296,33 +301,38 @@ async function addTotp(parts: AccountParts, visit: Visit): Promise<Reply> {
   if (step === null) return showTotp(parts, visit, secret, { name, error: words.totpWrong });
   const factor = totpFactor(secret, name, at);
   // The code that was typed here proves no login.
-  await spendTotp(parts.factors, factor.id, step, at);
+  await spendTotp(visit.factors, factor.id, step, at);
   return add(parts, visit, factor);
 }
 
 /** Answers with what a browser needs for a new passkey. */
-async function beginPasskey(parts: AccountParts, { context }: Visit, passkeys: PasskeyParts): Promise<Reply> {
-  const { site, user, challengeCookie } = passkeys;
+async function beginPasskey(
+  parts: AccountParts,
+  { context, person, factors }: Visit,
+  passkeys: PasskeyParts,
+): Promise<Reply> {
+  const { site, challengeCookie } = passkeys;
   const isConditional = queryOf(context.request).has(CONDITIONAL);
-  const { id, value } = parts.steps.begin(isConditional ? "conditional-passkey" : "new-passkey");
-  const { usable } = passkeysOf(await parts.factors.list(), site);
-  const options = await registrationOptions(site, id, user, usable, isConditional);
+  const { id, value } = parts.steps.begin(isConditional ? "conditional-passkey" : "new-passkey", person);
+  const { usable } = passkeysOf(await factors.list(), site);
+  const options = await registrationOptions(site, id, person, usable, isConditional);
   return { ...reply(200, options), headers: { "Set-Cookie": challengeCookie.set(value, STEP_MS / 1000) } };
 }
 
 /** Adds the passkey that a browser has made. */
 async function addPasskey(parts: AccountParts, visit: Visit, passkeys: PasskeyParts): Promise<Reply> {
-  const { site, user, challengeCookie } = passkeys;
+  const { person } = visit;
+  const { site, challengeCookie } = passkeys;
   const fields = await readOwnForm(visit.context.request, parts);
   const { request, requestId, address } = visit.context;
   const words = visit.texts.account;
   const values = challengeCookie.read(request);
-  const conditional = parts.steps.read("conditional-passkey", values);
-  const challenge = parts.steps.read("new-passkey", values) ?? conditional;
+  const conditional = parts.steps.read("conditional-passkey", values, [person])?.id ?? null;
+  const challenge = parts.steps.read("new-passkey", values, [person])?.id ?? conditional;
   const made =
     challenge === null || !(await parts.steps.finish(challenge))
       ? { fault: "this browser has no challenge, or it has expired or was used" }
-      : await newPasskey(fields.get("answer") ?? "", site, challenge, user.id, challenge === conditional);
+      : await newPasskey(fields.get("answer") ?? "", site, challenge, person.id, challenge === conditional);
   if ("fault" in made) {
     const line = { event: "passkey_refused" as const, requestId, address, reason: made.fault };
     parts.log.warn(line, `a new passkey was refused: ${made.fault}`);

@@ -109,7 +109,7 @@ export function authorizeHandler(parts: ClientParts): RequestHandler {
       if (prompt.has("none")) return answerApp(parts, redirectUri, { error: "login_required", state });
       return toLoginFor(message, query, session !== null, parts);
     }
-    const known = client.consent === "once" ? await store.consent(browser.user.id, client.name) : null;
+    const known = client.consent === "once" ? await store.consent(session.claims.sub, client.name) : null;
     const isKnown = client.consent === "never" || (known !== null && isWithin(scope, known));
     if (isKnown && !prompt.has("consent")) return grant(request, session);
     if (prompt.has("none")) return answerApp(parts, redirectUri, { error: "consent_required", state });
@@ -135,12 +135,12 @@ async function findSession(
   request: AuthorizationRequest,
   { browser, grants, keys, issuer }: ClientParts,
 ): Promise<LoggedIn | null> {
-  const { claims } = await sessionOf(message, browser);
+  const { claims, person } = await sessionOf(message, browser);
   if (claims === null) return null;
   const { idTokenHint } = request;
-  const isOther = idTokenHint !== null && (await keys.verify(idTokenHint, issuer))?.sub !== browser.user.id;
+  const isOther = idTokenHint !== null && (await keys.verify(idTokenHint, issuer))?.sub !== claims.sub;
   const after = new URLSearchParams(query).get(AFTER);
-  const authentication = await grants.authentication(claims);
+  const authentication = await grants.authentication(claims, person);
   const isNew = authentication.authenticatedAt >= requiredAfter(request, after, browser.now());
   return { claims, authentication, isEnough: !isOther && isNew };
 }
@@ -160,7 +160,7 @@ function createGrant(parts: ClientParts) {
   const { browser, grants } = parts;
   const renew = createRenew(browser);
   return async (request: AuthorizationRequest, { claims, authentication }: LoggedIn): Promise<Reply> => {
-    const code = await grants.code(request, claims.sid, authentication);
+    const code = await grants.code(request, claims, authentication);
     const answer = answerApp(parts, request.redirectUri, { code, state: request.state });
     const now = browser.now() / 1000;
     const isProlonged = isOfForm(claims.sid) && renewedExpiry(claims, browser.lifetimes, now, "app") > claims.exp;
@@ -204,7 +204,7 @@ export function consentHandler(parts: ClientParts): RequestHandler {
     if (fields.get("answer") !== "allow") return answerApp(parts, redirectUri, { error: "access_denied", state });
     const session = await findSession(context, query, request, parts);
     if (!session?.isEnough) return toLoginFor(context.request, query, session !== null, parts);
-    if (client.consent === "once") await store.setConsent(browser.user.id, client.name, scope, browser.now());
+    if (client.consent === "once") await store.setConsent(session.claims.sub, client.name, scope, browser.now());
     return grant(request, session);
   };
 }

@@ -75,7 +75,7 @@ export function tokenValueHandler(
 
 /** Answers `/oauth/userinfo`. */
 export function userInfoHandler(parts: ClientParts): RequestHandler {
-  const { grants, clients, browser } = parts;
+  const { grants, clients } = parts;
   return async ({ request }) => {
     const value = await bearerOf(request);
     const found = value === null ? null : await grants.accessToken(value, clients);
@@ -84,7 +84,7 @@ export function userInfoHandler(parts: ClientParts): RequestHandler {
       const headers = { "WWW-Authenticate": `Bearer realm="authserve"${error}`, "Content-Type": "application/json" };
       return { status: 401, body: { error: "invalid_token" }, headers };
     }
-    return { status: 200, body: claimsOf(browser.user, found.client, found.token.scope) };
+    return { status: 200, body: claimsOf(found.person, found.client, found.token.scope) };
   };
 }
 

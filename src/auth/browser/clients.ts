@@ -6,6 +6,7 @@ import { clientSid } from "../clients/claims.ts";
 import { SCOPES } from "../clients/client.ts";
 import { KEYS_MAX_AGE_SECONDS } from "../clients/key-rotation.ts";
 import { answerUrl } from "../clients/redirects.ts";
+import { canonicalEmail } from "../user.ts";
 import { AUTHORIZE, authorizeHandler, type ClientParts, consentHandler, judge } from "./client-authorization.ts";
 import { readUrlEncoded, tokenHandler, tokenValueHandler, userInfoHandler } from "./client-tokens.ts";
 import { FORM, FORM_PROBLEMS, HTML, PAGE } from "./endpoints.ts";
@@ -207,10 +208,16 @@ function discoveryOf({ issuer, clients }: ClientParts): Record<string, unknown> 
 
 const ISSUER_RELATION = "http://openid.net/specs/connect/1.0/issuer";
 
-function webfingerHandler({ browser: { user }, issuer }: ClientParts): RequestHandler {
+const domainOf = (account: string) => account.slice(account.lastIndexOf("@"));
+
+function webfingerHandler({ browser: { people }, issuer }: ClientParts): RequestHandler {
   return ({ request }) => {
     const resource = queryOf(request).get("resource") ?? "";
-    if (resource.toLowerCase() !== `acct:${user.email.toLowerCase()}`) throw new AppError("not_found");
+    const asked = canonicalEmail(resource);
+    const known = people.list().map(({ email }) => `acct:${canonicalEmail(email)}`);
+    // With several people it must not tell who exists.
+    const isAsked = (one: string) => one === asked || (people.areNamed() && domainOf(one) === domainOf(asked));
+    if (!known.some(isAsked)) throw new AppError("not_found");
     const links = [{ rel: ISSUER_RELATION, href: issuer }];
     return { status: 200, body: { subject: resource, links }, headers: { "Content-Type": "application/jrd+json" } };
   };

@@ -115,14 +115,23 @@ function registerHandler(parts: EndSessionParts, device: DeviceParts): RequestHa
 
 /** Answers `POST /auth/bound/refresh`. The session cookie is not needed, and missing after a link of another site. */
 function refreshHandler(parts: EndSessionParts, device: DeviceParts): RequestHandler {
-  const { sessions, user, rules, log } = parts;
+  const { sessions, people, rules, log } = parts;
+
+  /** The live session with a device that has this id, and its user. */
+  async function findSession(sid: string | null) {
+    for (const { id: userId } of people.list()) {
+      const record = await sessions.find(userId);
+      if (record !== null && record.sid === sid && record.device !== null) return { userId, device: record.device };
+    }
+    return null;
+  }
 
   /** What is wrong with an answer; null if the session is proved. */
-  async function faultOf(sid: string, known: SessionDevice, answer: string): Promise<string | null> {
+  async function faultOf(userId: string, sid: string, known: SessionDevice, answer: string): Promise<string | null> {
     const { binding } = device;
     const read = await binding.readAnswer(sid, known, answer);
     if ("fault" in read) return read.fault;
-    const isProved = await sessions.proveDevice(user.id, sid, read.challengedAt, binding.boundFrom());
+    const isProved = await sessions.proveDevice(userId, sid, read.challengedAt, binding.boundFrom());
     return isProved ? null : "another answer was faster, or the session has ended";
   }
 
@@ -130,21 +139,22 @@ function refreshHandler(parts: EndSessionParts, device: DeviceParts): RequestHan
     const { requestId, address } = context;
     const { binding, proofCookie, unprovedCookie, onProof } = device;
     const sid = textIn(context, "sec-secure-session-id");
-    const record = await sessions.find(user.id);
-    if (record === null || record.sid !== sid || record.device === null) {
+    const found = await findSession(sid);
+    if (found === null || sid === null) {
       onProof("ended");
       return reply(200, { session_identifier: sid ?? "", continue: false });
     }
+    const { userId, device: known } = found;
     const answer = answerIn(context);
-    const fault = answer === null ? null : await faultOf(sid, record.device, answer);
+    const fault = answer === null ? null : await faultOf(userId, sid, known, answer);
     if (fault !== null) refuse(fault, context, parts, device);
     if (answer === null || fault !== null) {
-      const challenge = `"${binding.challenge(sid, record.device)}";id="${sid}"`;
+      const challenge = `"${binding.challenge(sid, known)}";id="${sid}"`;
       throw new AppError("invalid_device_proof", { headers: { "Secure-Session-Challenge": challenge } });
     }
     onProof("proved");
-    if (record.device.boundFrom === null)
-      log.info({ event: "session_bound", requestId, address, userId: user.id }, "the session is bound to its device");
+    if (known.boundFrom === null)
+      log.info({ event: "session_bound", requestId, address, userId }, "the session is bound to its device");
     const cookies = [proofCookie.set(binding.proof(sid), binding.cookieSeconds), unprovedCookie.clear()];
     return { ...reply(200, instructionsFor(sid, rules, device)), headers: { "Set-Cookie": cookies } };
   };

@@ -1,13 +1,11 @@
 import type { RequestHandler } from "../../http/endpoint.ts";
 import { mayEndSession } from "../end-session.ts";
-import type { User } from "../user.ts";
 import { endSessionPage } from "./pages.ts";
 import { textsFor } from "./texts.ts";
 import { type BrowserParts, queryOf, readOwnForm, toLogin } from "./visit.ts";
 
 /** What the link of an alert uses. */
 export interface EndSessionParts extends BrowserParts {
-  user: User;
   /** All secrets that may have signed a link. */
   secrets: readonly string[];
 }
@@ -25,12 +23,13 @@ export function endSessionPageHandler(parts: EndSessionParts): RequestHandler {
 /** Answers `POST /login/end`: ends the session of the link, without a login. A later session stays. */
 export function endSessionFormHandler(parts: EndSessionParts): RequestHandler {
   return async ({ request, requestId, address }) => {
-    const { secrets, sessions, user, log } = parts;
+    const { secrets, sessions, people, log } = parts;
     const fields = await readOwnForm(request, parts);
     const [sid, key] = [fields.get("sid") ?? "", fields.get("key") ?? ""];
     if (!mayEndSession(secrets, sid, key)) return toLogin(request, parts);
-    if (await sessions.removeIf(user.id, sid)) {
-      const line = { event: "session_revoked" as const, requestId, address, userId: user.id, reason: "alert_link" };
+    for (const { id: userId } of people.list()) {
+      if (!(await sessions.removeIf(userId, sid))) continue;
+      const line = { event: "session_revoked" as const, requestId, address, userId, reason: "alert_link" };
       log.info(line, "session ended by the link of an alert");
     }
     return endSessionPage(textsFor(request.headers["accept-language"]), null);

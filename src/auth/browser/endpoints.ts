@@ -8,6 +8,7 @@ import type { Reply } from "../../http/problem.ts";
 import { LoginBody } from "../endpoints.ts";
 import type { Supersession } from "../sessions.ts";
 import type { AccessClaims } from "../token.ts";
+import { canonicalEmail } from "../user.ts";
 import { type EndSessionParts, endSessionFormHandler, endSessionPageHandler } from "./end-session.ts";
 import { isFromOtherScheme, keepsCookie, reachedOrigin, requireSameSite } from "./guard.ts";
 import { redirect } from "./html.ts";
@@ -280,11 +281,12 @@ function loginPageHandler(parts: BrowserParts): RequestHandler {
 async function endsText(
   request: IncomingMessage,
   texts: Texts,
-  { marks, markCookie, sessions, user, appsIn }: BrowserParts,
+  { marks, markCookie, sessions, appsIn }: BrowserParts,
 ): Promise<string> {
   try {
-    if ((await marks.read(markCookie.read(request))) === null) return texts.oneSession;
-    const { sid, origin } = (await sessions.find(user.id)) ?? {};
+    const mark = await marks.read(markCookie.read(request));
+    if (mark === null) return texts.oneSession;
+    const { sid, origin } = (await sessions.find(mark.person.id)) ?? {};
     if (sid === undefined || !origin) return texts.oneSession;
     const ends = texts.endsSession(origin.userAgent ?? texts.account.program, origin.network);
     const apps = (await appsIn(sid)).map(({ name }) => name);
@@ -420,7 +422,9 @@ function loginFormHandler(parts: BrowserParts): RequestHandler {
       return loggedIn(accessToken, target, request, requester, parts);
     } catch (error) {
       if (!(error instanceof AppError)) throw error;
-      if (error.code === "second_factor_required") return beginCodeStep(request, parts, target, fields);
+      const person = parts.people.byEmail(canonicalEmail(email));
+      if (error.code === "second_factor_required" && person !== null)
+        return beginCodeStep(request, parts, person, target, fields);
       const { status, text, headers } = refusalOf(error, texts);
       return loginPage(status, { ...page, error: text }, headers);
     }
@@ -492,13 +496,16 @@ function homeHandler(parts: BrowserParts): RequestHandler {
   const { sessions, hasAdmin } = parts;
   return async ({ request }) => {
     const texts = textsFor(request.headers["accept-language"]);
-    const { claims } = await sessionOf(request, parts);
-    if (!claims) return toLogin(request, parts);
+    const session = await sessionOf(request, parts);
+    const { claims, person } = session;
+    if (claims === null) return toLogin(request, parts);
     const record = await sessions.find(claims.sub);
     const loggedInFrom = record?.sid === claims.sid ? record.origin : null;
     const since = claims.iat === undefined ? null : claims.iat * 1000;
-    const passkeys = await readHomePasskeys(parts, claims);
-    return homePage(texts, { email: claims.email, since, until: claims.exp * 1000, loggedInFrom, hasAdmin, passkeys });
+    const passkeys = await readHomePasskeys(parts, session);
+    const until = claims.exp * 1000;
+    const isAdmin = hasAdmin && person.isOwner;
+    return homePage(texts, { email: claims.email, since, until, loggedInFrom, hasAdmin: isAdmin, passkeys });
   };
 }
 

@@ -8,6 +8,7 @@ import type { Authenticate, LiveSession } from "../authenticate.ts";
 import { basicTokensIn, tokensIn } from "../machine-tokens/form.ts";
 import { insufficientScope, type MachineTokens, wrongToken } from "../machine-tokens/machine-tokens.ts";
 import type { TokenRecord } from "../machine-tokens/store.ts";
+import { type People, personOfToken, requireOwner } from "../people.ts";
 import type { AccessClaims } from "../token.ts";
 import type { Cookie } from "./cookie.ts";
 import { isWithin, type RedirectRules } from "./redirect-target.ts";
@@ -90,13 +91,31 @@ export async function machineTokenOf(
 /** Lets a request pass that has the live session, or a token with a scope. Null: no token is enough. */
 type Authorize = (requester: Requester, scope: string | null) => Promise<{ kind: "session" | "token"; name: string }>;
 
-/** Creates the guard of what programs may do, too. A token is no cookie, so that no other site can make use of it. */
-export function createScopeGuard(authenticate: AuthenticateRequest, machineTokens: MachineTokens): Authorize {
+/**
+ * Creates the guard of what belongs to owners, and what their programs may do, too. A token is no cookie, so that no
+ * other site can make use of it.
+ */
+export function createScopeGuard(
+  authenticate: AuthenticateRequest,
+  machineTokens: MachineTokens,
+  people: People,
+): Authorize {
   return async (requester, scope) => {
     const token = await machineTokenOf(requester, machineTokens);
-    if (token === null) return { kind: "session", name: (await authenticate(requester.request)).sub };
+    if (token === null)
+      return { kind: "session", name: (await createOwnerGuard(authenticate, people)(requester.request)).sub };
+    requireOwner(personOfToken(people, token.name));
     if (scope === null || !token.scopes.includes(scope)) throw insufficientScope(scope);
     return { kind: "token", name: token.name };
+  };
+}
+
+/** Creates the guard of pages that belong to owners. */
+export function createOwnerGuard(authenticate: AuthenticateRequest, people: People): AuthenticateRequest {
+  return async (request) => {
+    const claims = await authenticate(request);
+    requireOwner(people.byId(claims.sub));
+    return claims;
   };
 }
 

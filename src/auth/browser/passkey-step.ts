@@ -1,8 +1,16 @@
 import { AppError } from "../../errors.ts";
 import { type RequestHandler, reply } from "../../http/endpoint.ts";
-import { isAccepted, loginOptions, passkeysOf, removedPasskeyIn, signalsOf } from "../factors/passkeys.ts";
+import type { LiveSession } from "../authenticate.ts";
+import {
+  isAccepted,
+  loginOptions,
+  type PasskeySignals,
+  passkeysOf,
+  removedPasskeyIn,
+  signalsOf,
+} from "../factors/passkeys.ts";
 import { STEP_MS } from "../factors/steps.ts";
-import type { AccessClaims } from "../token.ts";
+import type { Person } from "../people.ts";
 import { redirect } from "./html.ts";
 import type { HomePasskeys, UnknownPasskey } from "./pages.ts";
 import {
@@ -25,11 +33,13 @@ export const PASSKEY_REFUSED = "passkey-refused";
  */
 export async function readPasskeyScript({
   passkeys,
-  factors,
-}: Pick<BrowserParts, "passkeys" | "factors">): Promise<string | null> {
+  people,
+  factorsOf,
+}: Pick<BrowserParts, "passkeys" | "people" | "factorsOf">): Promise<string | null> {
   if (passkeys === null) return null;
   try {
-    const { usable } = passkeysOf(await factors.list(), passkeys.site);
+    const known = await Promise.all(people.list().map((person) => factorsOf(person).list()));
+    const { usable } = passkeysOf(known.flat(), passkeys.site);
     return usable.length === 0 ? null : await passkeys.readScript();
   } catch {
     return null;
@@ -38,38 +48,48 @@ export async function readPasskeyScript({
 
 /** What the login page tells about the passkey that it names as removed. Null if it can be used, or in an outage. */
 export async function readUnknownPasskey(
-  { passkeys, factors }: Pick<BrowserParts, "passkeys" | "factors">,
+  parts: Pick<BrowserParts, "passkeys" | "people" | "factorsOf">,
   id: string | null,
 ): Promise<UnknownPasskey | null> {
-  if (passkeys === null || !id) return null;
-  const { site, user } = passkeys;
-  const known = await factors.list().catch(() => null);
-  return known === null || isAccepted(id, signalsOf(known, site, user)) ? null : { rpId: site.rpId, unknown: id };
+  if (parts.passkeys === null || !id) return null;
+  const known = await signalsOfAll(parts, parts.passkeys).catch(() => null);
+  const isUnknown = known !== null && !known.some((signals) => isAccepted(id, signals));
+  return isUnknown ? { rpId: parts.passkeys.site.rpId, unknown: id } : null;
 }
+
+/** What there is to tell of the passkeys of each person. */
+const signalsOfAll = (
+  { people, factorsOf }: Pick<BrowserParts, "people" | "factorsOf">,
+  { site }: PasskeyParts,
+): Promise<PasskeySignals[]> =>
+  Promise.all(people.list().map(async (person) => signalsOf(await factorsOf(person).list(), site, person)));
 
 /** Reads what the page of a session does with passkeys. It is shown without them in an outage. */
 export async function readHomePasskeys(
-  { passkeys, factors, now }: Pick<BrowserParts, "passkeys" | "factors" | "now">,
-  claims: AccessClaims,
+  { passkeys, factorsOf, now }: Pick<BrowserParts, "passkeys" | "factorsOf" | "now">,
+  { claims, person }: Pick<LiveSession, "claims" | "person">,
 ): Promise<HomePasskeys | null> {
   if (passkeys === null) return null;
-  const { site, user, readScript } = passkeys;
+  const { site, readScript } = passkeys;
   try {
-    const [known, script] = await Promise.all([factors.list(), readScript()]);
+    const [known, script] = await Promise.all([factorsOf(person).list(), readScript()]);
     // Without a passkey the login was one by password.
     const isOffered = passkeysOf(known, site).usable.length === 0 && isFresh(claims, now());
     const offer = isOffered ? (claims.iat ?? null) : null;
-    return { script, signals: signalsOf(known, site, user), origin: site.origin, offer };
+    return { script, signals: signalsOf(known, site, person), origin: site.origin, offer };
   } catch {
     return null;
   }
 }
 
+/** Whose credential signs the challenge of a login, before it is known who logs in. */
+const anybody = (people: BrowserParts["people"]) => people.list()[0] as Person;
+
 /** Answers `GET /login/passkey` with a new challenge, which is bound to the browser by a cookie. */
-export function passkeyOptionsHandler({ steps }: BrowserParts, passkeys: PasskeyParts): RequestHandler {
+export function passkeyOptionsHandler({ steps, people }: BrowserParts, passkeys: PasskeyParts): RequestHandler {
   return () => {
     const { site, challengeCookie } = passkeys;
-    const { id, value } = steps.begin("passkey");
+    const { id, value } = steps.begin("passkey", anybody(people));
     const headers = { "Set-Cookie": challengeCookie.set(value, STEP_MS / 1000) };
     return { ...reply(200, loginOptions(site, id)), headers };
   };
@@ -79,22 +99,22 @@ export function passkeyOptionsHandler({ steps }: BrowserParts, passkeys: Passkey
 export function passkeyFormHandler(parts: BrowserParts, passkeys: PasskeyParts): RequestHandler {
   return async (context) => {
     const { request } = context;
-    const { login, challengeCookie, site, user } = passkeys;
+    const { login, challengeCookie } = passkeys;
     const fields = await readOwnForm(request, parts);
     const { url: target } = targetOf(fields.get("rd") ?? null, context, parts);
     const forget = challengeCookie.clear();
     const answer = fields.get("answer") ?? "";
     try {
-      const challenge = parts.steps.read("passkey", challengeCookie.read(request));
+      const step = parts.steps.read("passkey", challengeCookie.read(request), [anybody(parts.people)]);
       const requester = await requesterOf(context, parts, fields);
-      const { accessToken } = await login(answer, challenge, requester);
+      const { accessToken } = await login(answer, step?.id ?? null, requester);
       return loggedIn(accessToken, target, request, requester, parts, [forget]);
     } catch (error) {
       if (!(error instanceof AppError) || error.code === "store_unavailable") throw error;
       const removed =
         error.code === "invalid_passkey"
-          ? await parts.factors.list().then(
-              (known) => removedPasskeyIn(answer, signalsOf(known, site, user)),
+          ? await signalsOfAll(parts, passkeys).then(
+              (known) => known.map((signals) => removedPasskeyIn(answer, signals)).find((id) => id !== null),
               () => null,
             )
           : null;

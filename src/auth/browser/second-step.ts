@@ -3,6 +3,7 @@ import { AppError } from "../../errors.ts";
 import type { RequestHandler } from "../../http/endpoint.ts";
 import type { Reply } from "../../http/problem.ts";
 import { STEP_MS } from "../factors/steps.ts";
+import type { Person } from "../people.ts";
 import { redirect } from "./html.ts";
 import { codePage } from "./pages.ts";
 import { readPasskeyScript } from "./passkey-step.ts";
@@ -26,10 +27,11 @@ import {
 export function beginCodeStep(
   request: IncomingMessage,
   parts: BrowserParts,
+  person: Person,
   target: string,
   fields: Map<string, string>,
 ): Reply {
-  const { value } = parts.steps.begin("code");
+  const { value } = parts.steps.begin("code", person);
   const headers = { "Set-Cookie": parts.stepCookie.set(value, STEP_MS / 1000) };
   const kept = keepIn(fields, parts) ? `&${KEEP}=1` : "";
   return redirect(`${withRd(`${prefixOf(request, parts)}/login/code`, target)}${kept}`, headers);
@@ -37,16 +39,18 @@ export function beginCodeStep(
 
 /** The step that a browser has begun. Null without one, or once all factors are removed. */
 async function begunStep(
-  { steps, stepCookie, factors }: BrowserParts,
+  { steps, stepCookie, factorsOf }: BrowserParts,
   request: IncomingMessage,
-): Promise<string | null> {
+): Promise<ReturnType<BrowserParts["steps"]["read"]>> {
   const step = steps.read("code", stepCookie.read(request));
   if (step === null) return null;
   // In an outage the login itself tells of it.
-  const isNeeded = await factors.list().then(
-    ({ length }) => length > 0,
-    () => true,
-  );
+  const isNeeded = await factorsOf(step.person)
+    .list()
+    .then(
+      ({ length }) => length > 0,
+      () => true,
+    );
   return isNeeded ? step : null;
 }
 
@@ -80,7 +84,9 @@ export function codeFormHandler(parts: BrowserParts): RequestHandler {
     const { url: target } = targetOf(rd, context, parts);
     try {
       const requester = await requesterOf(context, parts, fields);
-      const { accessToken } = await codeLogin(fields.get("code") ?? "", requester, () => steps.finish(step));
+      const { accessToken } = await codeLogin(step.person, fields.get("code") ?? "", requester, () =>
+        steps.finish(step.id),
+      );
       return loggedIn(accessToken, target, request, requester, parts, [stepCookie.clear()]);
     } catch (error) {
       if (!(error instanceof AppError)) throw error;

@@ -9,12 +9,20 @@ import { believed, isFromUnknownClient, isTrusted, peerAddress, NOBODY as UNKNOW
 import type { Log } from "../../log.ts";
 import type { AccessOutcome } from "../access/denials.ts";
 import { placeOf, UnclearQuestion } from "../access/place.ts";
-import type { AccessRequest, JudgeAccess, Judgement } from "../access/rules.ts";
+import {
+  type AccessRequest,
+  type Allowed,
+  isAllowed,
+  type JudgeAccess,
+  type Judgement,
+  mayPassWith,
+  PASSES,
+} from "../access/rules.ts";
 import { type Authenticate, missingToken } from "../authenticate.ts";
-import { insufficientScope, type MachineTokens } from "../machine-tokens/machine-tokens.ts";
+import { insufficientScope, type MachineTokens, wrongToken } from "../machine-tokens/machine-tokens.ts";
 import { mayVerify } from "../machine-tokens/scopes.ts";
 import type { TokenRecord } from "../machine-tokens/store.ts";
-import type { User } from "../user.ts";
+import { type People, type Person, personOfToken } from "../people.ts";
 import {
   appToken,
   authenticateRequest,
@@ -33,7 +41,7 @@ export interface VerifyParts extends RenewalParts {
   /** Null where sessions are not bound to devices. */
   device: SessionCookies["device"];
   machineTokens: MachineTokens;
-  user: User;
+  people: People;
   /** Judges by the entries of `access` in the configuration file. */
   access: JudgeAccess;
   /** Called for the first fault of each kind in what proxies ask. */
@@ -53,14 +61,23 @@ export interface VerifyParts extends RenewalParts {
  */
 type RedirectStyle = "unauthorized" | "redirect";
 
-/** The headers of who asks. All are always there, so that a proxy overwrites those of a client. */
-const identity = (user: Pick<User, "id" | "email">, token = "") => ({
-  "Remote-User": user.id,
-  "Remote-Email": user.email,
-  "Remote-Token": token,
-});
+type Identity = Pick<Person, "id" | "email" | "name" | "displayName" | "groups">;
 
-const NOBODY = identity({ id: "", email: "" });
+const NO_PERSON: Identity = { id: "", email: "", name: "", displayName: null, groups: [] };
+
+/** Apps read the bytes of headers as UTF-8. */
+const utf8 = (text: string) => Buffer.from(text).toString("latin1");
+
+/** The headers of who asks. All are always there, so that a proxy overwrites those of a client. */
+const identity = (person: Identity, { areNamed }: Pick<People, "areNamed">, token = "") => ({
+  "Remote-User": person.id,
+  "Remote-Email": person.email,
+  "Remote-Token": token,
+  ...(areNamed() && {
+    "Remote-Name": utf8(person.displayName ?? person.name),
+    "Remote-Groups": person.groups.join(","),
+  }),
+});
 
 const PROBLEMS: ErrorCode[] = [
   "validation_failed",
@@ -163,14 +180,15 @@ function verifyHandler(
   style: RedirectStyle,
   endpointPath?: string,
 ): RequestHandler {
-  const { authenticate, machineTokens, user, sessions, lifetimes, publicUrl, trustedProxies } = parts;
+  const { authenticate, machineTokens, people, sessions, lifetimes, publicUrl, trustedProxies } = parts;
   const { tellFault, now } = parts;
+  const nobody = () => identity(NO_PERSON, people);
 
   function sendTo(path: "/login" | "/login/bound" | "/login/renew", { url, method }: OriginalRequest): Reply {
     const location = withRd(publicUrl + path, url && shortTarget(url));
     const isRead = method === "GET" || method === "HEAD";
     const status = style === "unauthorized" ? 401 : isRead ? 302 : 303;
-    const headers = { ...NOBODY, Location: location, "Content-Type": "text/plain" };
+    const headers = { ...nobody(), Location: location, "Content-Type": "text/plain" };
     return { status, body: "", headers: status === 401 ? { ...headers, "WWW-Authenticate": "Bearer" } : headers };
   }
 
@@ -203,23 +221,27 @@ function verifyHandler(
     }
     const { headers, ...refusal } = problem(error, requestId);
     const challenge = error.status === 401 && needed.token && isPlainProgram(request, original) ? BASIC_CHALLENGE : {};
-    return { ...refusal, headers: { ...headers, ...challenge, ...NOBODY } };
+    return { ...refusal, headers: { ...headers, ...challenge, ...nobody() } };
   }
 
   /** The answer for a program with a genuine token. */
-  function passProgram({ name, scopes }: TokenRecord, host: string | null): Reply {
+  function passProgram({ name, scopes }: TokenRecord, { host, needed }: Question): Reply {
     if (!mayVerify(scopes, host)) throw insufficientScope("verify");
-    return passed(identity(user, name));
+    const person = personOfToken(people, name);
+    if (person === null) throw wrongToken();
+    if (!needed.isOpen && !isAllowed(needed.allow, "token", person)) throw new AppError("access_denied");
+    return passed(identity(person, people, name));
   }
 
   /** The answer for a live session. On a page that needs one, it may lead over the renewal. */
   async function passSession({ request }: RequestContext, question: Question, asker: Asker): Promise<Reply> {
-    const { claims, isBound, isByCookie } = await authenticateRequest(request, parts, authenticate);
+    const { claims, person, isBound, isByCookie } = await authenticateRequest(request, parts, authenticate);
     const { original, needed } = question;
     asker.user = claims.sub;
     asker.isBound = isBound;
+    if (!needed.isOpen && !isAllowed(needed.allow, "session", person)) throw new AppError("access_denied");
     if (needed.boundSession && !isBound) throw new AppError("session_not_bound");
-    const headers = identity({ id: claims.sub, email: claims.email });
+    const headers = identity(person, people);
     if (!isByCookie) return passed(headers);
     // A page with a longer address would lose its query on the way.
     const isPage = isNavigation(request) && original.url !== null && isShort(original.url) && original.method === "GET";
@@ -233,12 +255,12 @@ function verifyHandler(
 
   /** The answer for who has what is needed. Throws the error for anybody else. `asker` gets who that is. */
   async function pass(context: RequestContext, question: Question, asker: Asker): Promise<Reply> {
-    const { needed, host } = question;
+    const { needed } = question;
     if (!needed.session && !needed.token) throw new AppError("access_denied");
     const token = await machineTokenOf(context, machineTokens, forwardedToken);
     asker.token = token?.name ?? null;
     if (token === null && needed.session) return passSession(context, question, asker);
-    if (token !== null && needed.token) return passProgram(token, host);
+    if (token !== null && needed.token) return passProgram(token, question);
     // A login opens nothing there: a browser would be led in circles.
     const isPage = isOfPage(context.request, question.original);
     throw token === null && !isPage ? missingToken() : new AppError("access_denied");
@@ -252,7 +274,7 @@ function verifyHandler(
     } catch (error) {
       if (!(error instanceof AppError)) throw error;
       // Whoever is not known, or cannot be looked up, is nobody there.
-      if (question.needed.isOpen) return { reply: passed(NOBODY), decision: "allowed", code: null, ...asker };
+      if (question.needed.isOpen) return { reply: passed(nobody()), decision: "allowed", code: null, ...asker };
       if (error.code === "store_unavailable") throw error;
       const reply = refuse(context, error.code === "too_many_wrong_tokens" ? withStatus401(error) : error, question);
       const isDenied = error.status === 403 || forwardedToken(context.request) !== null;
@@ -324,6 +346,7 @@ interface Question {
 /** What a request needs: one of these, or nothing. */
 interface Needed {
   isOpen: boolean;
+  allow: readonly Allowed[];
   session: boolean;
   token: boolean;
   /** Whether a session is not enough that is not bound to its device. */
@@ -332,8 +355,9 @@ interface Needed {
 
 function neededFor({ allow, isBound }: Judgement): Needed {
   const isOpen = allow === "everyone";
-  const [session, token] = [isOpen || allow.includes("session"), isOpen || allow.includes("token")];
-  return { isOpen, session, token, boundSession: isBound };
+  const list = isOpen ? PASSES : allow;
+  const [session, token] = [mayPassWith(list, "session"), mayPassWith(list, "token")];
+  return { isOpen, allow: list, session, token, boundSession: isBound };
 }
 
 const passed = (headers: Record<string, string>): Reply => ({

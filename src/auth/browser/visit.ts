@@ -8,7 +8,7 @@ import type { IsToKnownHost } from "../../http/known-hosts.ts";
 import type { Reply } from "../../http/problem.ts";
 import { removedPrefix } from "../../http/proxies.ts";
 import type { Log } from "../../log.ts";
-import type { Authenticate } from "../authenticate.ts";
+import type { Authenticate, LiveSession } from "../authenticate.ts";
 import type { Ends } from "../clients/preset.ts";
 import { DEVICE_ALGORITHMS, type DeviceBinding } from "../device-binding.ts";
 import type { CodeLogin } from "../factors/code-login.ts";
@@ -17,11 +17,11 @@ import type { PasskeySite } from "../factors/passkeys.ts";
 import type { Steps } from "../factors/steps.ts";
 import type { FactorStore } from "../factors/store.ts";
 import type { Login } from "../login.ts";
-import type { Requester } from "../open-session.ts";
+import { browserOf, type Requester } from "../open-session.ts";
+import type { People, Person } from "../people.ts";
 import type { SessionStore } from "../sessions.ts";
 import { type BrowserMarks, KNOWN_BROWSER_MS } from "../throttle/browser-mark.ts";
 import { type AccessClaims, readToken } from "../token.ts";
-import type { User } from "../user.ts";
 import type { Cookie } from "./cookie.ts";
 import { authenticateCookie, requireSameSite } from "./guard.ts";
 import { type Html, html, redirect } from "./html.ts";
@@ -42,7 +42,9 @@ export interface BrowserParts {
   /** What browsers have begun, and its cookie. */
   steps: Steps;
   stepCookie: Cookie;
-  factors: FactorStore;
+  people: People;
+  /** The factors of one person. */
+  factorsOf: (person: Person) => FactorStore;
   /** Null where browsers allow no passkeys. */
   passkeys: PasskeyParts | null;
   /** Null where sessions are not bound to devices. */
@@ -57,7 +59,6 @@ export interface BrowserParts {
   isToKnownHost: IsToKnownHost;
   /** Whether there is the admin page. */
   hasAdmin: boolean;
-  user: User;
   /** The apps that take part in a session. */
   appsIn: (sid: string) => Promise<AppInSession[]>;
   /** The app that a login is for that leads to a path of this service. */
@@ -87,7 +88,6 @@ export interface PasskeyParts {
   site: PasskeySite;
   /** The origins whose pages may use passkeys of the RP ID of the site. */
   origins: readonly string[];
-  user: User;
   login: PasskeyLogin;
   challengeCookie: Cookie;
   readScript: () => Promise<string>;
@@ -133,12 +133,13 @@ export function targetOf(
 }
 
 /** The session of the cookie, if there is one. */
-interface BrowserSession {
-  claims: AccessClaims | null;
+type BrowserSession = (LiveSession | NoSession) & { ended?: AppError };
+
+interface NoSession {
+  claims: null;
+  person: null;
   /** Whether the browser proves the device of the session. */
   isBound: boolean;
-  /** Why the session of a genuine cookie has ended, or is not that of this browser. */
-  ended?: AppError;
 }
 
 /** A change of second factors needs a login within this time. */
@@ -154,11 +155,11 @@ export async function sessionOf(request: IncomingMessage, parts: BrowserParts): 
   } catch (error) {
     if (!(error instanceof AppError) || error.code === "store_unavailable") throw error;
     const isKnown = error.code === "session_invalidated" || error.code === "device_not_proved";
-    return { claims: null, isBound: false, ...(isKnown && { ended: error }) };
+    return { claims: null, person: null, isBound: false, ...(isKnown && { ended: error }) };
   }
 }
 
-/** Who logs in with a form. */
+/** From where somebody logs in with a form. */
 export async function requesterOf(
   { request, requestId, address }: RequestContext,
   parts: BrowserParts,
@@ -166,8 +167,8 @@ export async function requesterOf(
 ): Promise<Requester> {
   const { marks, markCookie } = parts;
   const way = keepIn(fields, parts) ? "kept" : "form";
-  const browser = await marks.read(markCookie.read(request));
-  return { address, requestId, userAgent: request.headers["user-agent"], way, browser };
+  const mark = await marks.read(markCookie.read(request));
+  return { address, requestId, userAgent: request.headers["user-agent"], way, mark };
 }
 
 /** The field of a form that asks to stay logged in. */
@@ -182,18 +183,20 @@ export function loggedIn(
   accessToken: string,
   target: string,
   request: IncomingMessage,
-  { browser, way }: Pick<Requester, "browser" | "way">,
+  requester: Requester,
   parts: BrowserParts,
   more: readonly string[] = [],
 ): Reply {
-  const { cookie, marks, markCookie, lifetimes, keptSeconds } = parts;
-  const { cookies, headers } = offerBinding(accessToken, request, parts);
-  const mark = markCookie.set(marks.issue(browser ?? undefined), KNOWN_BROWSER_MS / 1000);
+  const { people, cookie, marks, markCookie, lifetimes, keptSeconds } = parts;
+  const { claims } = readToken(accessToken, [parts.secret]);
+  const { cookies, headers } = offerBinding(claims, request, parts);
+  const person = claims && people.byId(claims.sub);
+  const mark = person && marks.issue(person, browserOf(requester, person) ?? undefined);
   return redirect(target, {
     ...headers,
     "Set-Cookie": [
-      cookie.set(accessToken, way === "kept" ? keptSeconds : lifetimes.ttlSeconds),
-      mark,
+      cookie.set(accessToken, requester.way === "kept" ? keptSeconds : lifetimes.ttlSeconds),
+      ...(mark === null ? [] : [markCookie.set(mark, KNOWN_BROWSER_MS / 1000)]),
       ...more,
       ...cookies,
     ],
@@ -204,8 +207,7 @@ export function loggedIn(
 export const REGISTER_PATH = "/auth/bound/register";
 
 /** Offers a browser to bind its new session to its device, unless it has not proved one lately. */
-function offerBinding(accessToken: string, request: IncomingMessage, { device, rules, secret }: BrowserParts) {
-  const { claims } = readToken(accessToken, [secret]);
+function offerBinding(claims: AccessClaims | null, request: IncomingMessage, { device, rules }: BrowserParts) {
   if (device === null || claims === null || device.unprovedCookie.read(request).length > 0)
     return { cookies: [], headers: {} };
   const challenge = device.binding.registrationChallenge(claims.sid);

@@ -1,10 +1,10 @@
 import { hash, randomBytes } from "node:crypto";
 import { setTimeout as delay } from "node:timers/promises";
 import { DAY_MS } from "../../lib/durations.ts";
-import type { FactorStore } from "../factors/store.ts";
+import type { FactorStores } from "../factors/store.ts";
+import type { People, Person } from "../people.ts";
 import type { SessionStore } from "../sessions.ts";
 import type { AccessClaims } from "../token.ts";
-import type { User } from "../user.ts";
 import { type AuthorizationRequest, wordsOf } from "./authorization-request.ts";
 import { amrOf, claimsOf, clientSid } from "./claims.ts";
 import type { Client } from "./client.ts";
@@ -17,9 +17,9 @@ import { type TokenError, tokenError } from "./token-errors.ts";
 interface GrantParts {
   store: ClientStore;
   sessions: Pick<SessionStore, "current">;
-  factors: Pick<FactorStore, "logins">;
+  factors: Pick<FactorStores, "logins">;
   keys: SigningKeys;
-  user: User;
+  people: Pick<People, "byId">;
   issuer: string;
   now(): number;
 }
@@ -53,14 +53,14 @@ const newValue = () => randomBytes(32).toString("base64url");
 const has = (scope: string, name: string) => wordsOf(scope).includes(name);
 
 /** Creates what grants codes and tokens to apps. */
-export function createGrants({ store, sessions, factors, keys, user, issuer, now }: GrantParts) {
+export function createGrants({ store, sessions, factors, keys, people, issuer, now }: GrantParts) {
   // Whoever had the service before may have left sessions and tokens.
   const isLive = async ({ userId, sid }: Pick<Grant, "userId" | "sid">) =>
-    userId === user.id && (await sessions.current(userId)) === sid;
+    people.byId(userId) !== null && (await sessions.current(userId)) === sid;
 
   /** Whether a token may still be used for its session. One with `offline_access` may outlive it. */
   async function isUsable(token: ClientToken, client: Client): Promise<boolean> {
-    if (token.expiresAt <= now() || token.userId !== user.id) return false;
+    if (token.expiresAt <= now() || people.byId(token.userId) === null) return false;
     const { sessionMaxAgeSeconds: most } = client;
     if (most !== null && now() - token.authenticatedAt >= most * 1000) return false;
     return (client.offline === "keep" && has(token.scope, "offline_access")) || isLive(token);
@@ -97,10 +97,11 @@ export function createGrants({ store, sessions, factors, keys, user, issuer, now
     return [tokens, answer];
   }
 
-  function idToken({ sid, scope, authenticatedAt, method, nonce }: Grant, client: Client): Promise<string> {
+  function idToken({ userId, sid, scope, authenticatedAt, method, nonce }: Grant, client: Client): Promise<string> {
+    const person = people.byId(userId);
     const iat = Math.floor(now() / 1000);
     const claims = {
-      ...(client.claims.inIdToken ? claimsOf(user, client, scope) : { sub: user.id }),
+      ...(client.claims.inIdToken && person ? claimsOf(person, client, scope) : { sub: userId }),
       iss: issuer,
       aud: client.name,
       iat,
@@ -117,10 +118,10 @@ export function createGrants({ store, sessions, factors, keys, user, issuer, now
    * Waits until an app was told of the ends of other sessions. Some apps, such as express-openid-connect, take each for
    * the end of all sessions that their user has by then. One that could not be told is not waited for.
    */
-  async function untilTold({ name, logout }: Client, sid: string): Promise<void> {
+  async function untilTold({ name, logout }: Client, userId: string, sid: string): Promise<void> {
     if (logout.backchannel === null) return;
     const isUntold = (one: Participation) =>
-      one.client === name && one.userId === user.id && one.sid !== sid && one.attempts === 0;
+      one.client === name && one.userId === userId && one.sid !== sid && one.attempts === 0;
     for (let left = TOLD_WITHIN_MS / LOOK_EVERY_MS; left > 0; left--) {
       if (!(await store.participations()).some(isUntold)) return;
       await delay(LOOK_EVERY_MS);
@@ -131,16 +132,20 @@ export function createGrants({ store, sessions, factors, keys, user, issuer, now
 
   return {
     /** When and how the session of these claims was opened. A renewed token keeps the time. */
-    async authentication({ sid, iat = 0 }: Pick<AccessClaims, "sid" | "iat">): Promise<Authentication> {
-      const login = (await factors.logins()).find((one) => one.sid === sid);
+    async authentication({ sid, iat = 0 }: Pick<AccessClaims, "sid" | "iat">, person: Person): Promise<Authentication> {
+      const login = (await factors.logins(person.account)).find((one) => one.sid === sid);
       return { authenticatedAt: login?.at ?? iat * 1000, method: login?.method ?? null };
     },
     /** Makes a code for a request that passed every check, in a live session. */
-    async code(request: AuthorizationRequest, sid: string, authentication: Authentication): Promise<string> {
+    async code(
+      request: AuthorizationRequest,
+      { sub: userId, sid }: Pick<AccessClaims, "sub" | "sid">,
+      authentication: Authentication,
+    ): Promise<string> {
       const { client, redirectUri, scope, nonce, challenge } = request;
-      await untilTold(client, sid);
+      await untilTold(client, userId, sid);
       const value = newValue();
-      const grant = { client: client.name, userId: user.id, sid, scope, nonce, ...authentication };
+      const grant = { client: client.name, userId, sid, scope, nonce, ...authentication };
       const expiresAt = now() + CODE_MS;
       await store.addCode({ ...grant, digest: digestOf(value), redirectUri, challenge, expiresAt });
       return value;
@@ -181,24 +186,25 @@ export function createGrants({ store, sessions, factors, keys, user, issuer, now
     async accessToken(
       value: string,
       clients: readonly Client[],
-    ): Promise<{ token: ClientToken; client: Client } | null> {
+    ): Promise<{ token: ClientToken; client: Client; person: Person } | null> {
       const token = await store.findToken(digestOf(value));
       const client = clients.find(({ name }) => name === token?.client);
-      if (token?.kind !== "access" || client === undefined) return null;
-      return (await isUsable(token, client)) ? { token, client } : null;
+      const person = token && people.byId(token.userId);
+      if (token?.kind !== "access" || client === undefined || person === null) return null;
+      return (await isUsable(token, client)) ? { token, client, person } : null;
     },
     /** What a client is told about a token of its own (RFC 7662); nothing but that it is not active about any other. */
     async introspect(client: Client, value: string): Promise<Record<string, unknown>> {
       const token = await store.findToken(digestOf(value));
       if (token?.client !== client.name || !(await isUsable(token, client))) return { active: false };
-      const { scope, kind, issuedAt, expiresAt } = token;
+      const { userId, scope, kind, issuedAt, expiresAt } = token;
       const seconds = (ms: number) => Math.floor(ms / 1000);
       return {
         active: true,
         scope,
         client_id: client.name,
         token_type: kind === "access" ? "Bearer" : "refresh_token",
-        sub: user.id,
+        sub: userId,
         iss: issuer,
         iat: seconds(issuedAt),
         exp: seconds(expiresAt),

@@ -7,6 +7,7 @@ import type { SessionStore } from "../sessions.ts";
 import { clientSid } from "./claims.ts";
 import type { Client } from "./client.ts";
 import type { SigningKeys } from "./signing-keys.ts";
+import { readLive } from "./states.ts";
 import type { ClientStore, LogoutOutcome, Participation } from "./store.ts";
 
 interface LogoutParts {
@@ -108,8 +109,7 @@ export function createLogoutDelivery(parts: LogoutParts) {
       // What is read may be older than what those have settled meanwhile.
       const told = new Set(busy.keys());
       const open = await store.participations();
-      const live = new Map<string, string | null>();
-      for (const userId of new Set(open.map((one) => one.userId))) live.set(userId, await sessions.current(userId));
+      const live = await readLive(open, sessions);
       const ended = open.filter(({ client, userId, sid }) => !told.has(client) && live.get(userId) !== sid);
       const due = ended.filter(({ dueAt }) => dueAt <= now());
       if (due.length === 0 || !(await isOnDuty())) return;

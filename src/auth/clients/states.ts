@@ -19,19 +19,15 @@ interface StateStores {
   sessions: Pick<SessionStore, "current">;
 }
 
-/** Reads what is known of apps. `userId` is who logs in. Throws `store_unavailable`. */
+/** Reads what is known of apps. Throws `store_unavailable`. */
 export async function readClientStates(
   clients: readonly Pick<Client, "name">[],
   { clients: store, sessions }: StateStores,
-  userId: string,
 ): Promise<ClientState[]> {
   if (clients.length === 0) return [];
-  const [open, failed, sid] = await Promise.all([
-    store.participations(),
-    store.failedLogouts(),
-    sessions.current(userId),
-  ]);
-  const isLive = (one: Participation) => one.userId === userId && one.sid === sid;
+  const [open, failed] = await Promise.all([store.participations(), store.failedLogouts()]);
+  const live = await readLive(open, sessions);
+  const isLive = (one: Participation) => live.get(one.userId) === one.sid;
   return clients.map(({ name }) => {
     const own = open.filter(({ client }) => client === name);
     return {
@@ -41,6 +37,16 @@ export async function readClientStates(
       failed: failed.filter(({ client }) => client === name),
     };
   });
+}
+
+/** The live session of each user who takes part in something. */
+export async function readLive(
+  open: readonly Participation[],
+  sessions: Pick<SessionStore, "current">,
+): Promise<Map<string, string | null>> {
+  const live = new Map<string, string | null>();
+  for (const userId of new Set(open.map((one) => one.userId))) live.set(userId, await sessions.current(userId));
+  return live;
 }
 
 /** The ends of sessions that an app was not told. Of those that failed for good, the last day counts. */

@@ -1,6 +1,8 @@
 import type { Log } from "../../log.ts";
-import type { Requester } from "../open-session.ts";
+import { browserOf, type Requester } from "../open-session.ts";
+import type { Person } from "../people.ts";
 import type { Throttle } from "../throttle/rules.ts";
+import { canonicalEmail } from "../user.ts";
 import type { SecondFactors } from "./second-factors.ts";
 import type { FactorStore, LoginMethod } from "./store.ts";
 import { clockHint, STEP_SECONDS } from "./totp.ts";
@@ -16,6 +18,7 @@ interface CodeCheckParts {
   factors: SecondFactors;
   store: Pick<FactorStore, "recoveryCodesLeft">;
   throttle: Pick<Throttle, "attemptCode">;
+  person: Person;
   log: Log;
 }
 
@@ -26,16 +29,19 @@ function whyRefused(aheadSeconds: number | null): string {
 }
 
 /** Creates the check of codes, which limits and logs wrong ones. */
-export function createCodeCheck({ factors, store, throttle, log }: CodeCheckParts): CodeCheck {
-  return async (code, { address, requestId, browser = null }) => {
+export function createCodeCheck({ factors, store, throttle, person, log }: CodeCheckParts): CodeCheck {
+  const email = canonicalEmail(person.email);
+  return async (code, requester) => {
+    const { address, requestId } = requester;
     let method: LoginMethod | null = null;
     await throttle.attemptCode(
       address,
+      email,
       async () => {
         method = await factors.useCode(code);
         return method !== null;
       },
-      browser,
+      browserOf(requester, person),
     );
     if (method === null) {
       const aheadSeconds = await factors.aheadOf(code);

@@ -1,34 +1,36 @@
 import { AppError } from "../../errors.ts";
-import type { OpenSession, Requester } from "../open-session.ts";
+import type { PersonSteps } from "../login.ts";
+import { browserOf, type Requester } from "../open-session.ts";
+import type { Person } from "../people.ts";
 import type { Throttle } from "../throttle/rules.ts";
-import { canonicalEmail, type User } from "../user.ts";
-import type { CodeCheck } from "./code-check.ts";
+import { canonicalEmail } from "../user.ts";
 import type { LoginMethod } from "./store.ts";
 
 /** What the second step of a login uses. */
 interface CodeLoginParts {
-  user: User;
   throttle: Pick<Throttle, "check" | "attempt">;
-  checkCode: CodeCheck;
-  openSession: OpenSession;
+  stepsOf: (person: Person) => Pick<PersonSteps, "checkCode" | "openSession">;
 }
 
 /**
- * Logs a client in that had the right password before. A wrong code counts as a wrong password. `finish` ends the step,
+ * Logs a client in that had the right password of a person before. A wrong code counts as a wrong password. `finish` ends the step,
  * and returns false if it was ended before. Throws `invalid_code`, `too_many_attempts`, `login_busy` or
  * `store_unavailable`.
  */
 export type CodeLogin = (
+  person: Person,
   code: string,
   requester: Requester,
   finish: () => Promise<boolean>,
 ) => Promise<{ accessToken: string }>;
 
 /** Creates the second step of a login. */
-export function createCodeLogin({ user, throttle, checkCode, openSession }: CodeLoginParts): CodeLogin {
-  const email = canonicalEmail(user.email);
-  return async (code, requester, finish) => {
-    const { address, browser = null } = requester;
+export function createCodeLogin({ throttle, stepsOf }: CodeLoginParts): CodeLogin {
+  return async (person, code, requester, finish) => {
+    const { checkCode, openSession } = stepsOf(person);
+    const { address } = requester;
+    const email = canonicalEmail(person.email);
+    const browser = browserOf(requester, person);
     await throttle.check(address, email, browser);
     let method: LoginMethod | null = null;
     const verify = async () => {

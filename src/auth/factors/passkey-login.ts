@@ -3,16 +3,18 @@ import { AppError } from "../../errors.ts";
 import type { Log } from "../../log.ts";
 import { createWrongTokens } from "../machine-tokens/wrong-tokens.ts";
 import type { OpenSession, Requester } from "../open-session.ts";
-import { type PasskeySite, passkeyIn } from "./passkeys.ts";
+import type { People, Person } from "../people.ts";
+import { factorIdIn, type PasskeySite, passkeyIn } from "./passkeys.ts";
 import type { Steps } from "./steps.ts";
-import type { FactorStore } from "./store.ts";
+import type { FactorRecord, FactorStore } from "./store.ts";
 
 /** What a login with a passkey uses. */
 interface PasskeyLoginParts {
-  store: FactorStore;
+  people: Pick<People, "list">;
+  factorsOf: (person: Person) => FactorStore;
   steps: Pick<Steps, "finish">;
   site: PasskeySite;
-  openSession: OpenSession;
+  openSessionOf: (person: Person) => OpenSession;
   audit: WriteAudit;
   log: Log;
   now: () => number;
@@ -30,9 +32,19 @@ export type PasskeyLogin = (
 
 /** Creates the login with a passkey. */
 export function createPasskeyLogin(parts: PasskeyLoginParts): PasskeyLogin {
-  const { store, steps, site, openSession, audit, log, now } = parts;
+  const { people, factorsOf, steps, site, openSessionOf, audit, log, now } = parts;
   // No signature can be guessed. This bounds the load.
   const wrong = createWrongTokens();
+
+  /** The person whose passkey an answer names. Only that person's are then tried. */
+  async function ownerOf(answer: string): Promise<{ person: Person; factors: FactorRecord[] } | null> {
+    const id = factorIdIn(answer);
+    for (const person of people.list()) {
+      const factors = await factorsOf(person).list();
+      if (factors.some((factor) => factor.id === id)) return { person, factors };
+    }
+    return null;
+  }
 
   return async (answer, challenge, requester) => {
     const { address, requestId } = requester;
@@ -46,8 +58,11 @@ export function createPasskeyLogin(parts: PasskeyLoginParts): PasskeyLogin {
     }
 
     if (challenge === null) throw refused("this browser has no challenge, or it has expired");
-    const found = await passkeyIn(answer, await store.list(), site, challenge);
+    const owner = await ownerOf(answer);
+    const found = await passkeyIn(answer, owner?.factors ?? [], site, challenge);
     if ("fault" in found) throw refused(found.fault);
+    const { person } = owner as NonNullable<typeof owner>;
+    const store = factorsOf(person);
     const { factor, counter, isSynced } = found;
     if (!(await steps.finish(challenge))) throw refused("the challenge was used before");
     if (isSynced && counter === 0 && factor.counter > 0) {
@@ -59,6 +74,6 @@ export function createPasskeyLogin(parts: PasskeyLoginParts): PasskeyLogin {
       const copied = `the counter of ${factor.name} has not grown: the passkey may have been copied. If you have moved it, remove it and add it again`;
       throw refused(isThere ? copied : "it was removed");
     }
-    return openSession(requester, "passkey");
+    return openSessionOf(person)(requester, "passkey");
   };
 }

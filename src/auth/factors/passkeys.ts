@@ -279,6 +279,16 @@ export function removedPasskeyIn(answer: string, signals: PasskeySignals): strin
   }
 }
 
+/** The id of the factor that the answer of a browser names. Null if it is not usable. */
+export function factorIdIn(answer: string): string | null {
+  try {
+    const { id } = JSON.parse(answer) as AuthenticationResponseJSON;
+    return typeof id === "string" ? idOfCredential(id) : null;
+  } catch {
+    return null;
+  }
+}
+
 /** The id of the factor of a credential: the same for the same one. */
 const idOfCredential = (credentialId: string) => hash("sha256", credentialId).slice(0, 16);
 

@@ -37,7 +37,7 @@ export interface LoginRecord {
   method: LoginMethod;
 }
 
-/** Most factors of the user. */
+/** Most factors of a person. */
 export const MAX_FACTORS = 20;
 
 /** How many logins are kept. */
@@ -47,7 +47,7 @@ export const KEPT_LOGINS = 50;
 export const KNOWN_NETWORK_MS = 30 * 86_400_000;
 
 /**
- * Stores the second factors of the one user, and the recent logins. Each method is one atomic step. Every method throws
+ * Stores the second factors of one person, and the recent logins. Each method is one atomic step. Every method throws
  * `store_unavailable` if the store does not answer.
  */
 export interface FactorStore {
@@ -84,6 +84,32 @@ export interface FactorStore {
   addLogin(login: LoginRecord): Promise<void>;
   /** The newest {@link KEPT_LOGINS} logins, the newest first. */
   logins(): Promise<LoginRecord[]>;
-  /** The first login from each network that became new at or after a time, the newest first. */
-  loginsFromNewNetworks(since: number): Promise<Pick<LoginRecord, "sid" | "at" | "network">[]>;
 }
+
+/** The same for several people: each method has the account of one before its own arguments. */
+type OfAccounts = {
+  [Method in keyof FactorStore]: (
+    account: string,
+    ...args: Parameters<FactorStore[Method]>
+  ) => ReturnType<FactorStore[Method]>;
+};
+
+/** Stores the second factors and logins of everybody. */
+export interface FactorStores extends Omit<OfAccounts, "spend">, Pick<FactorStore, "spend"> {
+  /** The first login from each network that became new for a person at or after a time, the newest first. */
+  loginsFromNewNetworks(since: number): Promise<(Pick<LoginRecord, "sid" | "at" | "network"> & { account: string })[]>;
+}
+
+/** The factors of one person, and nothing of others. */
+export const factorsOf = (stores: FactorStores, account: string): FactorStore => ({
+  list: () => stores.list(account),
+  add: (factor) => stores.add(account, factor),
+  remove: (ids) => stores.remove(account, ids),
+  use: (...args) => stores.use(account, ...args),
+  setRecoveryCodes: (digests) => stores.setRecoveryCodes(account, digests),
+  spendRecoveryCode: (digest) => stores.spendRecoveryCode(account, digest),
+  recoveryCodesLeft: () => stores.recoveryCodesLeft(account),
+  spend: (...args) => stores.spend(...args),
+  addLogin: (login) => stores.addLogin(account, login),
+  logins: () => stores.logins(account),
+});

@@ -1,3 +1,4 @@
+import { forEachPerson, type People, type Person, signedCredentialOf } from "../people.ts";
 import { createSignedIds } from "../signed-ids.ts";
 import { KNOWN_ADDRESS_MS, type ThrottleStore } from "./store.ts";
 
@@ -10,29 +11,33 @@ const CLOCK_SLACK_MS = 60_000;
 // The store keeps when it was written for at least as long as a mark lasts.
 const REVOCATION = "browsers-revoked";
 
-/** What a mark is signed with. Another password, e-mail or secret makes all marks worthless. */
-export interface MarkCredential {
-  /** The first one signs. */
-  secrets: readonly string[];
-  email: string;
-  passwordHash: string;
-}
-
-/** Creates the marks. `now` is in Unix milliseconds. */
+/**
+ * Creates the marks. Another password, e-mail or secret makes those of a person worthless. The first secret signs.
+ * `now` is in Unix milliseconds.
+ */
 export function createBrowserMarks(
-  { secrets, email, passwordHash }: MarkCredential,
+  secrets: readonly string[],
+  people: People,
   store: Pick<ThrottleStore, "isKnown">,
   now: () => number,
 ) {
-  const ids = createSignedIds(secrets, 16, (id, time) => ["browser mark", email, passwordHash, `${id}.${time}`]);
+  const idsOf = forEachPerson(people, (person) => {
+    const { email, passwordHash } = signedCredentialOf(person);
+    return createSignedIds(secrets, 16, (id, time) => ["browser mark", email, passwordHash, `${id}.${time}`]);
+  });
+  const isCurrent = (at: number) => at > now() - KNOWN_BROWSER_MS && at <= now() + CLOCK_SLACK_MS;
   return {
-    /** Creates the mark of a browser, with a new id unless the browser has one. */
-    issue: (id?: string) => ids.issue(now(), id).value,
-    /** The id of the newest of these marks that is genuine, at most 30 days old, and not revoked. */
-    async read(marks: readonly string[]): Promise<string | null> {
-      const isCurrent = (at: number) => at > now() - KNOWN_BROWSER_MS && at <= now() + CLOCK_SLACK_MS;
-      const newest = ids.newest(marks, isCurrent);
-      return newest === null || (await store.isKnown(REVOCATION, newest.time)) ? null : newest.id;
+    /** Creates the mark of a person's browser, with a new id unless the browser has one. */
+    issue: (person: Person, id?: string) => idsOf(person).issue(now(), id).value,
+    /** The newest of these marks that is genuine, at most 30 days old, and not revoked. */
+    async read(marks: readonly string[]): Promise<{ id: string; person: Person } | null> {
+      if (marks.length === 0) return null;
+      const found = people.list().flatMap((person) => {
+        const newest = idsOf(person).newest(marks, isCurrent);
+        return newest === null ? [] : { ...newest, person };
+      });
+      const [newest] = found.sort((one, other) => other.time - one.time);
+      return newest === undefined || (await store.isKnown(REVOCATION, newest.time)) ? null : newest;
     },
   };
 }

@@ -3,6 +3,8 @@ import { isIP } from "node:net";
 import { setTimeout as delay } from "node:timers/promises";
 import { AppError } from "../../errors.ts";
 import { networkOf } from "../../lib/network.ts";
+import type { People, Person } from "../people.ts";
+import { canonicalEmail } from "../user.ts";
 import {
   ADDRESS_BUCKET_PREFIX,
   type Bucket,
@@ -53,7 +55,7 @@ interface AttemptOptions {
  */
 export function createThrottle(
   store: ThrottleStore,
-  userEmail: string,
+  people: Pick<People, "list">,
   now: () => number = Date.now,
   monotonic = () => performance.now(),
 ) {
@@ -62,7 +64,7 @@ export function createThrottle(
 
   /**
    * The limits per e-mail and per wider network apply to the unknown only. Whether an address is known must not depend
-   * on the e-mail it sends, or the answer would reveal the user's e-mail.
+   * on the e-mail it sends, or the answer would reveal who has logged in from there.
    */
   async function limitsFor(
     address: string,
@@ -71,9 +73,14 @@ export function createThrottle(
   ): Promise<{ isKnown: boolean; buckets: Bucket[] }> {
     if (browser !== null) return { isKnown: true, buckets: ownBuckets(`browser ${browser}`, email) };
     const { pair, email: ofEmail, networks, address: ofAddress } = bucketsFor(address, email);
-    const isKnown =
-      isSomebody(address) && (await store.isKnown(pairBucket(address, userEmail), now() - KNOWN_ADDRESS_MS));
+    const isKnown = isSomebody(address) && (await isKnownToAny(address));
     return { isKnown, buckets: isKnown ? [pair, ofAddress] : [pair, ofEmail, ...networks, ofAddress] };
+  }
+
+  async function isKnownToAny(address: string): Promise<boolean> {
+    const since = now() - KNOWN_ADDRESS_MS;
+    const found = await Promise.all(people.list().map((one) => store.isKnown(knownBucket(address, one), since)));
+    return found.includes(true);
   }
 
   /** Returns null, without running the attempt, while attempts in progress hold all reservations. */
@@ -143,21 +150,22 @@ export function createThrottle(
     },
 
     /**
-     * Runs one check of a code, by a client that has the right password. Those of all unknown clients have one limit
-     * together. It counts as a failure unless `verify` returns true, and throws as `attempt` does.
+     * Runs one check of a code, by a client that has the right password of an e-mail. Those of all unknown clients have
+     * one limit for it together. It counts as a failure unless `verify` returns true, and throws as `attempt` does.
      */
     async attemptCode(
       address: string,
+      email: string,
       verify: () => Promise<boolean>,
       browser: string | null = null,
     ): Promise<boolean> {
-      const { isKnown } = await limitsFor(address, userEmail, browser);
+      const { isKnown } = await limitsFor(address, email, browser);
       if (isKnown) return verify();
-      return whenPossible(() => attemptOnce([codeBucket(userEmail)], verify));
+      return whenPossible(() => attemptOnce([codeBucket(email)], verify));
     },
 
     /** The bucket that exempts an address from the limit per e-mail, once it is remembered; null if nobody has it. */
-    knownBucketOf: (address: string) => (isSomebody(address) ? pairBucket(address, userEmail) : null),
+    knownBucketOf: (address: string, person: Person) => (isSomebody(address) ? knownBucket(address, person) : null),
   };
 }
 
@@ -205,8 +213,9 @@ function ownBuckets(client: string, email: string): [pair: Bucket, all: Bucket] 
   ];
 }
 
-function pairBucket(address: string, email: string): string {
-  return digest(`${networkOf(address)} ${email}`);
+/** The bucket of an address from which a person has logged in. Whoever is removed and added again has another one. */
+function knownBucket(address: string, { email, mark }: Pick<Person, "email" | "mark">): string {
+  return digest(`${networkOf(address)} ${canonicalEmail(email)}${mark === "" ? "" : ` ${mark}`}`);
 }
 
 /** Buckets are named by digests: these have a fixed length and reveal no address or e-mail. */

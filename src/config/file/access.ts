@@ -1,5 +1,5 @@
 import * as v from "valibot";
-import { type AccessRule, PASSES } from "../../auth/access/rules.ts";
+import { type AccessRule, type Allowed, mayPassWith, PASSES } from "../../auth/access/rules.ts";
 import { blockListOf, parseRange } from "../../lib/address-range.ts";
 import { oneOf } from "../fields.ts";
 import { key, listOf, TEXT, textLike } from "./fields.ts";
@@ -23,6 +23,18 @@ const network = v.pipe(
 // An app may take parameters of the body for those of the query.
 const READS = ["GET", "HEAD"];
 
+const ALLOWED = v.union(
+  [
+    oneOf(...PASSES),
+    v.pipe(
+      v.string(),
+      v.regex(/^(?:person|group):[a-z0-9][a-z0-9._-]{0,31}$/),
+      v.transform((text) => text as Extract<Allowed, `${string}:${string}`>),
+    ),
+  ],
+  "expected session, token, person:ID or group:NAME",
+);
+
 const ACCESS_KEYS = {
   host: key(host, "The host, exactly, or `*.` and a suffix for any subdomain. Default: every host."),
   path: key(
@@ -45,11 +57,11 @@ const ACCESS_KEYS = {
   ),
   allow: v.pipe(
     v.union(
-      [oneOf("everyone", "nobody"), listOf(oneOf(...PASSES), "way")],
-      "expected everyone, nobody, or a list of session and token",
+      [oneOf("everyone", "nobody"), listOf(ALLOWED, "way")],
+      "expected everyone, nobody, or a list of session, token, person:ID and group:NAME",
     ),
     v.description(
-      "`everyone` passes without a login, `nobody` at all, or a list: who has the `session`, or a `token` with the scope `verify`.",
+      "`everyone` passes without a login, `nobody` at all, or a list: who has the `session`, a `token` with the scope `verify`, or either of them as `person:ID` or in `group:NAME` of `people`.",
     ),
   ),
   bound: key(
@@ -79,7 +91,7 @@ type AccessEntry = Known<typeof ACCESS_KEYS>;
 /** Refuses, or warns of, an entry that opens more than somebody may mean. */
 function checkOpening({ host, path, query, networks, allow, bound }: AccessEntry, reading: Reading): void {
   if (allow === undefined) return;
-  if (bound && !allow.includes("session"))
+  if (bound && (typeof allow === "string" || !mayPassWith(allow, "session")))
     reading.at("bound").fault("is only for a session: add session to allow, or leave it out");
   if (query !== undefined && allow !== "everyone")
     reading.at("query").fault("is only for allow: everyone, since apps read queries in different ways: leave it out");

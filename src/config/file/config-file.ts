@@ -2,6 +2,7 @@ import { lstatSync, readFileSync } from "node:fs";
 import type { AlertConfig } from "../../alerts/watch.ts";
 import type { AccessRule } from "../../auth/access/rules.ts";
 import type { Client } from "../../auth/clients/client.ts";
+import type { PersonEntry } from "../../auth/people.ts";
 import { SettingsError, systemCode } from "../../errors.ts";
 import { DEFAULT_RETENTION, type Retention } from "../../events/retention.ts";
 import { isObject } from "../../lib/json.ts";
@@ -12,6 +13,7 @@ import { AlertsSchema, DEFAULT_ALERTS } from "./alerts.ts";
 import { ClientsSchema } from "./client.ts";
 import { ConfigFileError, type FileFault, lineOf } from "./errors.ts";
 import { key, listOf } from "./fields.ts";
+import { PeopleSchema } from "./people.ts";
 import { contextOf, type PathFault, Reading } from "./reading.ts";
 import { RetentionSchema } from "./retention.ts";
 import { type RouteEntry, RouteSchema } from "./route.ts";
@@ -30,6 +32,8 @@ export interface ConfigFile {
   shadows: ShadowEntry[];
   retention: Retention;
   alerts: AlertConfig;
+  /** Null without `people` in the file. */
+  people: PersonEntry[] | null;
   access: AccessRule[];
   clients: Client[];
   /** The files of modules, as absolute paths. */
@@ -120,7 +124,10 @@ export function configText(file: string, { CONFIG_FILE }: Environment): string |
   }
 }
 
-type Entries = Pick<ConfigFile, "sources" | "routes" | "shadows" | "retention" | "alerts" | "access" | "clients">;
+type Entries = Pick<
+  ConfigFile,
+  "sources" | "routes" | "shadows" | "retention" | "alerts" | "people" | "access" | "clients"
+>;
 
 /** The whole file. */
 export const FileSchema = map(
@@ -132,6 +139,10 @@ export const FileSchema = map(
     ),
     retention: key(RetentionSchema, "How long events are kept."),
     alerts: key(AlertsSchema, "When alerts fire, and where they are sent."),
+    people: key(
+      PeopleSchema,
+      "Who can log in besides the person of `DEMO_EMAIL`, by id: at most 10, each with one live session. Default: nobody.",
+    ),
     access: key(
       AccessSchema,
       "Who passes forward-auth. The first entry that matches decides; without one a session or a token is needed.",
@@ -141,6 +152,7 @@ export const FileSchema = map(
   "expected a map with sources and routes",
   {
     check(entry, reading) {
+      checkAllowed(entry, reading);
       if ("routes" in entry && reading.context.environment.FORWARD_URL !== undefined)
         reading
           .at("routes")
@@ -154,6 +166,7 @@ export const FileSchema = map(
       routes,
       retention = DEFAULT_RETENTION,
       alerts = DEFAULT_ALERTS,
+      people = null,
       access = [],
       clients = [],
     }): Entries => ({
@@ -162,11 +175,28 @@ export const FileSchema = map(
       shadows: routes?.filter((route): route is ShadowEntry => "of" in route) ?? [],
       retention,
       alerts,
+      people,
       access,
       clients,
     }),
   },
 );
+
+/** Refuses entries for people who are not there, and warns of groups that nobody is in. */
+function checkAllowed(
+  { people, access }: { people?: PersonEntry[] | undefined; access?: AccessRule[] | undefined },
+  reading: Reading,
+): void {
+  for (const [index, rule] of (access ?? []).entries())
+    for (const allowed of rule?.allow === "everyone" ? [] : (rule?.allow ?? [])) {
+      const [kind, name = ""] = allowed.split(":", 2);
+      const place = reading.at("access", index, "allow");
+      if (kind === "person" && !people?.some((person) => person.name === name))
+        place.fault(`found ${allowed}, expected an id of people`);
+      if (kind === "group" && !people?.some(({ groups }) => groups.includes(name)))
+        place.warn(`names ${allowed}, and nobody of people is in that group`);
+    }
+}
 
 /** The environment of programs and modules that process events: without settings, and without secrets of the file. */
 export function handlerEnvironment(environment: Environment, file: ConfigFile | null): Environment {

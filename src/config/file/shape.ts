@@ -193,6 +193,8 @@ function lengthOfSecretPath(path: Path): number | null {
   switch (top) {
     case "clients":
       return key === "secret" ? 3 : null;
+    case "people":
+      return key === "passwordHash" ? 3 : null;
     case "sources":
       return lengthInSource(key, below);
     case "alerts":
