@@ -23,7 +23,10 @@ suite("an entry of access", () => {
 
   for (const [entry, ...lines] of [
     ["{}", "allow: missing, expected everyone, nobody, or a list of session, token, person:ID and group:NAME"],
-    ["{ allow: all }", 'allow: found "all", expected everyone, nobody, or a list of session, token, person:ID and group:NAME'],
+    [
+      "{ allow: all }",
+      'allow: found "all", expected everyone, nobody, or a list of session, token, person:ID and group:NAME',
+    ],
     ["{ allow: [] }", "allow: found an empty list, expected at least one way"],
     ["{ allow: [session, cookie] }", 'allow.1: found "cookie", expected session, token, person:ID or group:NAME'],
     [
