@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import { hostname } from "node:os";
 import packageJson from "../../package.json" with { type: "json" };
 import type { WriteAudit } from "../audit/store.ts";
-import type { PersonEntry } from "../auth/people.ts";
+import type { PersonEntry } from "../auth/people/people.ts";
 import type { ConfigFile } from "../config/file/config-file.ts";
 import { describeError } from "../errors.ts";
 import { markOf } from "../webhook/signature/secret.ts";

@@ -1,4 +1,4 @@
-import type { Person } from "../../src/auth/people.ts";
+import type { Person } from "../../src/auth/people/people.ts";
 import type { Throttle } from "../../src/auth/throttle/rules.ts";
 import type { ThrottleStore } from "../../src/auth/throttle/store.ts";
 import { onePerson } from "./people.ts";

@@ -1,5 +1,5 @@
 import { parsePasswordHash } from "../../src/auth/password-hash.ts";
-import { createPeople } from "../../src/auth/people.ts";
+import { createPeople } from "../../src/auth/people/people.ts";
 
 const HASH = "$argon2id$v=19$m=8,t=1,p=1$AAAAAAAAAAAAAAAAAAAAAA$AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA";
 

@@ -220,8 +220,8 @@ function assertRestorable(file: string, name: string): void {
 const ENDED = ["sessions", "machine_tokens", "recovery_codes", "client_codes", "client_tokens", "client_consents"];
 
 /**
- * Ends all sessions, tokens, consents, invitations and recovery codes: what was ended, revoked or used after the backup must stay
- * invalid. Returns how many second factors there are.
+ * Ends all sessions, tokens, consents, invitations and recovery codes: what was ended, revoked or used after the backup
+ * must stay invalid. Returns how many second factors there are.
  */
 function endSessions(file: string): number {
   let factors = 0;

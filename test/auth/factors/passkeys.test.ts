@@ -15,7 +15,7 @@ import {
 } from "../../../src/auth/factors/passkeys.ts";
 import { createSteps, STEP_MS } from "../../../src/auth/factors/steps.ts";
 import { factorsOf } from "../../../src/auth/factors/store.ts";
-import type { Person } from "../../../src/auth/people.ts";
+import type { Person } from "../../../src/auth/people/people.ts";
 import { localStores } from "../../../src/sqlite/stores.ts";
 import { Authenticator } from "../../helpers/authenticator.ts";
 import { tempDatabase } from "../../helpers/database.ts";

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
-import type { Person } from "../../../src/auth/people.ts";
+import type { Person } from "../../../src/auth/people/people.ts";
 import {
   type BrowserMarks,
   createBrowserMarks,

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { suite, type TestContext, test } from "node:test";
-import type { Person } from "../../../src/auth/people.ts";
+import type { Person } from "../../../src/auth/people/people.ts";
 import { createThrottle, type RunTask, type Throttle } from "../../../src/auth/throttle/rules.ts";
 import { createSqliteThrottleStore } from "../../../src/sqlite/throttle.ts";
 import { tempDatabase } from "../../helpers/database.ts";
