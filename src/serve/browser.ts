@@ -74,6 +74,7 @@ export function openBrowser(
     steps,
     people,
     factorsOf: factors,
+    listFactors: stores.listAll,
     passkeys: site && {
       site,
       origins: [origin, ...settings.PASSKEY_ORIGINS],

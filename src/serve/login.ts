@@ -81,7 +81,8 @@ export async function openLogin({ settings, stores, people, metrics, log }: Wiri
   const codeLogin = createCodeLogin({ throttle, stepsOf });
   const passkeyLogin = (site: PasskeySite, steps: Steps, audit: WriteAudit) => {
     const openSessionOf = (person: Person) => stepsOf(person).openSession;
-    const parts = { people, factorsOf: accountOf, steps, site, openSessionOf, audit, log, now: stores.now };
+    const { listAll } = stores.factors;
+    const parts = { people, factorsOf: accountOf, listAll, steps, site, openSessionOf, audit, log, now: stores.now };
     return countLogins(createPasskeyLogin(parts), metrics);
   };
   return { login: countLogins(login, metrics), codeLogin: countLogins(codeLogin, metrics), passkeyLogin };

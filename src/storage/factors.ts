@@ -5,12 +5,13 @@ import {
   KNOWN_NETWORK_MS,
   type LoginRecord,
   MAX_FACTORS,
+  type OwnedFactor,
 } from "../auth/factors/store.ts";
 import { change, changed, type Query, type QueryPort, row, rows } from "./query.ts";
 
-const LIST = `
-SELECT id, kind, name, data, counter, created_at AS "createdAt", last_used_at AS "lastUsedAt"
-FROM authserve.login_factors WHERE account = $1 ORDER BY created_at, id`;
+const COLUMNS = `id, kind, name, data, counter, created_at AS "createdAt", last_used_at AS "lastUsedAt"`;
+const LIST = `SELECT ${COLUMNS} FROM authserve.login_factors WHERE account = $1 ORDER BY created_at, id`;
+const LIST_ALL = `SELECT account, ${COLUMNS} FROM authserve.login_factors ORDER BY created_at, id`;
 
 /** What changes factors or recovery codes waits for others that do. */
 const LOCK = "LOCK TABLE authserve.login_factors IN SHARE ROW EXCLUSIVE MODE";
@@ -67,6 +68,7 @@ ORDER BY new_at DESC, account, network`;
 /** Keeps the second factors, recovery codes and recent logins. */
 export const factorStore: QueryPort<FactorStores> = {
   list: (account) => rows<FactorRecord>(LIST, account),
+  listAll: () => rows<OwnedFactor>(LIST_ALL),
   *add(account, { id, kind, name, data, counter, createdAt }) {
     yield* changed(LOCK);
     return (yield* change(ADD, account, id, kind, name, data, counter, Math.round(createdAt))) === 1;

@@ -196,6 +196,14 @@ export function factorStoreContract(adapter: string, openAll: (context: Cleanup)
       for (let n = 0; n <= KEPT_LOGINS; n++) await ben.addLogin(loginOf(`b-${n}`, { at: NOW + n }));
       assert.deepEqual(await ada.logins(), [loginOf("s-1")]);
       assert.deepEqual([(await ada.list()).length, await ada.recoveryCodesLeft()], [1, 1]);
+      await ben.add(newFactorOf("b", { createdAt: NOW + 1 }));
+      assert.deepEqual(
+        (await all.listAll()).map(({ account, id }) => [account, id]),
+        [
+          ["ada", "a"],
+          ["ben", "b"],
+        ],
+      );
       assert.deepEqual(await all.loginsFromNewNetworks(0), [], "the first network of each person is not new");
     });
   });

@@ -32,7 +32,8 @@ const PEOPLE = onePerson(USER);
 const PERSON = PEOPLE.list()[0] as Person;
 
 function open(t: TestContext) {
-  const store = factorsOf(localStores(tempDatabase(t).database).factors, "");
+  const all = localStores(tempDatabase(t).database).factors;
+  const store = factorsOf(all, "");
   const clock = { now: NOW };
   const now = () => clock.now;
   const { log, named } = recordingLog();
@@ -43,6 +44,7 @@ function open(t: TestContext) {
   const login = createPasskeyLogin({
     people: PEOPLE,
     factorsOf: () => store,
+    listAll: all.listAll,
     steps,
     site: SITE,
     openSessionOf,

@@ -90,7 +90,8 @@ const withCounter = (counter: number) => (authData: Buffer) => {
 };
 
 async function open(t: TestContext, ...vectors: readonly Vector[]) {
-  const store = factorsOf(localStores(tempDatabase(t).database).factors, "");
+  const all = localStores(tempDatabase(t).database).factors;
+  const store = factorsOf(all, "");
   const { log, named } = recordingLog();
   const used = new Set<string>();
   const steps = { finish: async (id: string) => !used.has(id) && used.add(id).size > 0 };
@@ -106,6 +107,7 @@ async function open(t: TestContext, ...vectors: readonly Vector[]) {
   const logIn = createPasskeyLogin({
     people: onePerson(),
     factorsOf: () => store,
+    listAll: all.listAll,
     steps,
     site: SITE,
     openSessionOf: () => openSession,
