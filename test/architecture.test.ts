@@ -71,7 +71,7 @@ const PACKAGES: Record<string, RegExp> = {
   yaml: /^config\/file\/yaml-document\.ts$/,
   "@valibot/to-json-schema": /^(?:config\/file\/json-schema|http\/openapi)\.ts$/,
   valibot:
-    /^(?:config\/|http\/|operations\/|auth\/browser\/(?:verify|account|clients|device-binding)\.ts$|admin\/host\/manual\.ts$|[a-z]+\/(?:browser\/|host\/|handshakes\/)?endpoints\.ts$)/,
+    /^(?:config\/|http\/|operations\/|auth\/browser\/(?:verify|account|clients|device-binding|invitation)\.ts$|admin\/host\/manual\.ts$|[a-z]+\/(?:browser\/|host\/|handshakes\/)?endpoints\.ts$)/,
   jsonata: /^worker\/transform\/load-jsonata\.ts$/,
   esbuild: /^platform\/page-bundle\.ts$/,
   "markdown-it": /^platform\/site\/render\.ts$/,
