@@ -17,6 +17,7 @@ const DRIVERS = ["sqlite", "redis", "postgres"];
 const BASE = ["lib", "errors", "log", "log-events", "metrics", "events", "audit"];
 const PORTS = [
   "auth/sessions.ts",
+  "auth/people-store.ts",
   "webhook/intake/refusal-store.ts",
   "webhook/intake/source-store.ts",
   "webhook/intake/source-times.ts",
