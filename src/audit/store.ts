@@ -2,7 +2,7 @@
 export interface AuditEntry {
   /** Unix milliseconds. */
   at: number;
-  /** `session:USER`, `token:NAME`, `command:USER` of the system, or `server`. */
+  /** `session:USER`, `token:NAME`, `invitation:PERSON`, `command:USER` of the system, or `server`. */
   who: string;
   /** The address of the client, or `machine`. */
   origin: string;
@@ -64,6 +64,8 @@ export const AUDIT_ACTIONS = {
   "factor.remove": "Second factors were removed.",
   "factor.counter_lost": "A passkey that several devices may have has no counter any more.",
   "factor.recovery_codes": "New recovery codes were made.",
+  "person.invite": "A link for a first passkey or password was made.",
+  "person.password": "A person has set a password with such a link.",
   "store.encrypt": "What is stored was encrypted with the first key.",
   "store.restore": "The database was replaced with a backup.",
 } as const;

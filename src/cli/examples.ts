@@ -174,6 +174,9 @@ export const EXAMPLES: Record<string, readonly (readonly [commandLine: string, w
       "Add the app of a script, which tries the code later",
     ],
   ],
+  "people invite": [
+    ["authserve people invite ben", "Let ben choose how to log in, with a link that works for an hour"],
+  ],
   "tokens create": [
     ["authserve tokens create backup --scope verify:dav.example.com >token.txt", "Let a program pass to one host"],
     ["authserve tokens create grafana --scope events:read metrics --expires never", "Let a program read"],

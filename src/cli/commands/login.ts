@@ -1,9 +1,10 @@
 import { type Command, Option } from "commander";
 import { SCOPE_NAMES } from "../../auth/machine-tokens/scopes.ts";
 import { addClientCommands } from "./clients.ts";
+import { addPeopleCommands } from "./people.ts";
 import { remoteOptions } from "./remote-options.ts";
 
-/** Adds the commands of sessions, failed logins, access tokens, the tokens of programs, second factors and apps. */
+/** Adds the commands of sessions, failed logins, tokens, second factors, people and apps. */
 export function addLoginCommands(program: Command): void {
   const session = program.command("session").description("Show or end the active session");
   remoteOptions(
@@ -114,5 +115,6 @@ export function addLoginCommands(program: Command): void {
     .option("--json", "Print a JSON object")
     .action(async (options) => (await import("../factors.ts")).runFactorsAddTotp(options));
 
+  addPeopleCommands(program);
   addClientCommands(program);
 }
