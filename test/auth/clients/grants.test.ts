@@ -1,8 +1,11 @@
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
+import type { AuthorizationRequest } from "../../../src/auth/clients/authorization-request.ts";
 import type { Client } from "../../../src/auth/clients/client.ts";
 import { createGrants } from "../../../src/auth/clients/grants.ts";
 import type { ClientStore, ClientToken } from "../../../src/auth/clients/store.ts";
+import type { PasswordHash } from "../../../src/auth/password-hash.ts";
+import { createPeople } from "../../../src/auth/people.ts";
 
 type GrantParts = Parameters<typeof createGrants>[0];
 
@@ -12,6 +15,7 @@ const CLIENT: Client = {
   redirects: [],
   secret: "secret",
   logout: { backchannel: null, after: [] },
+  allow: null,
   claims: { groups: [], username: null, inIdToken: true },
   sessionMaxAgeSeconds: null,
   offline: "keep",
@@ -38,7 +42,7 @@ function createWithToken() {
     store: store as ClientStore,
     sessions: { current: async () => null },
     keys: { sign: async () => "signed", verify: async () => null, published: async () => [] },
-    user: { id: "1", email: "ada@example.com" },
+    people: createPeople({ id: "1", email: "ada@example.com", passwordHash: {} as PasswordHash }),
     now: () => NOW,
   };
   return { grants: createGrants(parts as GrantParts), added };
@@ -66,4 +70,25 @@ suite("a refresh", () => {
       ["refresh", "openid email offline_access"],
     ]);
   });
+});
+
+test("a login waits until its app was told of that person's earlier session, and not of another's", async () => {
+  const client = { ...CLIENT, logout: { backchannel: "https://app.example.com", after: [] } };
+  const untold = { client: "app", sid: "earlier", since: NOW, attempts: 0, dueAt: 0, error: null };
+  const readsOf = async (userId: string) => {
+    let reads = 0;
+    const store: Pick<ClientStore, "participations" | "addCode"> = {
+      participations: async () => (reads++ === 0 ? [{ ...untold, userId }] : []),
+      addCode: async () => {},
+    };
+    const grants = createGrants({ store, now: () => NOW } as GrantParts);
+    const request: Partial<AuthorizationRequest> = { client };
+    await grants.code(
+      request as AuthorizationRequest,
+      { sub: "ada", sid: "now" },
+      { authenticatedAt: NOW, method: null },
+    );
+    return reads;
+  };
+  assert.deepEqual([await readsOf("ada"), await readsOf("ben")], [2, 1]);
 });
