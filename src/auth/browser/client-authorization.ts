@@ -7,7 +7,7 @@ import type { Authentication, Grants } from "../clients/grants.ts";
 import { answerUrl } from "../clients/redirects.ts";
 import type { SigningKeys } from "../clients/signing-keys.ts";
 import type { ClientStore } from "../clients/store.ts";
-import type { Person } from "../people.ts";
+import type { Person } from "../people/people.ts";
 import { type AccessClaims, isOfForm } from "../token.ts";
 import { AGAIN } from "./endpoints.ts";
 import { html, pageReply, redirect } from "./html.ts";

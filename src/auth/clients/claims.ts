@@ -1,6 +1,6 @@
 import { hash } from "node:crypto";
 import type { LoginMethod } from "../factors/store.ts";
-import type { Person } from "../people.ts";
+import type { Person } from "../people/people.ts";
 import type { Client } from "./client.ts";
 
 /**

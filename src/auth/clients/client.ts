@@ -1,5 +1,5 @@
 import { type AllowedPerson, isAllowed } from "../access/rules.ts";
-import type { Person } from "../people.ts";
+import type { Person } from "../people/people.ts";
 
 /** An app that logs in through this service, by OpenID Connect. */
 export interface Client {

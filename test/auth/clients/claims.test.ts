@@ -1,12 +1,10 @@
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
 import { amrOf, claimsOf, clientSid } from "../../../src/auth/clients/claims.ts";
-import type { PasswordHash } from "../../../src/auth/password-hash.ts";
-import { createPeople } from "../../../src/auth/people.ts";
 import { clientWith } from "../../helpers/clients.ts";
+import { onePerson } from "../../helpers/people.ts";
 
-const people = () => createPeople({ id: "1", email: "ada@example.com", passwordHash: {} as PasswordHash });
-const [USER] = people().list();
+const [USER] = onePerson({ email: "ada@example.com" }).list();
 assert.ok(USER);
 
 suite("the claims of a person", () => {
@@ -31,7 +29,7 @@ suite("the claims of a person", () => {
       { ...entry, name: "ada", email: "Ada@example.com", groups: [] },
     ];
     const namesWith = (entries: typeof file) => {
-      const all = people();
+      const all = onePerson({ email: "ada@example.com" });
       all.set(entries, new Map([["ben", "mark"]]));
       const claims = all.list().map((person) => claimsOf(person, clientWith(), "openid profile groups"));
       return claims.map(({ sub, preferred_username, name, groups }) => [sub, preferred_username, name, groups]);

@@ -4,8 +4,7 @@ import type { AuthorizationRequest } from "../../../src/auth/clients/authorizati
 import type { Client } from "../../../src/auth/clients/client.ts";
 import { createGrants } from "../../../src/auth/clients/grants.ts";
 import type { ClientStore, ClientToken } from "../../../src/auth/clients/store.ts";
-import type { PasswordHash } from "../../../src/auth/password-hash.ts";
-import { createPeople } from "../../../src/auth/people.ts";
+import { onePerson } from "../../helpers/people.ts";
 
 type GrantParts = Parameters<typeof createGrants>[0];
 
@@ -42,7 +41,7 @@ function createWithToken() {
     store: store as ClientStore,
     sessions: { current: async () => null },
     keys: { sign: async () => "signed", verify: async () => null, published: async () => [] },
-    people: createPeople({ id: "1", email: "ada@example.com", passwordHash: {} as PasswordHash }),
+    people: onePerson({ email: "ada@example.com" }),
     now: () => NOW,
   };
   return { grants: createGrants(parts as GrantParts), added };
