@@ -21,8 +21,8 @@ export const INVITATION_MS = 3_600_000;
 export interface PersonStore {
   /**
    * Takes over the people of the file. Whoever is not among them, or has another e-mail, is removed with all factors,
-   * recovery codes, logins, tokens and grants, as are those of `removed`. A person who is added gets the mark `mark`.
-   * Returns the ids of those who are gone: their sessions may be in another store.
+   * recovery codes, logins, tokens and grants, as is whoever has a mark of `removed`. A person who is added gets the
+   * mark `mark`. Returns the ids of those who are gone: their sessions may be in another store.
    */
   take(people: readonly TakenPerson[], removed: readonly string[], mark: string): Promise<string[]>;
   /** Everybody who was taken over. */
