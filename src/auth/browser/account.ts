@@ -111,6 +111,7 @@ function passkeyEndpoints(parts: AccountParts, passkeys: PasskeyParts): Endpoint
         v.unknown(),
       ),
       statuses: [200, 303],
+      otherType: "text/plain",
       problems: ["store_unavailable"],
       handler: withFreshSession(parts, (visit) => beginPasskey(parts, visit, passkeys)),
       quiet: true,
