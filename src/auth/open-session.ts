@@ -2,7 +2,7 @@ import { AppError } from "../errors.ts";
 import { coarseNetwork } from "../lib/network.ts";
 import type { Log } from "../log.ts";
 import type { LoginMethod } from "./factors/store.ts";
-import { isUnchanged, type People, type Person } from "./people.ts";
+import { isUnchanged, type People, type Person } from "./people/people.ts";
 import type { LoginOrigin, SessionStore } from "./sessions.ts";
 import type { Throttle } from "./throttle/rules.ts";
 import { createSessionId, createSignToken, type LoginWay } from "./token.ts";

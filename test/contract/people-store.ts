@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
+import { randomUUID } from "node:crypto";
 import { suite, test } from "node:test";
-import type { PersonStore, TakenPerson } from "../../src/auth/people-store.ts";
+import type { PersonStore, TakenPerson } from "../../src/auth/people/store.ts";
 import type { SmallStores } from "../../src/storage/small-stores.ts";
 import type { Cleanup } from "../helpers/temp-dir.ts";
 import { clientTokenOf, codeOf } from "./client-store.ts";
@@ -27,11 +28,11 @@ async function fill({ factors, tokens, clients }: Stores, { account, id }: { acc
   const name = account === "" ? "phone" : `${account}/phone`;
   await tokens.create({ name, scopes: ["verify"], createdAt: 1, expiresAt: null, digest: of("token") });
   await clients.setConsent(id, "photos", "openid", 1);
-  await clients.addCode(codeOf(of("grant"), { userId: id, sid: of("session") }));
-  await clients.useCode(codeOf(of("grant")).digest);
-  const family = codeOf(of("grant")).digest;
-  await clients.addTokens([clientTokenOf(of("app"), { userId: id, sid: of("session"), family })]);
-  await clients.addCode(codeOf(of("open grant"), { userId: id, sid: of("session") }));
+  // Used codes stay in the store.
+  const code = codeOf(randomUUID(), { userId: id, sid: of("session") });
+  await clients.addCode(code);
+  await clients.useCode(code.digest);
+  await clients.addTokens([clientTokenOf(of("app"), { userId: id, sid: of("session"), family: code.digest })]);
 }
 
 /** What there is of an account. */
@@ -73,10 +74,11 @@ export function peopleStoreContract(adapter: string, open: (context: Cleanup) =>
       const others = [CLEO, B_N, BENNY];
       await stores.people.take([BEN, ...others], [], "first");
       for (const one of [ENVIRONMENT, ...[BEN, ...others].map(accountOf)]) await fill(stores, one);
+      await stores.clients.addCode(codeOf("unused", { userId: "ben" }));
       assert.deepEqual(await heldBy(stores, accountOf(BEN)), ALL);
       assert.deepEqual(await stores.people.take(others, [], "second"), ["ben"]);
       assert.deepEqual(await heldBy(stores, accountOf(BEN)), NOTHING);
-      assert.equal(await stores.clients.useCode(codeOf("open grant of ben").digest), null);
+      assert.equal(await stores.clients.useCode(codeOf("unused").digest), null);
       for (const one of [ENVIRONMENT, ...others.map(accountOf)]) assert.deepEqual(await heldBy(stores, one), ALL);
       assert.deepEqual(await stores.people.take([BEN, ...others], [], "third"), []);
       assert.equal((await marksOf(stores.people)).ben, "third");

@@ -8,7 +8,7 @@ import { Authenticator } from "../helpers/authenticator.ts";
 import { ask as get } from "../helpers/client.ts";
 import { JWT_SECRET } from "../helpers/credentials.ts";
 import { challengeIn, DeviceBrowser, newKey, proofOf } from "../helpers/device.ts";
-import { ADA, BEN, PEOPLE, putToken, startWithPeople } from "../helpers/people.ts";
+import { ADA, BEN, PEOPLE, putToken, startWithPeople } from "../helpers/people-server.ts";
 import { addTotp } from "../helpers/second-factor.ts";
 import type { Server } from "../helpers/server.ts";
 import { claimsOf } from "../helpers/sign.ts";

@@ -10,7 +10,7 @@ import {
   signalsOf,
 } from "../factors/passkeys.ts";
 import { STEP_MS } from "../factors/steps.ts";
-import type { Person } from "../people.ts";
+import type { Person } from "../people/people.ts";
 import { redirect } from "./html.ts";
 import type { HomePasskeys, UnknownPasskey } from "./pages.ts";
 import {

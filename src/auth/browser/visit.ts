@@ -18,7 +18,7 @@ import type { Steps } from "../factors/steps.ts";
 import type { FactorStore } from "../factors/store.ts";
 import type { Login } from "../login.ts";
 import { browserOf, type Requester } from "../open-session.ts";
-import type { People, Person } from "../people.ts";
+import type { People, Person } from "../people/people.ts";
 import type { SessionStore } from "../sessions.ts";
 import { type BrowserMarks, KNOWN_BROWSER_MS } from "../throttle/browser-mark.ts";
 import { type AccessClaims, readToken } from "../token.ts";

@@ -3,7 +3,7 @@ import { AppError } from "../../errors.ts";
 import type { Log } from "../../log.ts";
 import { createWrongTokens } from "../machine-tokens/wrong-tokens.ts";
 import type { OpenSession, Requester } from "../open-session.ts";
-import type { People, Person } from "../people.ts";
+import type { People, Person } from "../people/people.ts";
 import { factorIdIn, type PasskeySite, passkeyIn } from "./passkeys.ts";
 import type { Steps } from "./steps.ts";
 import type { FactorRecord, FactorStore } from "./store.ts";

@@ -1,6 +1,6 @@
-import { AppError } from "../errors.ts";
-import type { PasswordHash } from "./password-hash.ts";
-import { canonicalEmail, type User } from "./user.ts";
+import { AppError } from "../../errors.ts";
+import type { PasswordHash } from "../password-hash.ts";
+import { canonicalEmail, type User } from "../user.ts";
 
 /** A person of the configuration file. */
 export interface PersonEntry {
@@ -26,7 +26,7 @@ export interface Person extends PersonEntry, User {
 }
 
 /** The one person that the environment names. */
-export interface EnvironmentPerson extends User {
+interface EnvironmentPerson extends User {
   passwordHash: PasswordHash;
 }
 
@@ -38,7 +38,7 @@ export const MAX_PEOPLE = 10;
  * e-mail of the environment is that person, and keeps its id. `entries` is null without `people` in the file, and
  * `marks` has those who were taken into the store.
  */
-export function peopleOf(
+function peopleOf(
   environment: EnvironmentPerson,
   entries: readonly PersonEntry[] | null,
   marks: ReadonlyMap<string, string>,
@@ -132,7 +132,7 @@ export function requireOwner(person: Person | null): void {
 
 const SEPARATOR = "/";
 
-/** Who may use the token of a program, by its name: the person before the `/`, or else the person of the environment. */
+/** Whose the token of a program is: the person's before the `/` of its name, or else that of the environment. */
 export function personOfToken(people: People, name: string): Person | null {
   const at = name.indexOf(SEPARATOR);
   const [first = null] = people.list();
