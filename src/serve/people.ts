@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { createPeople, othersOf, type PersonEntry } from "../auth/people/people.ts";
-import type { TakenPerson } from "../auth/people/store.ts";
+import type { MarkedPerson, TakenPerson } from "../auth/people/store.ts";
 import { canonicalEmail } from "../auth/user.ts";
 import type { Settings } from "../config/settings.ts";
 import { type Repetition, repeat } from "../lib/repeat.ts";
@@ -21,8 +21,8 @@ const AGAIN_MS = 5000;
 export function openPeople({ settings, config, stores, people, log }: Wiring): Part {
   const { DEMO_EMAIL: email } = settings;
   const marks = new Map<string, string>();
-  /** The marks of those who were removed since the stores have last answered: they may have been added again. */
-  const removed = new Set<string>();
+  /** Who was removed since the stores have last answered, and may have been added again. */
+  const removed: MarkedPerson[] = [];
   /** Ids of nobody, whose sessions are still to be ended. */
   const gone = new Set<string>();
   let entries: readonly PersonEntry[] | null = null;
@@ -41,7 +41,7 @@ export function openPeople({ settings, config, stores, people, log }: Wiring): P
     for (const old of before)
       if (!wanted().some(isSame(old))) {
         const mark = marks.get(old.id);
-        if (mark !== undefined) removed.add(mark);
+        if (mark !== undefined) removed.push({ id: old.id, mark });
         marks.delete(old.id);
       }
     people.set(entries, marks);
@@ -62,7 +62,7 @@ export function openPeople({ settings, config, stores, people, log }: Wiring): P
     const known = await readMarks();
     // The file was read again meanwhile.
     if (asked !== entries) return take();
-    removed.clear();
+    removed.length = 0;
     marks.clear();
     for (const [id, mark] of known) marks.set(id, mark);
     people.set(entries, marks);

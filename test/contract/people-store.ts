@@ -99,13 +99,14 @@ export function peopleStoreContract(adapter: string, open: (context: Cleanup) =>
     test("whoever was removed and added again between two calls is new, once", async (t) => {
       const stores = await open(t);
       await stores.people.take([BEN, CLEO], [], "first");
-      await fill(stores, accountOf(BEN));
-      // Cleo was not removed, and has the same mark.
-      await stores.people.take([BEN, CLEO], ["first", "of nobody"], "second");
-      assert.deepEqual(await marksOf(stores.people), { ben: "second", cleo: "second" });
+      for (const one of [BEN, CLEO]) await fill(stores, accountOf(one));
+      const removed = [{ id: "ben", mark: "first" }];
+      await stores.people.take([BEN, CLEO], removed, "second");
+      assert.deepEqual(await marksOf(stores.people), { ben: "second", cleo: "first" });
       assert.deepEqual(await heldBy(stores, accountOf(BEN)), NOTHING);
+      assert.deepEqual(await heldBy(stores, accountOf(CLEO)), ALL);
       await fill(stores, accountOf(BEN));
-      await stores.people.take([BEN, CLEO], ["first"], "third");
+      await stores.people.take([BEN, CLEO], removed, "third");
       assert.deepEqual(await heldBy(stores, accountOf(BEN)), ALL, "another server has removed that one");
     });
 
