@@ -51,8 +51,8 @@ export async function createPasswordVerifier({ people, store, secret }: Password
 
   for (const hash of await costs()) await decoyLike(hash);
   return async (password, email, person) => {
-    const own = await hashOf(person);
-    return (await verifyHash(own ?? (await decoyFor(email)), password)) && own !== null;
+    const [own, decoy] = [await hashOf(person), await decoyFor(email)];
+    return (await verifyHash(own ?? decoy, password)) && own !== null;
   };
 }
 
