@@ -16,7 +16,7 @@ export const BEN = { email: "ben@example.com", password: "a password of ben alon
 export const CLEO = { email: "cleo@example.com", password: "cleo has no password" };
 
 /** Settings for the hashes of {@link PEOPLE}. */
-export const PEOPLE_ENV = { BEN_HASH: await cheapHash(BEN.password) };
+const PEOPLE_ENV = { BEN_HASH: await cheapHash(BEN.password) };
 
 const entry = (more: string, { email }: { email: string }) => `{ email: ${email}${more} }`;
 
