@@ -1,7 +1,8 @@
+import { AppError } from "../errors.ts";
 import { coarseNetwork } from "../lib/network.ts";
 import type { Log } from "../log.ts";
 import type { LoginMethod } from "./factors/store.ts";
-import type { Person } from "./people/people.ts";
+import { isUnchanged, type People, type Person } from "./people/people.ts";
 import type { LoginOrigin, SessionStore } from "./sessions.ts";
 import type { Throttle } from "./throttle/rules.ts";
 import { createSessionId, createSignToken, type LoginWay } from "./token.ts";
@@ -23,6 +24,7 @@ export const browserOf = ({ mark }: Requester, person: Person | null): string | 
 /** What opens a session. `now` is in Unix milliseconds. */
 interface SessionParts {
   person: Person;
+  people: Pick<People, "byId">;
   throttle: Throttle;
   sessions: SessionStore;
   secret: string;
@@ -35,9 +37,12 @@ interface SessionParts {
 /** Opens the session of a person who has proved everything. */
 export type OpenSession = (requester: Requester, method: LoginMethod) => Promise<{ accessToken: string }>;
 
-/** Creates what opens sessions. A new session replaces the one before. */
+/**
+ * Creates what opens sessions. A new session replaces the one before. Throws `invalid_credentials` if the person was
+ * removed or changed during the login.
+ */
 export function createOpenSession(parts: SessionParts): OpenSession {
-  const { person, throttle, sessions, log, now } = parts;
+  const { person, people, throttle, sessions, log, now } = parts;
   const { id: userId, email, account } = person;
   const signToken = createSignToken(parts.secret);
 
@@ -49,6 +54,7 @@ export function createOpenSession(parts: SessionParts): OpenSession {
     const iat = Math.floor(at / 1000);
     // Nothing that can fail comes after the earlier session has ended.
     const accessToken = await signToken({ sub: userId, email, sid, iat, exp: iat + ttlSeconds });
+    if (!isUnchanged(people, person)) throw new AppError("invalid_credentials");
     const login = { sid, at, ...origin, method };
     const notes = { login, account, knownBucket: throttle.knownBucketOf(address, person) };
     const { wasLive, lostNotes } = await sessions.replace(userId, sid, ttlSeconds, origin, notes);

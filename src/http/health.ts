@@ -128,7 +128,14 @@ export function metricsEndpoint({
       "Shows the metrics in the text format of Prometheus, to `METRICS_ALLOWED_ADDRESSES`, and to tokens with the scope `metrics`. Others get 404.",
     scope: METRICS_SCOPE,
     response: v.string(),
-    problems: ["not_found", "invalid_token", "insufficient_scope", "too_many_wrong_tokens", "store_unavailable"],
+    problems: [
+      "not_found",
+      "invalid_token",
+      "insufficient_scope",
+      "owner_only",
+      "too_many_wrong_tokens",
+      "store_unavailable",
+    ],
     quiet: true,
     async handler(context) {
       const { request, address } = context;

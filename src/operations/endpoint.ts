@@ -31,6 +31,7 @@ const GUARD_PROBLEMS: ErrorCode[] = [
   "session_invalidated",
   "device_not_proved",
   "insufficient_scope",
+  "owner_only",
   "too_many_wrong_tokens",
   "not_found",
   "store_unavailable",

@@ -54,6 +54,7 @@ export async function openLogin({ settings, stores, people, metrics, log }: Wiri
     const factors = createSecondFactors(store, stores.now);
     const openSession = createOpenSession({
       person,
+      people,
       throttle,
       sessions: stores.sessions,
       secret: settings.JWT_SECRET,

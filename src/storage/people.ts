@@ -44,7 +44,9 @@ export const personStore: QueryPort<PersonStore> = {
       people.some((one) => one.id === id && one.email === email);
     const strays = yield* rows<{ account: string }>(STRAYS);
     const gone = new Set([
-      ...known.filter((one) => !isIn(one) || removed.includes(one.id)).map(({ id }) => id),
+      ...known
+        .filter((one) => !isIn(one) || removed.some(({ id, mark }) => id === one.id && mark === one.mark))
+        .map(({ id }) => id),
       ...strays.map(({ account }) => account),
     ]);
     for (const { id } of people) if (!known.some((one) => one.id === id)) gone.add(id);

@@ -35,6 +35,7 @@ test("a known address gets the same rank and the same store calls for every e-ma
       checkCode: async () => null,
       openSession: createOpenSession({
         person,
+        people,
         throttle,
         sessions,
         secret: "a secret of the test, 32 bytes or more",

@@ -1,5 +1,6 @@
 import { after, before, suite } from "node:test";
 import { singleSessionSuite } from "../contract/single-session.ts";
+import { tenPeopleSuite } from "../contract/ten-people.ts";
 import { needsPostgres } from "../helpers/back-end.ts";
 import type { Server } from "../helpers/server.ts";
 import { endOfSuite, startThree } from "../helpers/several-servers.ts";
@@ -12,4 +13,5 @@ suite("with PostgreSQL", needsPostgres(), () => {
   });
 
   singleSessionSuite("PostgreSQL with three servers", async () => servers);
+  tenPeopleSuite("PostgreSQL", async () => ({}));
 });

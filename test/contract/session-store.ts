@@ -5,6 +5,8 @@ import type { Cleanup } from "../helpers/temp-dir.ts";
 import { until } from "../helpers/until.ts";
 import { runSessionRaces } from "../selftest/session-races.ts";
 
+const TEN = Array.from({ length: 10 }, (_, n) => `p${n}`);
+
 /** The contract of every session store. `open` returns an empty one, which is closed after the test. */
 export function sessionStoreContract(adapter: string, open: (context: Cleanup) => Promise<SessionStore>): void {
   suite(`session store: ${adapter}`, () => {
@@ -178,6 +180,44 @@ export function sessionStoreContract(adapter: string, open: (context: Cleanup) =
       for (const id of ids) assert.equal(await store.current(id), `sid of ${id}`);
       await store.remove("*");
       assert.equal(await store.current("1"), "sid of 1");
+    });
+
+    test("ten people who log in at once, and often, have one live session each", async (t) => {
+      const store = await open(t);
+      const logins = TEN.flatMap((id) => Array.from({ length: 10 }, (_, n) => ({ id, sid: `${n} of ${id}` })));
+      const replaced = await Promise.all(logins.map(({ id, sid }) => store.replace(id, sid, 60)));
+      for (const id of TEN) {
+        const own = replaced.filter((_, index) => logins[index]?.id === id);
+        assert.equal(own.filter(({ wasLive }) => !wasLive).length, 1, id);
+        const sid = await store.current(id);
+        assert.match(String(sid), new RegExp(`^[0-9] of ${id}$`));
+        for (const other of TEN) if (other !== id) assert.equal(await store.removeIf(other, String(sid)), false);
+      }
+      assert.equal((await Promise.all(TEN.map((id) => store.remove(id)))).filter(Boolean).length, 10);
+    });
+
+    test("a login, a device, a credential and an end of one person change nothing of nine others", async (t) => {
+      const store = await open(t);
+      const from = (id: string) => ({ network: "192.0.2.0/24", userAgent: `that of ${id}` });
+      for (const id of TEN) assert.equal(await store.bind(id, `credential of ${id}`), false);
+      for (const sid of ["old", "new"])
+        await Promise.all(TEN.map((id) => store.replace(id, `${sid} of ${id}`, 60, from(id))));
+      const [first = "", second = "", third = "", ...others] = TEN;
+      await store.registerDevice(first, `new of ${first}`, "key");
+      await store.proveDevice(first, `new of ${first}`, 5, 100);
+      assert.equal(await store.registerDevice(second, `new of ${first}`, "key"), false);
+      assert.equal(await store.bind(second, "another credential"), true);
+      assert.equal(await store.removeIf(third, `new of ${third}`), true);
+      assert.equal((await store.find(first))?.device?.boundFrom, 100);
+      assert.deepEqual([await store.current(second), await store.current(third)], [null, null]);
+      for (const id of others) {
+        const { sid, device } = (await store.find(id)) ?? {};
+        assert.deepEqual([sid, device], [`new of ${id}`, null]);
+      }
+      for (const id of TEN) {
+        assert.deepEqual((await store.supersession(id, `old of ${id}`))?.by, from(id));
+        assert.equal(await store.supersession(id, `old of ${id === first ? second : first}`), null);
+      }
     });
 
     test("exactly one of several parallel logins finds no earlier session", async (t) => {

@@ -76,11 +76,15 @@ export class DeviceBrowser {
   /** Opens a page. */
   open = (path: string, headers: Headers = {}) => this.send("GET", path, { ...PAGE, ...headers });
 
-  /** Logs in on the page. */
-  async logIn(rd = "/") {
-    const body = new URLSearchParams({ email: EMAIL, password: PASSWORD, rd }).toString();
+  /** Sends a form of a page. */
+  submit(path: string, fields: Record<string, string>, headers: Headers = {}) {
     const form = { "content-type": "application/x-www-form-urlencoded", "sec-fetch-site": "same-origin" };
-    const answer = await this.send("POST", "/login", { ...PAGE, ...form }, body);
+    return this.send("POST", path, { ...PAGE, ...form, ...headers }, new URLSearchParams(fields).toString());
+  }
+
+  /** Logs in on the page. */
+  async logIn(rd = "/", { email, password } = { email: EMAIL, password: PASSWORD }) {
+    const answer = await this.submit("/login", { email, password, rd });
     assert.equal(answer.status, 303, answer.text);
     this.offered = /challenge="([^"]+)"/.exec(String(answer.headers["secure-session-registration"] ?? ""))?.[1];
     return answer;

@@ -27,11 +27,13 @@ export function redirect(request: IncomingMessage, place: ServedAt, path: string
 }
 
 /**
- * Leads a browser without the live session to the login page, and from there back to a path of this service. Throws the
- * error again if that is not what it says.
+ * Leads a browser without the live session to the login page, and from there back to a path of this service. A person
+ * who is no owner is led to the page of the account. Throws the error again if it says neither.
  */
-export function redirectToLogin(error: unknown, request: IncomingMessage, place: ServedAt, path: string): Reply {
+export function redirectAway(error: unknown, request: IncomingMessage, place: ServedAt, path: string): Reply {
   if (!(error instanceof AppError) || error.code === "store_unavailable") throw error;
+  // The login page would lead back, because there is a session.
+  if (error.code === "owner_only") return redirect(request, place, "/account");
   const prefix = prefixOf(request, place);
   return redirectTo(`${prefix}/login?rd=${prefix}${path}`);
 }

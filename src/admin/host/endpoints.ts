@@ -6,7 +6,7 @@ import { ICON } from "../../http/icon.ts";
 import type { Reply } from "../../http/problem.ts";
 import { type ClientAccess, requireAllowedClient } from "../../http/proxies.ts";
 import { type Asset, assetOf, assetReply } from "./assets.ts";
-import { type RequireSession, redirect, redirectToLogin, type ServedAt, securityHeaders } from "./browser.ts";
+import { type RequireSession, redirect, redirectAway, type ServedAt, securityHeaders } from "./browser.ts";
 
 /** What serves the page to browsers. */
 export interface PageParts extends ServedAt {
@@ -59,7 +59,8 @@ export function adminPageEndpoints(parts: PageParts): Endpoint[] {
     {
       method: "GET",
       path: "/admin/",
-      summary: "Shows the page. Without the live session it redirects to the login page.",
+      summary:
+        "Shows the page to an owner. Without the live session it redirects to the login page, and others to `/account`.",
       response: v.string(),
       statuses: [200, 302],
       mediaTypes: { 200: "text/html" },
@@ -70,7 +71,7 @@ export function adminPageEndpoints(parts: PageParts): Endpoint[] {
         try {
           await parts.authenticate(request);
         } catch (error) {
-          return redirectToLogin(error, request, parts, "/admin/");
+          return redirectAway(error, request, parts, "/admin/");
         }
         return pageReply(await readAssets(), parts.languageFor(request.headers["accept-language"]));
       },

@@ -3,7 +3,7 @@ import * as v from "valibot";
 import { AppError, type ErrorCode } from "../../errors.ts";
 import type { Endpoint } from "../../http/endpoint.ts";
 import { type Asset, assetOf, assetReply } from "./assets.ts";
-import { type RequireSession, redirect, redirectToLogin, type ServedAt, securityHeaders } from "./browser.ts";
+import { type RequireSession, redirect, redirectAway, type ServedAt, securityHeaders } from "./browser.ts";
 
 /** What serves the manual. */
 export interface ManualParts extends ServedAt {
@@ -78,7 +78,7 @@ export function manualEndpoints(parts: ManualParts): Endpoint[] {
           await parts.authenticate?.(request);
         } catch (error) {
           if (!name.endsWith(".html")) throw error;
-          return redirectToLogin(error, request, parts, `/docs/${encodeURIComponent(path)}`);
+          return redirectAway(error, request, parts, `/docs/${encodeURIComponent(path)}`);
         }
         const reply = assetReply(await readAsset(name), request);
         return { ...reply, headers: { ...reply.headers, ...securityHeaders(POLICY) } };

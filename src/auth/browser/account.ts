@@ -110,6 +110,7 @@ function passkeyEndpoints(parts: AccountParts, passkeys: PasskeyParts): Endpoint
         v.unknown(),
       ),
       statuses: [200, 303],
+      otherType: "text/plain",
       problems: ["store_unavailable"],
       handler: withFreshSession(parts, ({ context, person }) =>
         beginPasskey(parts, passkeys, person, queryOf(context.request).has(CONDITIONAL)),

@@ -21,8 +21,7 @@ interface PasswordParts {
 export async function createPasswordVerifier({ people, store, secret }: PasswordParts): Promise<PasswordVerifier> {
   const decoys = new Map<string, Promise<PasswordHash>>();
   function decoyLike(hash: PasswordHash): Promise<PasswordHash> {
-    const { encoded: _encoded, ...cost } = hash;
-    const key = JSON.stringify(cost);
+    const key = costOf(hash);
     const known = decoys.get(key) ?? decoyOf(hash);
     decoys.set(key, known);
     return known;
@@ -34,10 +33,14 @@ export async function createPasswordVerifier({ people, store, secret }: Password
     return people.areNamed() ? [...configured, await chosenCost()] : configured;
   }
 
+  /** Of all costs the same for an e-mail, however many people have it, and in whatever order they are. */
   async function decoyFor(email: string): Promise<PasswordHash> {
+    const digestOf = (hash: PasswordHash) =>
+      createHmac("sha256", secret)
+        .update(`decoy ${email} ${costOf(hash)}`)
+        .digest("hex");
     const known = await costs();
-    const number = createHmac("sha256", secret).update(`decoy ${email}`).digest().readUInt32BE();
-    return decoyLike(known[number % known.length] as PasswordHash);
+    return decoyLike(known.reduce((one, other) => (digestOf(other) > digestOf(one) ? other : one)));
   }
 
   /** The hash of a person's password. With several people the store is asked for whatever e-mail. */
@@ -48,10 +51,13 @@ export async function createPasswordVerifier({ people, store, secret }: Password
 
   for (const hash of await costs()) await decoyLike(hash);
   return async (password, email, person) => {
-    const own = await hashOf(person);
-    return (await verifyHash(own ?? (await decoyFor(email)), password)) && own !== null;
+    const [own, decoy] = [await hashOf(person), await decoyFor(email)];
+    return (await verifyHash(own ?? decoy, password)) && own !== null;
   };
 }
+
+/** What a hash costs, as text. */
+const costOf = ({ encoded: _encoded, ...cost }: PasswordHash) => JSON.stringify(cost);
 
 /** Reads the hash of a password that a person has chosen. */
 function readHash(encoded: string): PasswordHash | null {

@@ -121,6 +121,12 @@ export function signedCredentialOf({ email, passwordHash, mark }: Person): { ema
   return { email: canonicalEmail(email), passwordHash: (passwordHash?.encoded ?? "") + mark };
 }
 
+/** Whether a person has not been removed, and has the same e-mail and password. */
+export function isUnchanged(people: Pick<People, "byId">, person: Person): boolean {
+  const now = people.byId(person.id);
+  return now !== null && JSON.stringify(signedCredentialOf(now)) === JSON.stringify(signedCredentialOf(person));
+}
+
 /** Throws `owner_only` for anybody else than an owner, to whom all belongs that is not a person's own. */
 export function requireOwner(person: Person | null): void {
   if (!person?.isOwner) throw new AppError("owner_only");

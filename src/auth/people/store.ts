@@ -9,7 +9,10 @@ export interface PersonRecord {
 }
 
 /** A person as the file has it. */
-type TakenPerson = Pick<PersonRecord, "id" | "email">;
+export type TakenPerson = Pick<PersonRecord, "id" | "email">;
+
+/** A person as the store had it. */
+export type MarkedPerson = Pick<PersonRecord, "id" | "mark">;
 
 /** For how long a link of `people invite` works. */
 export const INVITATION_MS = 3_600_000;
@@ -21,10 +24,10 @@ export const INVITATION_MS = 3_600_000;
 export interface PersonStore {
   /**
    * Takes over the people of the file. Whoever is not among them, or has another e-mail, is removed with all factors,
-   * recovery codes, logins, tokens and grants, as are those of `removed`. A person who is added gets the mark `mark`.
-   * Returns the ids of those who are gone: their sessions may be in another store.
+   * recovery codes, logins, tokens and grants, as are those of `removed`. A person who is added gets the
+   * mark `mark`. Returns the ids of those who are gone: their sessions may be in another store.
    */
-  take(people: readonly TakenPerson[], removed: readonly string[], mark: string): Promise<string[]>;
+  take(people: readonly TakenPerson[], removed: readonly MarkedPerson[], mark: string): Promise<string[]>;
   /** Everybody who was taken over. */
   list(): Promise<PersonRecord[]>;
   /** The hash of the password that a person has set; null without one. */
