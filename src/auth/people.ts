@@ -35,7 +35,7 @@ export const MAX_PEOPLE = 10;
 
 /**
  * Everybody who can log in: the person of the environment first, then those of the file. One of the file with the
- * e-mail of the environment is that person, and keeps its id. `entries` is null without `people` in the file, and
+ * e-mail of the environment is that person, keeps its id, and always is an owner. `entries` is null without `people` in the file, and
  * `marks` has those who were taken into the store.
  */
 export function peopleOf(
@@ -46,8 +46,8 @@ export function peopleOf(
   const { id, email, passwordHash } = environment;
   const isEnvironment = (entry: PersonEntry) => canonicalEmail(entry.email) === canonicalEmail(email);
   const listed = entries?.find(isEnvironment);
-  const plain = { name: id, displayName: null, groups: [], isOwner: true };
-  const first = { ...plain, ...listed, id, email, account: "", mark: "" };
+  const plain = { name: id, displayName: null, groups: [] };
+  const first = { ...plain, ...listed, id, email, isOwner: true, account: "", mark: "" };
   const others = othersOf(environment, entries ?? []).flatMap((entry) => {
     const mark = marks.get(entry.name);
     return mark === undefined ? [] : [{ ...entry, id: entry.name, account: entry.name, mark }];
