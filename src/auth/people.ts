@@ -101,6 +101,10 @@ export function createPeople(environment: EnvironmentPerson): ChangingPeople {
   };
 }
 
+/** The person with this name or id. */
+export const personNamed = (people: readonly Person[], name: string): Person | undefined =>
+  people.find((person) => person.name === name || person.id === name);
+
 /** Makes something for each person once, until the person is removed or changed. */
 export function forEachPerson<Made>(people: People, make: (person: Person) => Made): (person: Person) => Made {
   const made = new Map<Person, Made>();
@@ -120,14 +124,14 @@ export function signedCredentialOf({ email, passwordHash, mark }: Person): { ema
 }
 
 /** Throws `owner_only` for anybody else than an owner, to whom all belongs that is not a person's own. */
-export function requireOwner(person: Person | null): void {
+export function requireOwner(person: Person | null): asserts person is Person {
   if (!person?.isOwner) throw new AppError("owner_only");
 }
 
 const SEPARATOR = "/";
 
 /** Who may use the token of a program, by its name: the person before the `/`, or else the person of the environment. */
-export function personOfToken(people: People, name: string): Person | null {
+export function personOfToken(people: Pick<People, "list">, name: string): Person | null {
   const at = name.indexOf(SEPARATOR);
   const [first = null] = people.list();
   return at === -1 ? first : (people.list().find((person) => person.account === name.slice(0, at)) ?? null);
