@@ -54,6 +54,7 @@ export const AUDIT_ACTIONS = {
   "alerts.unsilence": "Silences were ended.",
   "session.revoke": "A session was ended.",
   "password.change": "The hash of the password in `.env` was changed by a command.",
+  "person.password": "The password of a person of the file was changed by a command, which ended the session.",
   "throttle.clear": "Failed logins were forgotten.",
   "throttle.forget_browsers": "Browsers that have logged in count as any other.",
   "token.create": "A token for a program was made.",
