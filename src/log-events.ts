@@ -287,17 +287,17 @@ export const LOG_EVENTS = {
   factor_added: {
     level: "info",
     meaning: "A second factor was added, on the page or by a command. `kind` is `totp` or `passkey`.",
-    fields: ["requestId", "address", "factor", "kind", "name"],
+    fields: ["requestId", "address", "factor", "kind", "name", "person"],
   },
   factor_removed: {
     level: "info",
     meaning: "A second factor was removed, on the page or by a command.",
-    fields: ["requestId", "address", "factor", "kind", "name"],
+    fields: ["requestId", "address", "factor", "kind", "name", "person"],
   },
   recovery_codes_renewed: {
     level: "info",
     meaning: "New recovery codes were made, on the page or by a command. The earlier ones do not work any more.",
-    fields: ["requestId", "address"],
+    fields: ["requestId", "address", "person"],
   },
   login_failed: {
     level: "warn",
@@ -377,7 +377,7 @@ export const LOG_EVENTS = {
   session_revoked: {
     level: "info",
     meaning:
-      "A session was ended. `reason` is `command` for `session revoke`, which writes the line to its standard error. It is `alert_link` for the link of an alert, `credentials_changed` if the password hash or the e-mail changed, and `person_removed` if the person is no longer in the configuration file.",
+      "A session was ended. `reason` is `command` for `session revoke` and `passwd`, which write the line to their standard error. It is `alert_link` for the link of an alert, `credentials_changed` if the password hash or the e-mail changed, and `person_removed` if the person is no longer in the configuration file.",
     fields: ["requestId", "address", "userId", "reason"],
   },
   token_created: {
