@@ -11,7 +11,7 @@ import { AUDITED_COMMANDS } from "../helpers/audited-commands.ts";
 import { databaseOf } from "../helpers/backup.ts";
 import { ask, assertProblem, deliver, event, post } from "../helpers/client.ts";
 import { authserve } from "../helpers/command.ts";
-import { PASSWORD_HASH } from "../helpers/credentials.ts";
+import { EMAIL, PASSWORD_HASH } from "../helpers/credentials.ts";
 import { startServer } from "../helpers/server.ts";
 import { until } from "../helpers/until.ts";
 import { workingDir } from "../helpers/working-dir.ts";
@@ -104,6 +104,9 @@ suite("the audit", () => {
 routes:
   - { name: all, to: "http://127.0.0.1:9/" }
   - { name: copy, http: { url: "http://127.0.0.1:9/" }, shadow: { of: all } }
+people:
+  me: { email: ${EMAIL}, owner: true }
+  ben: { email: ben@example.com }
 `,
     );
     const env = { SECRET: "a secret of the test", ENCRYPTION_KEYS: key, DEMO_PASSWORD: undefined };
