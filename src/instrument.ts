@@ -1,5 +1,5 @@
 import type { AccessOutcome } from "./auth/access/denials.ts";
-import type { PasswordVerifier } from "./auth/people-passwords.ts";
+import type { PasswordVerifier } from "./auth/people/passwords.ts";
 import { AppError, describeError, type ErrorCode, PROBLEMS } from "./errors.ts";
 import type { ComparisonOutcome } from "./events/shadow.ts";
 import { OUTCOME_OF } from "./events/stats.ts";

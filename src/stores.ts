@@ -2,7 +2,7 @@ import { hostname } from "node:os";
 import { resolve } from "node:path";
 import packageJson from "../package.json" with { type: "json" };
 import { revokeOnCredentialChange } from "./auth/credential-change.ts";
-import type { People } from "./auth/people.ts";
+import type { People } from "./auth/people/people.ts";
 import type { LoginNotes, SessionStore } from "./auth/sessions.ts";
 import type { ThrottleStore } from "./auth/throttle/store.ts";
 import { readEncryptionKeys } from "./config/encryption-keys.ts";

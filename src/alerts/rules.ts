@@ -55,8 +55,11 @@ export interface Facts {
   certificateEndsAt: number | null | "unknown";
   /** The tokens of programs. Those that never expire have null. */
   tokens: readonly { name: string; expiresAt: number | null }[] | null;
-  /** The logins of the last day from networks that were new. `endUrl` ends the session; null without an address. */
-  newLogins: readonly { network: string; at: number; endUrl: string | null }[] | null;
+  /**
+   * The logins of the last day from networks that were new. `account` is whose, or empty for the person of the
+   * environment. `endUrl` ends the session; null without an address.
+   */
+  newLogins: readonly { account: string; network: string; at: number; endUrl: string | null }[] | null;
   /** Of each app, why it could not be told of the ends of sessions. */
   logouts: readonly { client: string; errors: readonly string[] }[] | null;
   /** The parts of `/readyz`, limits of the system, and the keys of encryption, each with what is wrong, or null. */
@@ -205,11 +208,13 @@ const RULES: Record<AlertName, Rule> = {
     (newLogins, { withinMs }, { now }) =>
       newLogins
         .filter(({ at }) => now - at < withinMs)
-        .map(({ network, endUrl }) => {
-          const summary = `somebody logged in from the network ${network}, where nobody had for 30 days`;
-          const end = endUrl === null ? "run authserve session revoke" : `end the session at ${endUrl}`;
-          const remedy = `if it was not you, ${end} and change the password with authserve passwd`;
-          return { labels: { network }, summary, remedy };
+        .map(({ account, network, endUrl }) => {
+          const [who, revoke, you] =
+            account === "" ? ["somebody", "session revoke", "you"] : [account, `session revoke ${account}`, account];
+          const summary = `${who} logged in from the network ${network}, where nobody had for 30 days`;
+          const end = endUrl === null ? `run authserve ${revoke}` : `end the session at ${endUrl}`;
+          const remedy = `if it was not ${you}, ${end} and change the password with authserve passwd`;
+          return { labels: { network, ...(account !== "" && { person: account }) }, summary, remedy };
         }),
   ),
   AuthserveLogoutNotDelivered: rule(

@@ -2,7 +2,7 @@ import { AppError } from "../errors.ts";
 import { coalesce } from "../lib/coalesce.ts";
 import type { DeviceBinding } from "./device-binding.ts";
 import { tokensIn } from "./machine-tokens/form.ts";
-import type { People, Person } from "./people.ts";
+import type { People, Person } from "./people/people.ts";
 import type { SessionStore } from "./sessions.ts";
 import { type AccessClaims, createVerifyToken, readToken } from "./token.ts";
 import { matchesUser } from "./user.ts";

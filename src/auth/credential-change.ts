@@ -1,7 +1,7 @@
 import { hash } from "node:crypto";
 import { once } from "../lib/once.ts";
 import type { Log } from "../log.ts";
-import { forEachPerson, type People, type Person } from "./people.ts";
+import { forEachPerson, type People, type Person } from "./people/people.ts";
 import type { SessionStore } from "./sessions.ts";
 
 /** The fingerprint of what opens the sessions of a person. */

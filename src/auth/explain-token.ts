@@ -1,4 +1,4 @@
-import type { Person } from "./people.ts";
+import type { Person } from "./people/people.ts";
 import type { SessionStore, Supersession } from "./sessions.ts";
 import { type AccessClaims, readToken, verifyToken } from "./token.ts";
 import { matchesUser } from "./user.ts";

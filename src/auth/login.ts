@@ -5,8 +5,8 @@ import type { Log } from "../log.ts";
 import type { CodeCheck } from "./factors/code-check.ts";
 import type { LoginMethod } from "./factors/store.ts";
 import { browserOf, type OpenSession, type Requester } from "./open-session.ts";
-import type { Person } from "./people.ts";
-import type { PasswordVerifier } from "./people-passwords.ts";
+import type { PasswordVerifier } from "./people/passwords.ts";
+import type { Person } from "./people/people.ts";
 import type { Throttle } from "./throttle/rules.ts";
 import { canonicalEmail } from "./user.ts";
 

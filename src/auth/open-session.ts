@@ -1,7 +1,7 @@
 import { coarseNetwork } from "../lib/network.ts";
 import type { Log } from "../log.ts";
 import type { LoginMethod } from "./factors/store.ts";
-import type { Person } from "./people.ts";
+import type { Person } from "./people/people.ts";
 import type { LoginOrigin, SessionStore } from "./sessions.ts";
 import type { Throttle } from "./throttle/rules.ts";
 import { createSessionId, createSignToken, type LoginWay } from "./token.ts";

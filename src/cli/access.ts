@@ -2,7 +2,7 @@ import { placeOf } from "../auth/access/place.ts";
 import { type Allowed, createAccess, isAllowed, type Judgement, mayPassWith } from "../auth/access/rules.ts";
 import { mayVerify } from "../auth/machine-tokens/scopes.ts";
 import type { TokenRecord } from "../auth/machine-tokens/store.ts";
-import { type Person, personOfToken } from "../auth/people.ts";
+import { type Person, personOfToken } from "../auth/people/people.ts";
 import { readEnvironment } from "../config/env-file.ts";
 import { readConfigFile } from "../config/file/config-file.ts";
 import { OperatorError } from "../errors.ts";

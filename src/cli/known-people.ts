@@ -5,7 +5,7 @@ import {
   type PersonEntry,
   peopleOf,
   personNamed,
-} from "../auth/people.ts";
+} from "../auth/people/people.ts";
 import { canonicalEmail } from "../auth/user.ts";
 import { readEnvironment } from "../config/env-file.ts";
 import { configFileName, readPeopleOf } from "../config/file/config-file.ts";

@@ -1,5 +1,5 @@
 import { readFileSync, realpathSync, statSync } from "node:fs";
-import type { Person } from "../auth/people.ts";
+import type { Person } from "../auth/people/people.ts";
 import { readEnvironment } from "../config/env-file.ts";
 import { SERVICE_FOLDER, settingsPlace } from "../config/service.ts";
 import { describeError, OperatorError, systemCode } from "../errors.ts";

@@ -1,4 +1,4 @@
-import type { Person } from "../auth/people.ts";
+import type { Person } from "../auth/people/people.ts";
 import { revokeBrowserMarks } from "../auth/throttle/browser-mark.ts";
 import { bucketsFor, knownBucket } from "../auth/throttle/rules.ts";
 import { type Bucket, KNOWN_ADDRESS_MS, type ThrottleStore } from "../auth/throttle/store.ts";

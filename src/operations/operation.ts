@@ -5,7 +5,7 @@ import type { AuditAction } from "../audit/store.ts";
 import type { Denial } from "../auth/access/denials.ts";
 import type { Client } from "../auth/clients/client.ts";
 import type { PlainScope } from "../auth/machine-tokens/scopes.ts";
-import type { Person } from "../auth/people.ts";
+import type { Person } from "../auth/people/people.ts";
 import { AppError, type ErrorCode } from "../errors.ts";
 import type { ArrivalWatch } from "../events/arrival-watch.ts";
 import type { Retention } from "../events/retention.ts";

@@ -1,6 +1,6 @@
 import * as v from "valibot";
-import type { Person } from "../auth/people.ts";
-import type { PersonRecord } from "../auth/people-store.ts";
+import type { Person } from "../auth/people/people.ts";
+import type { PersonRecord } from "../auth/people/store.ts";
 import { isoTime } from "../lib/iso-time.ts";
 import type { Stores } from "../stores.ts";
 import { count, cursor, timestamp } from "./fields.ts";

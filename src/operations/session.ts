@@ -1,5 +1,5 @@
 import * as v from "valibot";
-import { personNamed } from "../auth/people.ts";
+import { personNamed } from "../auth/people/people.ts";
 import { fieldError } from "../errors.ts";
 import { isoTime } from "../lib/iso-time.ts";
 import { PERSON_NAME } from "../lib/name.ts";

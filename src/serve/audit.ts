@@ -3,6 +3,7 @@ import { readFileSync } from "node:fs";
 import { hostname } from "node:os";
 import packageJson from "../../package.json" with { type: "json" };
 import type { WriteAudit } from "../audit/store.ts";
+import type { PersonEntry } from "../auth/people/people.ts";
 import type { ConfigFile } from "../config/file/config-file.ts";
 import { describeError } from "../errors.ts";
 import { markOf } from "../webhook/signature/secret.ts";
@@ -39,6 +40,7 @@ export function auditConfiguration(wiring: Wiring): Part {
       file,
       sha256: config && digestOf(file),
       credential,
+      ...(config?.people && { people: Object.fromEntries(config.people.map(credentialOf)) }),
     };
     try {
       await write({ who: "server", origin: "machine", action: "config.take", detail });
@@ -53,6 +55,10 @@ export function auditConfiguration(wiring: Wiring): Part {
     stop() {},
   };
 }
+
+/** The name of a person, and what shows that another password is used. */
+const credentialOf = ({ name, email, passwordHash }: PersonEntry) =>
+  [name, markOf(`${passwordHash?.encoded ?? ""} ${email}`)] as const;
 
 /** Null if the file has gone since. */
 function digestOf(file: string): string | null {

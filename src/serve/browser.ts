@@ -15,7 +15,7 @@ import { faultOfPasskeys, type PasskeySite, passkeySiteOf } from "../auth/factor
 import { createSteps } from "../auth/factors/steps.ts";
 import { type FactorStore, type FactorStores, factorsOf } from "../auth/factors/store.ts";
 import type { TokenStore } from "../auth/machine-tokens/store.ts";
-import { forEachPerson, type People } from "../auth/people.ts";
+import { forEachPerson, type People } from "../auth/people/people.ts";
 import { createBrowserMarks } from "../auth/throttle/browser-mark.ts";
 import type { ThrottleStore } from "../auth/throttle/store.ts";
 import type { Settings } from "../config/settings.ts";
@@ -74,6 +74,7 @@ export function openBrowser(
     steps,
     people,
     factorsOf: factors,
+    listFactors: stores.listAll,
     passkeys: site && {
       site,
       origins: [origin, ...settings.PASSKEY_ORIGINS],

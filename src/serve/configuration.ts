@@ -1,4 +1,4 @@
-import type { ChangingPeople } from "../auth/people.ts";
+import type { ChangingPeople } from "../auth/people/people.ts";
 import type { ConfigFile } from "../config/file/config-file.ts";
 import type { WatchedConfigFile } from "../config/file/reload.ts";
 import type { Environment, Settings } from "../config/settings.ts";

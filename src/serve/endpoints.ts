@@ -4,7 +4,7 @@ import { createAccess } from "../auth/access/rules.ts";
 import { createAuthenticate } from "../auth/authenticate.ts";
 import { createOwnerGuard, createRequestGuard, createScopeGuard, machineTokenOf } from "../auth/browser/guard.ts";
 import { createMachineTokens, insufficientScope } from "../auth/machine-tokens/machine-tokens.ts";
-import { personOfToken, requireOwner } from "../auth/people.ts";
+import { personOfToken, requireOwner } from "../auth/people/people.ts";
 import type { ConfigFile } from "../config/file/config-file.ts";
 import { sourcesOf } from "../config/sources.ts";
 import type { ArrivalWatch } from "../events/arrival-watch.ts";

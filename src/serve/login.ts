@@ -10,8 +10,8 @@ import { factorsOf } from "../auth/factors/store.ts";
 import { createLogin, type Login, type PersonSteps } from "../auth/login.ts";
 import { createOpenSession } from "../auth/open-session.ts";
 import { faultOfLength } from "../auth/password.ts";
-import { forEachPerson, type Person } from "../auth/people.ts";
-import { createPasswordVerifier } from "../auth/people-passwords.ts";
+import { createPasswordVerifier } from "../auth/people/passwords.ts";
+import { forEachPerson, type Person } from "../auth/people/people.ts";
 import { createThrottle } from "../auth/throttle/rules.ts";
 import type { Settings } from "../config/settings.ts";
 import { countHashes, countLogins } from "../instrument.ts";
@@ -81,7 +81,8 @@ export async function openLogin({ settings, stores, people, metrics, log }: Wiri
   const codeLogin = createCodeLogin({ throttle, stepsOf });
   const passkeyLogin = (site: PasskeySite, steps: Steps, audit: WriteAudit) => {
     const openSessionOf = (person: Person) => stepsOf(person).openSession;
-    const parts = { people, factorsOf: accountOf, steps, site, openSessionOf, audit, log, now: stores.now };
+    const { listAll } = stores.factors;
+    const parts = { people, factorsOf: accountOf, listAll, steps, site, openSessionOf, audit, log, now: stores.now };
     return countLogins(createPasskeyLogin(parts), metrics);
   };
   return { login: countLogins(login, metrics), codeLogin: countLogins(codeLogin, metrics), passkeyLogin };

@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { createPeople, othersOf, type PersonEntry } from "../auth/people.ts";
+import { createPeople, othersOf, type PersonEntry } from "../auth/people/people.ts";
 import { canonicalEmail } from "../auth/user.ts";
 import type { Settings } from "../config/settings.ts";
 import { type Repetition, repeat } from "../lib/repeat.ts";

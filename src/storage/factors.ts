@@ -5,12 +5,13 @@ import {
   KNOWN_NETWORK_MS,
   type LoginRecord,
   MAX_FACTORS,
+  type OwnedFactor,
 } from "../auth/factors/store.ts";
 import { change, changed, type Query, type QueryPort, row, rows } from "./query.ts";
 
-const LIST = `
-SELECT id, kind, name, data, counter, created_at AS "createdAt", last_used_at AS "lastUsedAt"
-FROM authserve.login_factors WHERE account = $1 ORDER BY created_at, id`;
+const COLUMNS = `id, kind, name, data, counter, created_at AS "createdAt", last_used_at AS "lastUsedAt"`;
+const LIST = `SELECT ${COLUMNS} FROM authserve.login_factors WHERE account = $1 ORDER BY created_at, id`;
+const LIST_ALL = `SELECT account, ${COLUMNS} FROM authserve.login_factors ORDER BY created_at, id`;
 
 /** What changes factors or recovery codes waits for others that do. */
 const LOCK = "LOCK TABLE authserve.login_factors IN SHARE ROW EXCLUSIVE MODE";
@@ -28,7 +29,7 @@ const REMOVE_CODES_OF_NOBODY = `
 DELETE FROM authserve.recovery_codes
 WHERE account = $1 AND NOT EXISTS (SELECT 1 FROM authserve.login_factors WHERE account = $1)`;
 
-/** Writes a use, unless the counter of the factor has not grown: account, id, counter, time, whether it may be 0 again. */
+/** Writes a use, unless the counter has not grown: account, id, counter, time, whether it may be 0 again. */
 const USE = `
 UPDATE authserve.login_factors SET counter = $3::bigint, last_used_at = $4::bigint
 WHERE account = $1 AND id = $2 AND (counter < $3::bigint OR ($3::bigint = 0 AND (counter = 0 OR $5::boolean)))`;
@@ -45,7 +46,7 @@ const TRIM_LOGINS = `
 DELETE FROM authserve.logins WHERE account = $1 AND sid NOT IN
   (SELECT sid FROM authserve.logins WHERE account = $1 ORDER BY at DESC, sid LIMIT ${KEPT_LOGINS})`;
 
-/** Notes the network of a login, and whether it is new: account, network, time, session. The first one of all is not. */
+/** Notes the network of a login, and whether it is new: account, network, time, session. The first one is not. */
 const ADD_NETWORK = `
 INSERT INTO authserve.login_networks AS known (account, network, last_at, new_at, sid)
 SELECT $1, $2, $3::bigint,
@@ -67,6 +68,7 @@ ORDER BY new_at DESC, account, network`;
 /** Keeps the second factors, recovery codes and recent logins. */
 export const factorStore: QueryPort<FactorStores> = {
   list: (account) => rows<FactorRecord>(LIST, account),
+  listAll: () => rows<OwnedFactor>(LIST_ALL),
   *add(account, { id, kind, name, data, counter, createdAt }) {
     yield* changed(LOCK);
     return (yield* change(ADD, account, id, kind, name, data, counter, Math.round(createdAt))) === 1;

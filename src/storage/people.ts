@@ -1,4 +1,4 @@
-import type { PersonRecord, PersonStore } from "../auth/people-store.ts";
+import type { PersonRecord, PersonStore } from "../auth/people/store.ts";
 import { change, changed, type Query, type QueryPort, row, rows } from "./query.ts";
 
 const LIST = `

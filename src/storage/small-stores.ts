@@ -47,7 +47,7 @@ export const READ_AT_ONCE: { readonly [Name in keyof SmallStores]?: readonly (ke
   alerts: ["read", "nextMessages"],
   clients: ["findToken", "consent", "participations", "signingKeys"],
   tokens: ["list", "find"],
-  factors: ["list", "recoveryCodesLeft", "logins", "loginsFromNewNetworks"],
+  factors: ["list", "listAll", "recoveryCodesLeft", "logins", "loginsFromNewNetworks"],
 };
 
 /** Makes something of each of these stores, as a driver does. */

@@ -90,7 +90,9 @@ suite("an alert fires beyond its bound and not at it, with the defaults:", () =>
       { name: "never", expiresAt: null },
     ],
   });
-  const newLogin = (agoMs: number) => ({ newLogins: [{ network: "192.0.2.0/24", at: NOW - agoMs, endUrl: null }] });
+  const newLogin = (agoMs: number) => ({
+    newLogins: [{ account: "", network: "192.0.2.0/24", at: NOW - agoMs, endUrl: null }],
+  });
   const certificate = (leftMs: number) => ({ certificateEndsAt: NOW + leftMs });
   const disk = (freeBytes: number) => ({ disk: { freeBytes, minFreeBytes: GIB, isPaused: false } });
   const queued = (ageMs: number) => ({ backlog: { queued: 1, oldestQueuedAt: NOW - ageMs, unreadable: 0 } });
@@ -207,7 +209,7 @@ suite("a rule that is off finds nothing:", () => {
     certificateEndsAt: NOW - 1,
     tokens: [{ name: "ci", expiresAt: NOW - 1 }],
     missed: [missed(6)],
-    newLogins: [{ network: "192.0.2.0/24", at: NOW, endUrl: null }],
+    newLogins: [{ account: "", network: "192.0.2.0/24", at: NOW, endUrl: null }],
     logouts: [{ client: "photos", errors: ["the answer was 503"] }],
     subscriptions: [subscription({ expiresAt: NOW })],
   };

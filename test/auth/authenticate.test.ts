@@ -6,6 +6,7 @@ import { createSignToken } from "../../src/auth/token.ts";
 import { AppError, type ErrorCode } from "../../src/errors.ts";
 import { headerValues } from "../../src/lib/header-value.ts";
 import { failsWith } from "../helpers/fails-with.ts";
+import { onePerson } from "../helpers/people.ts";
 import { requestWith } from "../helpers/requests.ts";
 
 const SECRET = "3kX9vQ2mZ7pL4tR8wY1cB6nH5jD0sF-gA";
@@ -44,7 +45,7 @@ function sessionsWith(records: Record<string, string>) {
 
 function guard(records: Record<string, string> = { "1": "s-1" }) {
   const { store, asked } = sessionsWith(records);
-  const authenticate = createAuthenticate(USER, store, [SECRET], () => NOW_MS);
+  const authenticate = createAuthenticate(onePerson(USER), store, [SECRET], () => NOW_MS);
   return {
     asked,
     withCookie: async (...tokens: string[]) => (await authenticate.byCookie(tokens)).claims,
@@ -150,7 +151,7 @@ suite("a genuine token", () => {
   test("gets 503, and never 401, while the store is down", async () => {
     const { store } = sessionsWith({});
     store.find = () => Promise.reject(new AppError("store_unavailable"));
-    const authenticate = createAuthenticate(USER, store, [SECRET], () => NOW_MS);
+    const authenticate = createAuthenticate(onePerson(USER), store, [SECRET], () => NOW_MS);
     await failsWith("store_unavailable", authenticate.byHeader([`Bearer ${TOKEN}`]));
   });
 });
@@ -190,11 +191,13 @@ suite("the tokens of a cookie", () => {
 test("a session must be proved from its binding on, by its cookie and as a Bearer token", async () => {
   const { store } = sessionsWith({ "1": "s-1" });
   const device = { isProved: (sid: string, proofs: readonly string[]) => proofs.includes(`proof of ${sid}`) };
-  const at = (now: number) => createAuthenticate(USER, store, [SECRET], () => now, device);
+  const people = onePerson(USER);
+  const [person] = people.list();
+  const at = (now: number) => createAuthenticate(people, store, [SECRET], () => now, device);
   const [before, bound] = [at(NOW_MS - 1), at(NOW_MS)];
-  assert.deepEqual(await before.byCookie([TOKEN]), { claims: CLAIMS, isBound: false });
+  assert.deepEqual(await before.byCookie([TOKEN]), { claims: CLAIMS, person, isBound: false });
   for (const ask of [bound.byCookie([TOKEN], ["another"]), bound.byHeader([`Bearer ${TOKEN}`])])
     await failsWith("device_not_proved", ask);
-  assert.deepEqual(await bound.byCookie([TOKEN], ["proof of s-1"]), { claims: CLAIMS, isBound: true });
+  assert.deepEqual(await bound.byCookie([TOKEN], ["proof of s-1"]), { claims: CLAIMS, person, isBound: true });
   assert.equal((await bound.byHeader([`Bearer ${TOKEN}`], ["proof of s-1"])).isBound, true);
 });

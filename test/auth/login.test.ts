@@ -10,6 +10,7 @@ import { localStores } from "../../src/sqlite/stores.ts";
 import { createSqliteThrottleStore } from "../../src/sqlite/throttle.ts";
 import { tempDatabase } from "../helpers/database.ts";
 import { failsWith } from "../helpers/fails-with.ts";
+import { onePerson } from "../helpers/people.ts";
 
 const USER = "user@example.com";
 const HOME = "192.0.2.1";
@@ -17,27 +18,30 @@ const NOW = 1_800_000_000_000;
 
 test("a known address gets the same rank and the same store calls for every e-mail", async (t) => {
   const { database } = tempDatabase(t);
+  const people = onePerson({ email: "User@Example.com" });
   const asked: unknown[] = [];
   const ranks: (Rank | undefined)[] = [];
   const attempts = createConcurrencyLimit({ width: 1, queueLimit: 10 });
   const log = createLog("silent");
   const { sessions } = localStores(database);
-  const throttle = createThrottle(recording(createSqliteThrottleStore(database), asked), USER, () => NOW);
+  const throttle = createThrottle(recording(createSqliteThrottleStore(database), asked), people, () => NOW);
   const login = createLogin({
-    user: { id: "1", email: "User@Example.com" },
-    verifyPassword: async (password) => password === "right",
+    personOf: people.byEmail,
+    verifyPassword: async (password, _email, person) => password === "right" && person !== null,
     attempts: recordingRanks(attempts, ranks),
     throttle,
-    needsCode: async () => false,
-    checkCode: async () => null,
-    openSession: createOpenSession({
-      user: { id: "1", email: USER },
-      throttle,
-      sessions,
-      secret: "a secret of the test, 32 bytes or more",
-      ttlSeconds: { api: 60, form: 60, kept: 86_400 },
-      log,
-      now: () => NOW,
+    stepsOf: (person) => ({
+      needsCode: async () => false,
+      checkCode: async () => null,
+      openSession: createOpenSession({
+        person,
+        throttle,
+        sessions,
+        secret: "a secret of the test, 32 bytes or more",
+        ttlSeconds: { api: 60, form: 60, kept: 86_400 },
+        log,
+        now: () => NOW,
+      }),
     }),
     log,
   });

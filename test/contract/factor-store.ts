@@ -2,6 +2,8 @@ import assert from "node:assert/strict";
 import { suite, test } from "node:test";
 import {
   type FactorStore,
+  type FactorStores,
+  factorsOf,
   KEPT_LOGINS,
   KNOWN_NETWORK_MS,
   type LoginRecord,
@@ -34,7 +36,16 @@ const idsOf = async (store: FactorStore) => (await store.list()).map(({ id }) =>
 const countOf = (results: boolean[]) => results.filter(Boolean).length;
 
 /** The contract of every store of second factors. `open` returns an empty one, which is closed after the test. */
-export function factorStoreContract(adapter: string, open: (context: Cleanup) => Promise<FactorStore>): void {
+export function factorStoreContract(adapter: string, openAll: (context: Cleanup) => Promise<FactorStores>): void {
+  /** Opens the factors of a person, beside whom there is another one. */
+  async function open(context: Cleanup) {
+    const all = await openAll(context);
+    await all.add("other", newFactorOf("of another person"));
+    await all.setRecoveryCodes("other", ["of another person"]);
+    await all.addLogin("other", loginOf("of another person", { at: NOW - 1 }));
+    return { ...factorsOf(all, "ada"), loginsFromNewNetworks: all.loginsFromNewNetworks };
+  }
+
   suite(`factor store: ${adapter}`, () => {
     test("is empty at first", async (t) => {
       const store = await open(t);
@@ -151,7 +162,9 @@ export function factorStoreContract(adapter: string, open: (context: Cleanup) =>
       const network = "2001:db8::/48";
       await store.addLogin(loginOf("elsewhere", { at: NOW + 2, network }));
       await store.addLogin(loginOf("there again", { at: NOW + 3, network }));
-      assert.deepEqual(await store.loginsFromNewNetworks(NOW + 2), [{ sid: "elsewhere", at: NOW + 2, network }]);
+      assert.deepEqual(await store.loginsFromNewNetworks(NOW + 2), [
+        { account: "ada", sid: "elsewhere", at: NOW + 2, network },
+      ]);
       assert.deepEqual(await store.loginsFromNewNetworks(NOW + 3), []);
     });
 
@@ -162,7 +175,36 @@ export function factorStoreContract(adapter: string, open: (context: Cleanup) =>
       assert.deepEqual(await store.loginsFromNewNetworks(0), []);
       const at = NOW + 2 * KNOWN_NETWORK_MS + 1;
       await store.addLogin(loginOf("late", { at }));
-      assert.deepEqual(await store.loginsFromNewNetworks(0), [{ sid: "late", at, network: "192.0.2.0/24" }]);
+      assert.deepEqual(await store.loginsFromNewNetworks(0), [
+        { account: "ada", sid: "late", at, network: "192.0.2.0/24" },
+      ]);
+    });
+
+    test("nothing of a person is there for another one", async (t) => {
+      const all = await openAll(t);
+      const [ada, ben] = [factorsOf(all, "ada"), factorsOf(all, "ben")];
+      await ada.add(newFactorOf("a", { kind: "passkey", counter: 1 }));
+      await ada.setRecoveryCodes(["code"]);
+      await ada.addLogin(loginOf("s-1"));
+      assert.deepEqual([await ben.list(), await ben.recoveryCodesLeft(), await ben.logins()], [[], 0, []]);
+      assert.deepEqual(await ben.remove(["a"]), []);
+      assert.deepEqual(await ben.remove("all"), []);
+      assert.equal(await ben.use("a", 2, NOW), false);
+      assert.equal(await ben.spendRecoveryCode("code"), false);
+      await ben.setRecoveryCodes([]);
+      assert.equal(await ben.add(newFactorOf("a")), false, "a passkey is one person's");
+      for (let n = 0; n <= KEPT_LOGINS; n++) await ben.addLogin(loginOf(`b-${n}`, { at: NOW + n }));
+      assert.deepEqual(await ada.logins(), [loginOf("s-1")]);
+      assert.deepEqual([(await ada.list()).length, await ada.recoveryCodesLeft()], [1, 1]);
+      await ben.add(newFactorOf("b", { createdAt: NOW + 1 }));
+      assert.deepEqual(
+        (await all.listAll()).map(({ account, id }) => [account, id]),
+        [
+          ["ada", "a"],
+          ["ben", "b"],
+        ],
+      );
+      assert.deepEqual(await all.loginsFromNewNetworks(0), [], "the first network of each person is not new");
     });
   });
 }

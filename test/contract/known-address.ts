@@ -4,6 +4,7 @@ import { createThrottle, type Throttle } from "../../src/auth/throttle/rules.ts"
 import type { ThrottleStore } from "../../src/auth/throttle/store.ts";
 import { failsWith } from "../helpers/fails-with.ts";
 import { rememberIn } from "../helpers/known-address.ts";
+import { onePerson } from "../helpers/people.ts";
 import type { Cleanup } from "../helpers/temp-dir.ts";
 
 const USER = "user@example.com";
@@ -16,8 +17,8 @@ const wrong = async () => false;
 export function knownAddressContract(adapter: string, open: (context: Cleanup) => Promise<ThrottleStore>): void {
   async function openThrottle(context: Cleanup) {
     const store = await open(context);
-    const throttle = createThrottle(store, USER);
-    return { throttle, remember: (address: string) => rememberIn(store, throttle, address) };
+    const throttle = createThrottle(store, onePerson({ email: USER }));
+    return { throttle, remember: (address: string) => rememberIn(store, throttle, address, Date.now(), USER) };
   }
 
   async function failTimes(throttle: Throttle, times: number, address: string, email: string): Promise<void> {

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
-import type { FactorStore } from "../../src/auth/factors/store.ts";
+import type { FactorStores } from "../../src/auth/factors/store.ts";
 import type { SessionStore } from "../../src/auth/sessions.ts";
 import type { ThrottleStore } from "../../src/auth/throttle/store.ts";
 import type { Cleanup } from "../helpers/temp-dir.ts";
@@ -9,7 +9,7 @@ import { loginOf } from "./factor-store.ts";
 /** The stores of one database. `breakList` takes the list of logins away. */
 interface NoteStores {
   sessions: SessionStore;
-  factors: FactorStore;
+  factors: FactorStores;
   throttle: ThrottleStore;
   breakList(): Promise<void>;
 }
@@ -18,16 +18,17 @@ interface NoteStores {
 export function loginNotesContract(adapter: string, open: (context: Cleanup) => Promise<NoteStores>): void {
   suite(`the notes of a login: ${adapter}`, () => {
     const login = loginOf("a");
-    const notes = { login, knownBucket: "of the address" };
+    const notes = { login, account: "", knownBucket: "of the address" };
 
     test("are written with its session", async (t) => {
       const { sessions, factors, throttle } = await open(t);
       const replaced = await sessions.replace("1", "a", 60, undefined, notes);
       assert.deepEqual(replaced, { wasLive: false, lostNotes: null });
-      assert.deepEqual(await factors.logins(), [login]);
+      assert.deepEqual(await factors.logins(""), [login]);
       assert.equal(await throttle.isKnown("of the address", login.at), true);
-      await sessions.replace("1", "b", 60, undefined, { login: loginOf("b"), knownBucket: null });
-      assert.equal((await factors.logins()).length, 2);
+      await sessions.replace("1", "b", 60, undefined, { login: loginOf("b"), account: "ada", knownBucket: null });
+      assert.deepEqual(await factors.logins("ada"), [loginOf("b")]);
+      assert.deepEqual(await factors.logins(""), [login]);
     });
 
     test("may be lost, and the login succeeds", async (t) => {

@@ -96,7 +96,7 @@ test("a file of schema 15 keeps its events, repeats are kept beside them, and di
   );
   assert.deepEqual(onSqlite(database, tokenStore).list(), []);
   assert.equal(onSqlite(database, outageStore).beat(1), null);
-  assert.deepEqual(onSqlite(database, factorStore).list(), []);
+  assert.deepEqual(onSqlite(database, factorStore).list(""), []);
   assert.equal(events.pauseRoute("other", 1, 9), true);
   assert.equal(events.erase({ eventId: "e-1", source: "default" }, { reason: "asked for", now: 1 })?.running, 0);
   assert.equal(events.resetComparisons("other"), false);

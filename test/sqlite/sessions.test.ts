@@ -22,7 +22,7 @@ test("a login that cannot be stored changes nothing: the earlier session stays",
   await store.replace("1", "a", 60);
   // As a full disk does.
   database.exec("CREATE TRIGGER full BEFORE INSERT ON logins BEGIN SELECT RAISE(ROLLBACK, 'full'); END");
-  await assert.rejects(store.replace("1", "b", 60, undefined, { login: loginOf("b"), knownBucket: null }));
+  await assert.rejects(store.replace("1", "b", 60, undefined, { login: loginOf("b"), account: "", knownBucket: null }));
   assert.equal(await store.current("1"), "a");
 });
 

@@ -1,6 +1,6 @@
 import type { BlockList } from "node:net";
 import { isIn } from "../../lib/address-range.ts";
-import type { Person } from "../people.ts";
+import type { Person } from "../people/people.ts";
 import { matchesPath, readPath } from "./path.ts";
 import { type RequestedPlace, UnclearQuestion } from "./place.ts";
 import { matchesQuery, type QueryRule } from "./query.ts";

@@ -13,7 +13,7 @@ import { STEP_MS } from "../factors/steps.ts";
 import type { FactorStore, NewFactor } from "../factors/store.ts";
 import { isTotpSecret, loadTotp } from "../factors/totp.ts";
 import type { TokenStore } from "../machine-tokens/store.ts";
-import { isTokenOf, type Person } from "../people.ts";
+import { isTokenOf, type Person } from "../people/people.ts";
 import type { AccessClaims } from "../token.ts";
 import { type Account, accountPage, recoveryCodesPage, totpPage } from "./account-pages.ts";
 import { FORM, FORM_PROBLEMS, HTML, PAGE } from "./endpoints.ts";

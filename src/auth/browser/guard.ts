@@ -8,7 +8,7 @@ import type { Authenticate, LiveSession } from "../authenticate.ts";
 import { basicTokensIn, tokensIn } from "../machine-tokens/form.ts";
 import { insufficientScope, type MachineTokens, wrongToken } from "../machine-tokens/machine-tokens.ts";
 import type { TokenRecord } from "../machine-tokens/store.ts";
-import { type People, type Person, personOfToken, requireOwner } from "../people.ts";
+import { type People, type Person, personOfToken, requireOwner } from "../people/people.ts";
 import type { AccessClaims } from "../token.ts";
 import type { Cookie } from "./cookie.ts";
 import { isWithin, type RedirectRules } from "./redirect-target.ts";

@@ -10,7 +10,7 @@ import {
   signalsOf,
 } from "../factors/passkeys.ts";
 import { STEP_MS } from "../factors/steps.ts";
-import type { Person } from "../people.ts";
+import type { Person } from "../people/people.ts";
 import { redirect } from "./html.ts";
 import type { HomePasskeys, UnknownPasskey } from "./pages.ts";
 import {
@@ -33,13 +33,11 @@ export const PASSKEY_REFUSED = "passkey-refused";
  */
 export async function readPasskeyScript({
   passkeys,
-  people,
-  factorsOf,
-}: Pick<BrowserParts, "passkeys" | "people" | "factorsOf">): Promise<string | null> {
+  listFactors,
+}: Pick<BrowserParts, "passkeys" | "listFactors">): Promise<string | null> {
   if (passkeys === null) return null;
   try {
-    const known = await Promise.all(people.list().map((person) => factorsOf(person).list()));
-    const { usable } = passkeysOf(known.flat(), passkeys.site);
+    const { usable } = passkeysOf(await listFactors(), passkeys.site);
     return usable.length === 0 ? null : await passkeys.readScript();
   } catch {
     return null;
@@ -48,7 +46,7 @@ export async function readPasskeyScript({
 
 /** What the login page tells about the passkey that it names as removed. Null if it can be used, or in an outage. */
 export async function readUnknownPasskey(
-  parts: Pick<BrowserParts, "passkeys" | "people" | "factorsOf">,
+  parts: Pick<BrowserParts, "passkeys" | "people" | "listFactors">,
   id: string | null,
 ): Promise<UnknownPasskey | null> {
   if (parts.passkeys === null || !id) return null;
@@ -58,11 +56,14 @@ export async function readUnknownPasskey(
 }
 
 /** What there is to tell of the passkeys of each person. */
-const signalsOfAll = (
-  { people, factorsOf }: Pick<BrowserParts, "people" | "factorsOf">,
+async function signalsOfAll(
+  { people, listFactors }: Pick<BrowserParts, "people" | "listFactors">,
   { site }: PasskeyParts,
-): Promise<PasskeySignals[]> =>
-  Promise.all(people.list().map(async (person) => signalsOf(await factorsOf(person).list(), site, person)));
+): Promise<PasskeySignals[]> {
+  const known = await listFactors();
+  const ownOf = ({ account }: Person) => known.filter((factor) => factor.account === account);
+  return people.list().map((person) => signalsOf(ownOf(person), site, person));
+}
 
 /** Reads what the page of a session does with passkeys. It is shown without them in an outage. */
 export async function readHomePasskeys(

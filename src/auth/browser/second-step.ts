@@ -3,7 +3,7 @@ import { AppError } from "../../errors.ts";
 import type { RequestHandler } from "../../http/endpoint.ts";
 import type { Reply } from "../../http/problem.ts";
 import { STEP_MS } from "../factors/steps.ts";
-import type { Person } from "../people.ts";
+import type { Person } from "../people/people.ts";
 import { redirect } from "./html.ts";
 import { codePage } from "./pages.ts";
 import { readPasskeyScript } from "./passkey-step.ts";

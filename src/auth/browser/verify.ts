@@ -22,7 +22,7 @@ import { type Authenticate, missingToken } from "../authenticate.ts";
 import { insufficientScope, type MachineTokens, wrongToken } from "../machine-tokens/machine-tokens.ts";
 import { mayVerify } from "../machine-tokens/scopes.ts";
 import type { TokenRecord } from "../machine-tokens/store.ts";
-import { type People, type Person, personOfToken } from "../people.ts";
+import { type People, type Person, personOfToken } from "../people/people.ts";
 import {
   appToken,
   authenticateRequest,

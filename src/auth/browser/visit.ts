@@ -15,10 +15,10 @@ import type { CodeLogin } from "../factors/code-login.ts";
 import type { PasskeyLogin } from "../factors/passkey-login.ts";
 import type { PasskeySite } from "../factors/passkeys.ts";
 import type { Steps } from "../factors/steps.ts";
-import type { FactorStore } from "../factors/store.ts";
+import type { FactorStore, FactorStores } from "../factors/store.ts";
 import type { Login } from "../login.ts";
 import { browserOf, type Requester } from "../open-session.ts";
-import type { People, Person } from "../people.ts";
+import type { People, Person } from "../people/people.ts";
 import type { SessionStore } from "../sessions.ts";
 import { type BrowserMarks, KNOWN_BROWSER_MS } from "../throttle/browser-mark.ts";
 import { type AccessClaims, readToken } from "../token.ts";
@@ -45,6 +45,8 @@ export interface BrowserParts {
   people: People;
   /** The factors of one person. */
   factorsOf: (person: Person) => FactorStore;
+  /** Those of everybody. */
+  listFactors: FactorStores["listAll"];
   /** Null where browsers allow no passkeys. */
   passkeys: PasskeyParts | null;
   /** Null where sessions are not bound to devices. */

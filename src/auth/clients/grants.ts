@@ -2,7 +2,7 @@ import { hash, randomBytes } from "node:crypto";
 import { setTimeout as delay } from "node:timers/promises";
 import { DAY_MS } from "../../lib/durations.ts";
 import type { FactorStores } from "../factors/store.ts";
-import type { People, Person } from "../people.ts";
+import type { People, Person } from "../people/people.ts";
 import type { SessionStore } from "../sessions.ts";
 import type { AccessClaims } from "../token.ts";
 import { type AuthorizationRequest, wordsOf } from "./authorization-request.ts";

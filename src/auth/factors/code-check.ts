@@ -1,6 +1,6 @@
 import type { Log } from "../../log.ts";
 import { browserOf, type Requester } from "../open-session.ts";
-import type { Person } from "../people.ts";
+import type { Person } from "../people/people.ts";
 import type { Throttle } from "../throttle/rules.ts";
 import { canonicalEmail } from "../user.ts";
 import type { SecondFactors } from "./second-factors.ts";

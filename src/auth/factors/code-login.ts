@@ -1,7 +1,7 @@
 import { AppError } from "../../errors.ts";
 import type { PersonSteps } from "../login.ts";
 import { browserOf, type Requester } from "../open-session.ts";
-import type { Person } from "../people.ts";
+import type { Person } from "../people/people.ts";
 import type { Throttle } from "../throttle/rules.ts";
 import { canonicalEmail } from "../user.ts";
 import type { LoginMethod } from "./store.ts";
@@ -13,8 +13,8 @@ interface CodeLoginParts {
 }
 
 /**
- * Logs a client in that had the right password of a person before. A wrong code counts as a wrong password. `finish` ends the step,
- * and returns false if it was ended before. Throws `invalid_code`, `too_many_attempts`, `login_busy` or
+ * Logs a client in that had the right password of a person before. A wrong code counts as a wrong password. `finish`
+ * ends the step, and returns false if it was ended before. Throws `invalid_code`, `too_many_attempts`, `login_busy` or
  * `store_unavailable`.
  */
 export type CodeLogin = (

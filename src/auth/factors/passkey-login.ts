@@ -3,15 +3,16 @@ import { AppError } from "../../errors.ts";
 import type { Log } from "../../log.ts";
 import { createWrongTokens } from "../machine-tokens/wrong-tokens.ts";
 import type { OpenSession, Requester } from "../open-session.ts";
-import type { People, Person } from "../people.ts";
+import type { People, Person } from "../people/people.ts";
 import { factorIdIn, type PasskeySite, passkeyIn } from "./passkeys.ts";
 import type { Steps } from "./steps.ts";
-import type { FactorRecord, FactorStore } from "./store.ts";
+import type { FactorRecord, FactorStore, FactorStores } from "./store.ts";
 
 /** What a login with a passkey uses. */
 interface PasskeyLoginParts {
   people: Pick<People, "list">;
   factorsOf: (person: Person) => FactorStore;
+  listAll: FactorStores["listAll"];
   steps: Pick<Steps, "finish">;
   site: PasskeySite;
   openSessionOf: (person: Person) => OpenSession;
@@ -32,18 +33,17 @@ export type PasskeyLogin = (
 
 /** Creates the login with a passkey. */
 export function createPasskeyLogin(parts: PasskeyLoginParts): PasskeyLogin {
-  const { people, factorsOf, steps, site, openSessionOf, audit, log, now } = parts;
+  const { people, factorsOf, listAll, steps, site, openSessionOf, audit, log, now } = parts;
   // No signature can be guessed. This bounds the load.
   const wrong = createWrongTokens();
 
   /** The person whose passkey an answer names. Only that person's are then tried. */
   async function ownerOf(answer: string): Promise<{ person: Person; factors: FactorRecord[] } | null> {
     const id = factorIdIn(answer);
-    for (const person of people.list()) {
-      const factors = await factorsOf(person).list();
-      if (factors.some((factor) => factor.id === id)) return { person, factors };
-    }
-    return null;
+    const known = await listAll();
+    const account = known.find((factor) => factor.id === id)?.account;
+    const person = people.list().find((one) => one.account === account);
+    return person === undefined ? null : { person, factors: known.filter((factor) => factor.account === account) };
   }
 
   return async (answer, challenge, requester) => {

@@ -1,4 +1,4 @@
-import { forEachPerson, type People, type Person, signedCredentialOf } from "../people.ts";
+import { forEachPerson, type People, type Person, signedCredentialOf } from "../people/people.ts";
 import { createSignedIds } from "../signed-ids.ts";
 import type { FactorStore } from "./store.ts";
 

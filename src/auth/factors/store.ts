@@ -94,8 +94,15 @@ type OfAccounts = {
   ) => ReturnType<FactorStore[Method]>;
 };
 
+/** A factor, and whose it is. */
+export interface OwnedFactor extends FactorRecord {
+  account: string;
+}
+
 /** Stores the second factors and logins of everybody. */
 export interface FactorStores extends Omit<OfAccounts, "spend">, Pick<FactorStore, "spend"> {
+  /** The factors of everybody, the oldest first. */
+  listAll(): Promise<OwnedFactor[]>;
   /** The first login from each network that became new for a person at or after a time, the newest first. */
   loginsFromNewNetworks(since: number): Promise<(Pick<LoginRecord, "sid" | "at" | "network"> & { account: string })[]>;
 }

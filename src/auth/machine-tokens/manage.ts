@@ -1,7 +1,7 @@
 import { DAY_MS } from "../../lib/durations.ts";
 import { isoTime } from "../../lib/iso-time.ts";
 import { TOKEN_NAME } from "../../lib/name.ts";
-import { type Person, personOfToken } from "../people.ts";
+import { type Person, personOfToken } from "../people/people.ts";
 import { digestOf, newToken } from "./form.ts";
 import { isOfVerify, SCOPE_NAMES, scopeOf } from "./scopes.ts";
 import type { TokenRecord, TokenStore } from "./store.ts";

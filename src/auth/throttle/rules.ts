@@ -3,7 +3,7 @@ import { isIP } from "node:net";
 import { setTimeout as delay } from "node:timers/promises";
 import { AppError } from "../../errors.ts";
 import { networkOf } from "../../lib/network.ts";
-import type { People, Person } from "../people.ts";
+import type { People, Person } from "../people/people.ts";
 import { canonicalEmail } from "../user.ts";
 import {
   ADDRESS_BUCKET_PREFIX,

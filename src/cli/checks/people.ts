@@ -1,4 +1,4 @@
-import type { Person } from "../../auth/people.ts";
+import type { Person } from "../../auth/people/people.ts";
 import type { Environment } from "../../config/settings.ts";
 import { SettingsError } from "../../errors.ts";
 import type { Stores } from "../../stores.ts";

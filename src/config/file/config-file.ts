@@ -3,7 +3,7 @@ import type * as v from "valibot";
 import type { AlertConfig } from "../../alerts/watch.ts";
 import type { AccessRule } from "../../auth/access/rules.ts";
 import type { Client } from "../../auth/clients/client.ts";
-import type { PersonEntry } from "../../auth/people.ts";
+import type { PersonEntry } from "../../auth/people/people.ts";
 import { SettingsError, systemCode } from "../../errors.ts";
 import { DEFAULT_RETENTION, type Retention } from "../../events/retention.ts";
 import { isObject } from "../../lib/json.ts";

@@ -1,6 +1,6 @@
 import * as v from "valibot";
 import { parsePasswordHash } from "../../auth/password-hash.ts";
-import { MAX_PEOPLE, othersOf, type PersonEntry } from "../../auth/people.ts";
+import { MAX_PEOPLE, othersOf, type PersonEntry } from "../../auth/people/people.ts";
 import { canonicalEmail, isEmail } from "../../auth/user.ts";
 import { PERSON_NAME } from "../../lib/name.ts";
 import { key, listOf, textLike } from "./fields.ts";

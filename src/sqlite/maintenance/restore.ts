@@ -220,14 +220,15 @@ function assertRestorable(file: string, name: string): void {
 const ENDED = ["sessions", "machine_tokens", "recovery_codes", "client_codes", "client_tokens", "client_consents"];
 
 /**
- * Ends all sessions, tokens, consents and recovery codes: what was ended, revoked or used after the backup must stay
- * invalid. Returns how many second factors there are.
+ * Ends all sessions, tokens, consents, invitations and recovery codes: what was ended, revoked or used after the backup
+ * must stay invalid. Returns how many second factors there are.
  */
 function endSessions(file: string): number {
   let factors = 0;
   change(file, (database) => {
     // A backup of an older version lacks some tables.
     for (const table of ENDED) if (hasTable(database, table)) database.exec(`DELETE FROM ${table}`);
+    if (hasTable(database, "people")) database.exec("UPDATE people SET invitation = NULL");
     if (hasTable(database, "login_factors"))
       factors = database.prepare<[], number>("SELECT count(*) FROM login_factors").pluck().get() ?? 0;
   });

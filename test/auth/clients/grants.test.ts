@@ -3,6 +3,7 @@ import { suite, test } from "node:test";
 import type { Client } from "../../../src/auth/clients/client.ts";
 import { createGrants } from "../../../src/auth/clients/grants.ts";
 import type { ClientStore, ClientToken } from "../../../src/auth/clients/store.ts";
+import { onePerson } from "../../helpers/people.ts";
 
 type GrantParts = Parameters<typeof createGrants>[0];
 
@@ -38,7 +39,7 @@ function createWithToken() {
     store: store as ClientStore,
     sessions: { current: async () => null },
     keys: { sign: async () => "signed", verify: async () => null, published: async () => [] },
-    user: { id: "1", email: "ada@example.com" },
+    people: onePerson({ email: "ada@example.com" }),
     now: () => NOW,
   };
   return { grants: createGrants(parts as GrantParts), added };

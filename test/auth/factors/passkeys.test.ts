@@ -14,33 +14,49 @@ import {
   signalsOf,
 } from "../../../src/auth/factors/passkeys.ts";
 import { createSteps, STEP_MS } from "../../../src/auth/factors/steps.ts";
+import { factorsOf } from "../../../src/auth/factors/store.ts";
+import type { Person } from "../../../src/auth/people/people.ts";
 import { localStores } from "../../../src/sqlite/stores.ts";
 import { Authenticator } from "../../helpers/authenticator.ts";
 import { tempDatabase } from "../../helpers/database.ts";
 import { failsWith } from "../../helpers/fails-with.ts";
 import { recordingLog } from "../../helpers/log.ts";
+import { OTHER_HASH, onePerson } from "../../helpers/people.ts";
 
 const NOW = 1_800_000_000_000;
 const SITE = { rpId: "example.com", origin: "https://auth.example.com" };
 const USER = { id: "1", email: "user@example.com" };
 const FROM = { address: "192.0.2.1", requestId: "r", way: "form" as const };
-const CREDENTIAL = { secrets: ["a secret of the test, 32 bytes or more"], email: USER.email, passwordHash: "hash" };
+const SECRETS = ["a secret of the test, 32 bytes or more"];
+const PEOPLE = onePerson(USER);
+const PERSON = PEOPLE.list()[0] as Person;
 
 function open(t: TestContext) {
-  const store = localStores(tempDatabase(t).database).factors;
+  const all = localStores(tempDatabase(t).database).factors;
+  const store = factorsOf(all, "");
   const clock = { now: NOW };
   const now = () => clock.now;
   const { log, named } = recordingLog();
-  const steps = createSteps(CREDENTIAL, store, now);
-  const openSession = async () => ({ accessToken: "token" });
+  const steps = createSteps(SECRETS, PEOPLE, store, now);
+  const openSessionOf = () => async () => ({ accessToken: "token" });
   const changes: { action: string; detail: object }[] = [];
   const audit: WriteAudit = async ({ action, detail }) => changes.push({ action, detail });
-  const login = createPasskeyLogin({ store, steps, site: SITE, openSession, audit, log, now });
+  const login = createPasskeyLogin({
+    people: PEOPLE,
+    factorsOf: () => store,
+    listAll: all.listAll,
+    steps,
+    site: SITE,
+    openSessionOf,
+    audit,
+    log,
+    now,
+  });
 
   /** Registers a passkey. */
   async function register(name = "key", flags: Parameters<Authenticator["create"]>[2] = {}): Promise<Authenticator> {
     const key = new Authenticator();
-    const { id } = steps.begin("new-passkey");
+    const { id } = steps.begin("new-passkey", PERSON);
     const { usable } = passkeysOf(await store.list(), SITE);
     const answer = key.create(await registrationOptions(SITE, id, USER, usable), SITE.origin, flags);
     const made = await newPasskey(answer, SITE, id, USER.id);
@@ -51,7 +67,7 @@ function open(t: TestContext) {
 
   /** Logs in with a passkey, which may do something wrong. */
   async function use(key: Authenticator, wrongs: Parameters<Authenticator["get"]>[2] = {}) {
-    const { id } = steps.begin("passkey");
+    const { id } = steps.begin("passkey", PERSON);
     return login(key.get(loginOptions(SITE, id), SITE.origin, wrongs), id, FROM);
   }
   const reasons = () => named("passkey_refused").map(({ reason }) => String(reason));
@@ -94,7 +110,7 @@ suite("a passkey", () => {
   test("answers a challenge once, also when the answer is sent many times at once", async (t) => {
     const { steps, login, register, reasons } = open(t);
     const key = await register();
-    const { id } = steps.begin("passkey");
+    const { id } = steps.begin("passkey", PERSON);
     const answer = key.get(loginOptions(SITE, id), SITE.origin);
     const results = await Promise.allSettled(Array.from({ length: 5 }, () => login(answer, id, FROM)));
     assert.equal(results.filter(({ status }) => status === "fulfilled").length, 1);
@@ -104,8 +120,8 @@ suite("a passkey", () => {
   test("cannot answer the challenge of another browser, or none", async (t) => {
     const { steps, login, register } = open(t);
     const key = await register();
-    const answer = key.get(loginOptions(SITE, steps.begin("passkey").id), SITE.origin);
-    await failsWith("invalid_passkey", login(answer, steps.begin("passkey").id, FROM));
+    const answer = key.get(loginOptions(SITE, steps.begin("passkey", PERSON).id), SITE.origin);
+    await failsWith("invalid_passkey", login(answer, steps.begin("passkey", PERSON).id, FROM));
     await failsWith("invalid_passkey", login(answer, null, FROM));
   });
 
@@ -166,7 +182,7 @@ suite("a passkey", () => {
   test("is no passkey if its answer is not even one", async (t) => {
     const { steps, login, register } = open(t);
     await register();
-    const { id } = steps.begin("passkey");
+    const { id } = steps.begin("passkey", PERSON);
     for (const answer of ["", "null", "1", "[]", "{}", '{"id":1}', "x".repeat(10_000)])
       await failsWith("invalid_passkey", login(answer, id, FROM));
   });
@@ -316,11 +332,11 @@ suite("what the password manager is told", () => {
 suite("a step that a browser has begun", () => {
   test("can be finished for five minutes, once, and only as what it is", async (t) => {
     const { steps, clock } = open(t);
-    const { id, value } = steps.begin("code");
-    assert.equal(steps.read("code", ["", "junk", value]), id);
+    const { id, value } = steps.begin("code", PERSON);
+    assert.deepEqual(steps.read("code", ["", "junk", value]), { id, person: PERSON });
     assert.equal(steps.read("passkey", [value]), null);
     clock.now += STEP_MS - 1;
-    assert.equal(steps.read("code", [value]), id);
+    assert.equal(steps.read("code", [value])?.id, id);
     assert.deepEqual(await Promise.all([steps.finish(id), steps.finish(id)]), [true, false]);
     clock.now += 1;
     assert.equal(steps.read("code", [value]), null);
@@ -328,13 +344,15 @@ suite("a step that a browser has begun", () => {
 
   test("ends with another password, e-mail or secret, and outlives a secret that was replaced", async (t) => {
     const { store } = localStoresOf(t);
-    const value = createSteps(CREDENTIAL, store, () => NOW).begin("code").value;
-    const read = (changes: Partial<typeof CREDENTIAL>) =>
-      createSteps({ ...CREDENTIAL, ...changes }, store, () => NOW).read("code", [value]);
-    assert.ok(read({ secrets: ["a new one", ...CREDENTIAL.secrets] }));
-    for (const changes of [{ passwordHash: "other" }, { email: "other@example.com" }, { secrets: ["other"] }])
+    const value = createSteps(SECRETS, PEOPLE, store, () => NOW).begin("code", PERSON).value;
+    const read = ({ secrets = SECRETS, ...changes }: { secrets?: string[]; email?: string; passwordHash?: string }) =>
+      createSteps(secrets, onePerson({ ...USER, ...changes }), store, () => NOW).read("code", [value]);
+    assert.ok(read({ secrets: ["a new one", ...SECRETS] }));
+    for (const changes of [{ passwordHash: OTHER_HASH }, { email: "other@example.com" }, { secrets: ["other"] }])
       assert.equal(read(changes), null);
   });
 });
 
-const localStoresOf = (t: TestContext) => ({ store: localStores(tempDatabase(t).database).factors });
+const localStoresOf = (t: TestContext) => ({
+  store: factorsOf(localStores(tempDatabase(t).database).factors, ""),
+});

@@ -3,6 +3,7 @@ import { suite, type TestContext, test } from "node:test";
 import { addFactor, factorName, renewRecoveryCodes, totpFactor } from "../../../src/auth/factors/manage.ts";
 import { digestOfRecoveryCode, newRecoveryCodes, RECOVERY_CODES } from "../../../src/auth/factors/recovery-codes.ts";
 import { createSecondFactors } from "../../../src/auth/factors/second-factors.ts";
+import { factorsOf } from "../../../src/auth/factors/store.ts";
 import { clockHint } from "../../../src/auth/factors/totp.ts";
 import { localStores } from "../../../src/sqlite/stores.ts";
 import { tempDatabase } from "../../helpers/database.ts";
@@ -14,7 +15,7 @@ const SECRET = "GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ";
 const OTHER = "JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP";
 
 function open(t: TestContext) {
-  const store = localStores(tempDatabase(t).database).factors;
+  const store = factorsOf(localStores(tempDatabase(t).database).factors, "");
   const clock = { now: NOW };
   return { store, clock, factors: createSecondFactors(store, () => clock.now) };
 }

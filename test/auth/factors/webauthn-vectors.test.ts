@@ -5,12 +5,14 @@ import { decodeAttestationObject, isoCBOR } from "@simplewebauthn/server/helpers
 import { addFactor } from "../../../src/auth/factors/manage.ts";
 import { createPasskeyLogin } from "../../../src/auth/factors/passkey-login.ts";
 import { newPasskey } from "../../../src/auth/factors/passkeys.ts";
+import { factorsOf } from "../../../src/auth/factors/store.ts";
 import { localStores } from "../../../src/sqlite/stores.ts";
 import published from "../../fixtures/webauthn-vectors.json" with { type: "json" };
 import { attestationWithout } from "../../helpers/authenticator.ts";
 import { tempDatabase } from "../../helpers/database.ts";
 import { failsWith } from "../../helpers/fails-with.ts";
 import { recordingLog } from "../../helpers/log.ts";
+import { onePerson } from "../../helpers/people.ts";
 
 type Vector = (typeof published.vectors)[number];
 
@@ -88,7 +90,8 @@ const withCounter = (counter: number) => (authData: Buffer) => {
 };
 
 async function open(t: TestContext, ...vectors: readonly Vector[]) {
-  const store = localStores(tempDatabase(t).database).factors;
+  const all = localStores(tempDatabase(t).database).factors;
+  const store = factorsOf(all, "");
   const { log, named } = recordingLog();
   const used = new Set<string>();
   const steps = { finish: async (id: string) => !used.has(id) && used.add(id).size > 0 };
@@ -101,7 +104,17 @@ async function open(t: TestContext, ...vectors: readonly Vector[]) {
     handles.set(vector.credentialId, JSON.parse(made.data).userHandle);
     await addFactor(store, { ...made, kind: "passkey", name: vector.section, createdAt: NOW });
   }
-  const logIn = createPasskeyLogin({ store, steps, site: SITE, openSession, audit, log, now: () => NOW });
+  const logIn = createPasskeyLogin({
+    people: onePerson(),
+    factorsOf: () => store,
+    listAll: all.listAll,
+    steps,
+    site: SITE,
+    openSessionOf: () => openSession,
+    audit,
+    log,
+    now: () => NOW,
+  });
 
   /** Logs in with what an authenticator answers to the published challenge, or to another one. */
   function use({ credentialId, authentication }: Vector, response: object, challenge = authentication.challenge) {

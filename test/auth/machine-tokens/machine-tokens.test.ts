@@ -4,7 +4,7 @@ import { newToken } from "../../../src/auth/machine-tokens/form.ts";
 import { createMachineTokens } from "../../../src/auth/machine-tokens/machine-tokens.ts";
 import { createToken, endingSoon } from "../../../src/auth/machine-tokens/manage.ts";
 import type { TokenStore } from "../../../src/auth/machine-tokens/store.ts";
-import { peopleOf } from "../../../src/auth/people.ts";
+import { peopleOf } from "../../../src/auth/people/people.ts";
 import { AppError } from "../../../src/errors.ts";
 import { localStores } from "../../../src/sqlite/stores.ts";
 import { tempDatabase } from "../../helpers/database.ts";

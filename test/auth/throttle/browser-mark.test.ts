@@ -1,26 +1,29 @@
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
+import type { Person } from "../../../src/auth/people/people.ts";
 import {
   type BrowserMarks,
   createBrowserMarks,
   KNOWN_BROWSER_MS,
-  type MarkCredential,
   revokeBrowserMarks,
 } from "../../../src/auth/throttle/browser-mark.ts";
 import { createSqliteThrottleStore } from "../../../src/sqlite/throttle.ts";
 import { tempDatabase } from "../../helpers/database.ts";
+import { OTHER_HASH, onePerson } from "../../helpers/people.ts";
 
-const CREDENTIAL: MarkCredential = {
-  secrets: ["first secret of the test"],
-  email: "demo@example.com",
-  passwordHash: "$argon2id$1",
-};
+const SECRETS = ["first secret of the test"];
 
 function open(t: TestContext) {
   const clock = { now: 1_800_000_000_000 };
   const store = createSqliteThrottleStore(tempDatabase(t).database);
-  const marksOf = (changes: Partial<MarkCredential> = {}): BrowserMarks =>
-    createBrowserMarks({ ...CREDENTIAL, ...changes }, store, () => clock.now);
+  function marksOf({ secrets = SECRETS, ...changes }: { secrets?: string[] } & Parameters<typeof onePerson>[0] = {}) {
+    const people = onePerson(changes);
+    const marks: BrowserMarks = createBrowserMarks(secrets, people, store, () => clock.now);
+    return {
+      issue: (id?: string) => marks.issue(people.list()[0] as Person, id),
+      read: async (values: readonly string[]) => (await marks.read(values))?.id ?? null,
+    };
+  }
   return { clock, store, marksOf };
 }
 
@@ -71,13 +74,9 @@ test("a mark lasts 30 days, and none from the future is accepted", async (t) => 
 test("another password, e-mail or secret makes marks worthless, and the secret before this one does not", async (t) => {
   const { marksOf } = open(t);
   const mark = marksOf().issue();
-  for (const changes of [
-    { passwordHash: "$argon2id$2" },
-    { email: "other@example.com" },
-    { secrets: ["second secret"] },
-  ])
+  for (const changes of [{ passwordHash: OTHER_HASH }, { email: "other@example.com" }, { secrets: ["second secret"] }])
     assert.equal(await marksOf(changes).read([mark]), null);
-  assert.notEqual(await marksOf({ secrets: ["second secret", ...CREDENTIAL.secrets] }).read([mark]), null);
+  assert.notEqual(await marksOf({ secrets: ["second secret", ...SECRETS] }).read([mark]), null);
 });
 
 test("revoked marks do not count, and those of later logins do", async (t) => {

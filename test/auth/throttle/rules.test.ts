@@ -1,10 +1,12 @@
 import assert from "node:assert/strict";
 import { suite, type TestContext, test } from "node:test";
+import type { Person } from "../../../src/auth/people/people.ts";
 import { createThrottle, type RunTask, type Throttle } from "../../../src/auth/throttle/rules.ts";
 import { createSqliteThrottleStore } from "../../../src/sqlite/throttle.ts";
 import { tempDatabase } from "../../helpers/database.ts";
 import { failsWith } from "../../helpers/fails-with.ts";
 import { rememberIn } from "../../helpers/known-address.ts";
+import { onePerson } from "../../helpers/people.ts";
 import { until } from "../../helpers/until.ts";
 
 const EMAIL = "demo@example.com";
@@ -19,7 +21,7 @@ interface Clock {
 function open(t: TestContext): { throttle: Throttle; clock: Clock; remember(address: string): Promise<void> } {
   const clock = { now: 1_800_000_000_000 };
   const store = createSqliteThrottleStore(tempDatabase(t).database);
-  const throttle = createThrottle(store, EMAIL, () => clock.now);
+  const throttle = createThrottle(store, onePerson({ email: EMAIL }), () => clock.now);
   return { throttle, clock, remember: (address) => rememberIn(store, throttle, address, clock.now) };
 }
 
@@ -190,8 +192,14 @@ suite("an address that has logged in", () => {
 
   test("is unknown once the user has another e-mail", async (t) => {
     const store = createSqliteThrottleStore(tempDatabase(t).database);
-    await rememberIn(store, createThrottle(store, "former@example.com"), HOME);
-    const throttle = createThrottle(store, EMAIL);
+    await rememberIn(
+      store,
+      createThrottle(store, onePerson({ email: "former@example.com" })),
+      HOME,
+      Date.now(),
+      "former@example.com",
+    );
+    const throttle = createThrottle(store, onePerson({ email: EMAIL }));
     assert.deepEqual(await throttle.check(HOME, EMAIL), { isKnown: false });
     await fillEmail(throttle);
     await failsWith("too_many_attempts", throttle.check(HOME, EMAIL));
@@ -265,6 +273,6 @@ suite("a browser that has logged in", () => {
 
 test("a client without an address is never known", async (t) => {
   const { throttle } = open(t);
-  assert.equal(throttle.knownBucketOf("unknown"), null);
+  assert.equal(throttle.knownBucketOf("unknown", onePerson().list()[0] as Person), null);
   assert.deepEqual(await throttle.check("unknown", EMAIL), { isKnown: false });
 });

@@ -7,6 +7,7 @@ import { createConcurrencyLimit } from "../../../src/lib/concurrency-limit.ts";
 import { createSqliteThrottleStore } from "../../../src/sqlite/throttle.ts";
 import { tempDatabase } from "../../helpers/database.ts";
 import { failsWith } from "../../helpers/fails-with.ts";
+import { onePerson } from "../../helpers/people.ts";
 
 const EMAIL = "demo@example.com";
 
@@ -18,7 +19,10 @@ function open(t: TestContext, reserve: () => Promise<Reservation>, monotonic?: (
     asked++;
     return reserve();
   };
-  return { throttle: createThrottle({ ...store, reserve: counted }, EMAIL, Date.now, monotonic), asked: () => asked };
+  return {
+    throttle: createThrottle({ ...store, reserve: counted }, onePerson({ email: EMAIL }), Date.now, monotonic),
+    asked: () => asked,
+  };
 }
 
 const right = async () => true;

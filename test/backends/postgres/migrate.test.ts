@@ -78,7 +78,7 @@ const HELD = {
 /** Makes rows of each kind in each table. */
 async function fillAll(database: Database): Promise<void> {
   const { events, sessions, throttle, sources, alerts, held, tokens, ...others } = localStores(database);
-  const { catchUps, subscriptions, factors, audit, clients } = others;
+  const { catchUps, subscriptions, factors, people, audit, clients } = others;
   const add = async (eventId: string, orderingKey: string | null = null, route = "default") => {
     await events.append([newEvent({ eventId })]);
     const added = numbersOf(await events.pending(1));
@@ -140,13 +140,17 @@ async function fillAll(database: Database): Promise<void> {
   await tokens.create(newTokenOf("ci"));
   await tokens.create(newTokenOf("used", { expiresAt: null }));
   await tokens.use("used", NOW, "192.0.2.0/24");
-  await factors.add(newFactorOf("totp"));
-  await factors.add(newFactorOf("key", { kind: "passkey" }));
-  await factors.use("key", 2 ** 32 - 1, NOW);
-  await factors.setRecoveryCodes(["digest"]);
+  await people.take([{ id: "ada", email: "ada@example.com" }], [], "mark");
+  await people.setPassword("ada", "$argon2id$");
+  await people.invite("ada", "digest", NOW);
+  await people.openInvitation("digest", "browser", NOW - 1);
+  await factors.add("", newFactorOf("totp"));
+  await factors.add("ada", newFactorOf("key", { kind: "passkey" }));
+  await factors.use("ada", "key", 2 ** 32 - 1, NOW);
+  await factors.setRecoveryCodes("ada", ["digest"]);
   await factors.spend("challenge", NOW + 1, NOW);
-  await factors.addLogin(loginOf("s-1", { userAgent: null }));
-  await factors.addLogin(loginOf("s-2", { network: "2001:db8::/48" }));
+  await factors.addLogin("", loginOf("s-1", { userAgent: null }));
+  await factors.addLogin("ada", loginOf("s-2", { network: "2001:db8::/48" }));
   await clients.addCode(codeOf("unused", { method: null, nonce: null, challenge: null }));
   await clients.addCode(codeOf("a"));
   await clients.useCode(codeOf("a").digest);

@@ -9,6 +9,7 @@ import { knownAddressContract } from "../../contract/known-address.ts";
 import { throttleStoreContract } from "../../contract/throttle-store.ts";
 import { needsRedis } from "../../helpers/back-end.ts";
 import { failsWith } from "../../helpers/fails-with.ts";
+import { onePerson } from "../../helpers/people.ts";
 import { ownerOf, type RedisProcess, startCluster, startRedis } from "../../helpers/redis.ts";
 import { cluster, openOnRedis, SHORT_MS, single } from "../../helpers/redis-store.ts";
 import { endOfSuite } from "../../helpers/several-servers.ts";
@@ -177,7 +178,7 @@ suite("the throttle on Redis", needsRedis(), () => {
     ) as [ThrottleStore, ThrottleStore];
     // Also on a machine that stalls, the attempts get as far as to be queued.
     const reserve: ThrottleStore["reserve"] = (...of) => until(() => store.reserve(...of).catch(() => null));
-    const throttle = createThrottle({ ...store, isKnown: patient.isKnown, reserve }, "user@example.com");
+    const throttle = createThrottle({ ...store, isKnown: patient.isKnown, reserve }, onePerson());
     const limit = createConcurrencyLimit({ width: 1, queueLimit: 20 });
     const gate = Promise.withResolvers<boolean>();
     let queued = 0;

@@ -22,10 +22,13 @@ suite("an entry of access", () => {
   });
 
   for (const [entry, ...lines] of [
-    ["{}", "allow: missing, expected everyone, nobody, or a list of session and token"],
-    ["{ allow: all }", 'allow: found "all", expected everyone, nobody, or a list of session and token'],
+    ["{}", "allow: missing, expected everyone, nobody, or a list of session, token, person:ID and group:NAME"],
+    [
+      "{ allow: all }",
+      'allow: found "all", expected everyone, nobody, or a list of session, token, person:ID and group:NAME',
+    ],
     ["{ allow: [] }", "allow: found an empty list, expected at least one way"],
-    ["{ allow: [session, cookie] }", 'allow.1: found "cookie", expected one of session, token'],
+    ["{ allow: [session, cookie] }", 'allow.1: found "cookie", expected session, token, person:ID or group:NAME'],
     [
       "{ allow: nobody, hosts: a }",
       "hosts: unknown key, expected one of host, path, query, methods, networks, allow, bound (did you mean host?)",

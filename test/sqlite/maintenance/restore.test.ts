@@ -4,6 +4,7 @@ import { syncBuiltinESMExports } from "node:module";
 import { join } from "node:path";
 import { mock, test } from "node:test";
 import { addFactor, totpFactor } from "../../../src/auth/factors/manage.ts";
+import { factorsOf } from "../../../src/auth/factors/store.ts";
 import { OperatorError } from "../../../src/errors.ts";
 import { openDatabase } from "../../../src/sqlite/database.ts";
 import { backUp } from "../../../src/sqlite/maintenance/backup.ts";
@@ -90,7 +91,7 @@ test("recovery codes end, since some may have been used after the backup, and se
   const dataDir = join(dir, "data");
   const backup = join(dir, "backup.db");
   const database = openDatabase(dataDir);
-  const { factors } = localStores(database);
+  const factors = factorsOf(localStores(database).factors, "");
   const factor = totpFactor("A".repeat(32), "phone", 1);
   await addFactor(factors, factor);
   await backUp(database, backup, { mayReplace: false, onProgress: () => {} });
@@ -99,7 +100,7 @@ test("recovery codes end, since some may have been used after the backup, and se
   assert.equal(restore(backup, dataDir, NOW).factors, 1);
   const restored = openDatabase(dataDir);
   t.after(() => restored.close());
-  const { factors: store } = localStores(restored);
+  const store = factorsOf(localStores(restored).factors, "");
   assert.equal(await store.recoveryCodesLeft(), 0);
   assert.deepEqual(
     (await store.list()).map(({ id }) => id),

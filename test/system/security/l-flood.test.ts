@@ -5,6 +5,7 @@ import { createSqliteThrottleStore } from "../../../src/sqlite/throttle.ts";
 import { collectGarbage } from "../../helpers/collect-garbage.ts";
 import { tempDatabase } from "../../helpers/database.ts";
 import { failsWith } from "../../helpers/fails-with.ts";
+import { onePerson } from "../../helpers/people.ts";
 
 const EMAILS = Number(process.env.FLOOD_EMAILS ?? 20_000);
 const MOST_HEAP_GROWTH_MB = 5;
@@ -23,7 +24,7 @@ test(`L11 ${EMAILS} different e-mails grow memory only a little and displace no 
   const { database } = tempDatabase(t);
   // Only memory is measured here, so failures need not wait for the disk.
   database.pragma("synchronous = OFF");
-  const throttle = createThrottle(createSqliteThrottleStore(database), "user@example.com", () => NOW);
+  const throttle = createThrottle(createSqliteThrottleStore(database), onePerson(), () => NOW);
   const guess = (email: string, address = "192.0.2.1") => throttle.attempt(address, email, wrong);
   for (let i = 0; i < FAILURES_PER_ADDRESS_AND_EMAIL; i++) await guess("victim@example.com");
 

@@ -9,7 +9,7 @@ export interface PersonRecord {
 }
 
 /** A person as the file has it. */
-export type TakenPerson = Pick<PersonRecord, "id" | "email">;
+type TakenPerson = Pick<PersonRecord, "id" | "email">;
 
 /** For how long a link of `people invite` works. */
 export const INVITATION_MS = 3_600_000;

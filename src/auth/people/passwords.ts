@@ -1,8 +1,8 @@
 import { createHmac } from "node:crypto";
-import { decoyOf, hashPassword, verifyHash } from "./password.ts";
-import { type PasswordHash, parsePasswordHash } from "./password-hash.ts";
+import { decoyOf, hashPassword, verifyHash } from "../password.ts";
+import { type PasswordHash, parsePasswordHash } from "../password-hash.ts";
 import type { People, Person } from "./people.ts";
-import type { PersonStore } from "./people-store.ts";
+import type { PersonStore } from "./store.ts";
 
 /** Verifies the password that came with an e-mail in canonical form. For nobody it does the same work, and is false. */
 export type PasswordVerifier = (password: string, email: string, person: Person | null) => Promise<boolean>;

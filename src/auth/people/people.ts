@@ -1,6 +1,6 @@
-import { AppError } from "../errors.ts";
-import type { PasswordHash } from "./password-hash.ts";
-import { canonicalEmail, type User } from "./user.ts";
+import { AppError } from "../../errors.ts";
+import type { PasswordHash } from "../password-hash.ts";
+import { canonicalEmail, type User } from "../user.ts";
 
 /** A person of the configuration file. */
 export interface PersonEntry {
@@ -35,8 +35,8 @@ export const MAX_PEOPLE = 10;
 
 /**
  * Everybody who can log in: the person of the environment first, then those of the file. One of the file with the
- * e-mail of the environment is that person, keeps its id, and always is an owner. `entries` is null without `people` in the file, and
- * `marks` has those who were taken into the store.
+ * e-mail of the environment is that person, keeps its id, and always is an owner. `entries` is null without `people` in
+ * the file, and `marks` has those who were taken into the store.
  */
 export function peopleOf(
   environment: EnvironmentPerson,
@@ -130,7 +130,7 @@ export function requireOwner(person: Person | null): asserts person is Person {
 
 const SEPARATOR = "/";
 
-/** Who may use the token of a program, by its name: the person before the `/`, or else the person of the environment. */
+/** Whose the token of a program is: the person's before the `/` of its name, or else that of the environment. */
 export function personOfToken(people: Pick<People, "list">, name: string): Person | null {
   const at = name.indexOf(SEPARATOR);
   const [first = null] = people.list();
