@@ -58,6 +58,8 @@ app.example.com {
 			handle_response @renewed {
 				request_header Remote-User {rp.header.Remote-User}
 				request_header Remote-Email {rp.header.Remote-Email}
+				request_header Remote-Name {rp.header.Remote-Name}
+				request_header Remote-Groups {rp.header.Remote-Groups}
 				request_header Remote-Token {rp.header.Remote-Token}
 				request_header Remote-Credential {rp.header.Remote-Credential}
 				header +Set-Cookie {rp.header.Set-Cookie}
@@ -66,6 +68,8 @@ app.example.com {
 			handle_response @passed {
 				request_header Remote-User {rp.header.Remote-User}
 				request_header Remote-Email {rp.header.Remote-Email}
+				request_header Remote-Name {rp.header.Remote-Name}
+				request_header Remote-Groups {rp.header.Remote-Groups}
 				request_header Remote-Token {rp.header.Remote-Token}
 				request_header Remote-Credential {rp.header.Remote-Credential}
 			}
@@ -79,6 +83,8 @@ app.example.com {
 			# Caddy removes headers that a client names in Connection. These are set after that.
 			header_up Remote-User {header.Remote-User}
 			header_up Remote-Email {header.Remote-Email}
+			header_up Remote-Name {header.Remote-Name}
+			header_up Remote-Groups {header.Remote-Groups}
 			header_up Remote-Token {header.Remote-Token}
 			header_up X-Real-IP {remote_host}
 		}

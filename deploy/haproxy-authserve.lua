@@ -2,8 +2,8 @@
 -- `http-request lua.authserve URL` sets the variables below. Write the address in the URL as an IP address: HAProxy resolves
 -- names only with a section `resolvers default`.
 --   txn.authserve_status: 200 lets the request pass, 302 and 303 redirect it, 401 and 403 refuse it. 503 means no valid answer.
---   txn.authserve_user, txn.authserve_email, txn.authserve_token, txn.authserve_credential, txn.authserve_location,
---   txn.authserve_challenge, txn.authserve_cookie: headers of the answer, or empty.
+--   txn.authserve_user, txn.authserve_email, txn.authserve_name, txn.authserve_groups, txn.authserve_token,
+--   txn.authserve_credential, txn.authserve_location, txn.authserve_challenge, txn.authserve_cookie: headers of the answer, or empty.
 
 local PASSED_ON = {
   "cookie", "authorization", "x-authserve-token", "accept", "user-agent", "x-requested-with", "sec-fetch-mode",
@@ -31,6 +31,8 @@ core.register_action("authserve", { "http-req" }, function(txn, url)
   txn:set_var("txn.authserve_status", ANSWERS[answer.status] and answer.status or 503)
   txn:set_var("txn.authserve_user", header("remote-user"))
   txn:set_var("txn.authserve_email", header("remote-email"))
+  txn:set_var("txn.authserve_name", header("remote-name"))
+  txn:set_var("txn.authserve_groups", header("remote-groups"))
   txn:set_var("txn.authserve_token", header("remote-token"))
   txn:set_var("txn.authserve_credential", header("remote-credential"))
   txn:set_var("txn.authserve_challenge", header("www-authenticate"))

@@ -8,6 +8,7 @@ import { clientEndpoints } from "./auth/browser/clients.ts";
 import { deviceEndpoints, unboundEndpoint } from "./auth/browser/device-binding.ts";
 import type { EndSessionParts } from "./auth/browser/end-session.ts";
 import { pageEndpoints } from "./auth/browser/endpoints.ts";
+import { type InvitationParts, invitationEndpoints } from "./auth/browser/invitation.ts";
 import { type VerifyParts, verifyEndpoints } from "./auth/browser/verify.ts";
 import { type AuthParts, authEndpoints } from "./auth/endpoints.ts";
 import { withCors } from "./http/cors.ts";
@@ -27,6 +28,8 @@ import type { Source } from "./webhook/source.ts";
 export interface AppParts extends AuthParts, HealthParts, MetricsParts {
   /** Null without pages and a cookie. */
   browser: (AccountParts & EndSessionParts & Omit<VerifyParts, "access" | "onAccess">) | null;
+  /** Null without people in the configuration file. */
+  invitations: InvitationParts | null;
   /** Null without pages and a cookie. */
   clients: ClientParts | null;
   /** Judges forward-auth by the configuration file. */
@@ -48,7 +51,7 @@ export interface AppParts extends AuthParts, HealthParts, MetricsParts {
 
 /** All endpoints, also the one that describes them. */
 export function listEndpoints(parts: AppParts): Endpoint[] {
-  const { browser, clients, admin, page, manual, sources, deliveries, checkHost } = parts;
+  const { browser, invitations, clients, admin, page, manual, sources, deliveries, checkHost } = parts;
 
   function withHostCheck(endpoint: Endpoint): Endpoint {
     const { audience = "anybody", handler, problems = [] } = endpoint;
@@ -61,6 +64,7 @@ export function listEndpoints(parts: AppParts): Endpoint[] {
     ...(browser ? [...pageEndpoints(browser), unboundEndpoint(browser)] : []),
     ...(browser && browser.device !== null ? deviceEndpoints(browser, browser.device) : []),
     ...(browser ? accountEndpoints(browser) : []),
+    ...(browser && invitations ? invitationEndpoints({ ...browser, ...invitations }) : []),
     ...(browser ? verifyEndpoints({ ...browser, access: parts.access, onAccess: parts.onAccess }) : []),
     ...(clients ? clientEndpoints(clients) : []),
     ...(admin ? adminEndpoints(admin) : []),

@@ -272,6 +272,21 @@ export const LOG_EVENTS = {
       "The people of the configuration file could not be stored, or the session of one who is gone not ended: `error`. Until then new ones cannot log in. It is tried again.",
     fields: ["error"],
   },
+  person_invited: {
+    level: "info",
+    meaning: "`people invite` made a link. The command writes the line to its standard error.",
+    fields: ["person"],
+  },
+  invitation_opened: {
+    level: "info",
+    meaning: "A browser opened a link of `people invite` that is its own from then on.",
+    fields: ["requestId", "address", "person", "userAgent"],
+  },
+  person_password_set: {
+    level: "info",
+    meaning: "A person set a password with a link of `people invite`.",
+    fields: ["requestId", "address", "person"],
+  },
   passkeys_unusable: {
     level: "warn",
     meaning:
@@ -286,7 +301,8 @@ export const LOG_EVENTS = {
   },
   factor_added: {
     level: "info",
-    meaning: "A second factor was added, on the page or by a command. `kind` is `totp` or `passkey`.",
+    meaning:
+      "A second factor was added, on the page, with a link of `people invite`, or by a command. `kind` is `totp` or `passkey`.",
     fields: ["requestId", "address", "factor", "kind", "name", "person"],
   },
   factor_removed: {
@@ -377,7 +393,7 @@ export const LOG_EVENTS = {
   session_revoked: {
     level: "info",
     meaning:
-      "A session was ended. `reason` is `command` for `session revoke` and `passwd`, which write the line to their standard error. It is `alert_link` for the link of an alert, `credentials_changed` if the password hash or the e-mail changed, and `person_removed` if the person is no longer in the configuration file.",
+      "A session was ended. `reason` is `command` for `session revoke` and `passwd`, which write the line to their standard error. It is `alert_link` for the link of an alert, `credentials_changed` if the password hash or the e-mail changed, `person_removed` if the person is no longer in the configuration file, and `invitation` if the person set another password with a link.",
     fields: ["requestId", "address", "userId", "reason"],
   },
   token_created: {

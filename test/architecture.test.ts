@@ -17,6 +17,7 @@ const DRIVERS = ["sqlite", "redis", "postgres"];
 const BASE = ["lib", "errors", "log", "log-events", "metrics", "events", "audit"];
 const PORTS = [
   "auth/sessions.ts",
+  "auth/people/store.ts",
   "webhook/intake/refusal-store.ts",
   "webhook/intake/source-store.ts",
   "webhook/intake/source-times.ts",
@@ -71,7 +72,7 @@ const PACKAGES: Record<string, RegExp> = {
   yaml: /^config\/file\/yaml-document\.ts$/,
   "@valibot/to-json-schema": /^(?:config\/file\/json-schema|http\/openapi)\.ts$/,
   valibot:
-    /^(?:config\/|http\/|operations\/|auth\/browser\/(?:verify|account|clients|device-binding)\.ts$|admin\/host\/manual\.ts$|[a-z]+\/(?:browser\/|host\/|handshakes\/)?endpoints\.ts$)/,
+    /^(?:config\/|http\/|operations\/|auth\/browser\/(?:verify|account|clients|device-binding|invitation)\.ts$|admin\/host\/manual\.ts$|[a-z]+\/(?:browser\/|host\/|handshakes\/)?endpoints\.ts$)/,
   jsonata: /^worker\/transform\/load-jsonata\.ts$/,
   esbuild: /^platform\/page-bundle\.ts$/,
   "markdown-it": /^platform\/site\/render\.ts$/,

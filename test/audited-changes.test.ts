@@ -44,6 +44,7 @@ function named(reason: string, endpoints: readonly string[]): Record<string, str
 const parts: Partial<AppParts> = {
   sources: [],
   browser: { secret: "no secret" } as AppParts["browser"],
+  invitations: {} as AppParts["invitations"],
   admin: {} as AppParts["admin"],
   checkHost: (_, handler) => handler,
   corsOrigins: ["https://app.example.com"],

@@ -46,6 +46,7 @@ function describedPaths(): Record<string, Record<string, Operation>> {
     sources: [SOURCE],
     deliveries: {} as AppParts["deliveries"],
     browser,
+    invitations: {} as AppParts["invitations"],
     clients: { clients: [{}], browser } as unknown as AppParts["clients"],
     admin: {} as AppParts["admin"],
     checkHost: (_, handler) => handler,

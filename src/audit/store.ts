@@ -2,7 +2,7 @@
 export interface AuditEntry {
   /** Unix milliseconds. */
   at: number;
-  /** `session:USER`, `token:NAME`, `command:USER` of the system, or `server`. */
+  /** `session:USER`, `token:NAME`, `invitation:PERSON`, `command:USER` of the system, or `server`. */
   who: string;
   /** The address of the client, or `machine`. */
   origin: string;
@@ -54,7 +54,6 @@ export const AUDIT_ACTIONS = {
   "alerts.unsilence": "Silences were ended.",
   "session.revoke": "A session was ended.",
   "password.change": "The hash of the password in `.env` was changed by a command.",
-  "person.password": "The password of a person of the file was changed by a command, which ended the session.",
   "throttle.clear": "Failed logins were forgotten.",
   "throttle.forget_browsers": "Browsers that have logged in count as any other.",
   "token.create": "A token for a program was made.",
@@ -65,6 +64,8 @@ export const AUDIT_ACTIONS = {
   "factor.remove": "Second factors were removed.",
   "factor.counter_lost": "A passkey that several devices may have has no counter any more.",
   "factor.recovery_codes": "New recovery codes were made.",
+  "person.invite": "A link for a first passkey or password was made.",
+  "person.password": "The password of a person was set with such a link, or by `passwd NAME`.",
   "store.encrypt": "What is stored was encrypted with the first key.",
   "store.restore": "The database was replaced with a backup.",
 } as const;

@@ -182,6 +182,9 @@ export const EXAMPLES: Record<string, readonly (readonly [commandLine: string, w
       "Add the app of a script, which tries the code later",
     ],
   ],
+  "people invite": [
+    ["authserve people invite ben", "Let ben choose how to log in, with a link that works for an hour"],
+  ],
   "tokens create": [
     ["authserve tokens create backup --scope verify:dav.example.com >token.txt", "Let a program pass to one host"],
     ["authserve tokens create ben/phone --scope verify >token.txt", "Let a program of ben pass as ben"],

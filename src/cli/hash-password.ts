@@ -1,3 +1,4 @@
+import { isVeryCommon } from "../auth/common-passwords.ts";
 import {
   calibrate,
   characterCount,
@@ -7,7 +8,6 @@ import {
   passwordFault,
 } from "../auth/password.ts";
 import { OperatorError } from "../errors.ts";
-import { isVeryCommon } from "./common-passwords.ts";
 import { durationOption } from "./option-values.ts";
 import { printData, printJson, say } from "./output.ts";
 import { askHidden, readStdin } from "./prompt.ts";

@@ -26,7 +26,7 @@ const AuditAnswer = v.object({
       at: timestamp,
       who: v.pipe(
         v.string(),
-        v.description("`session:USER`, `token:NAME`, `command:USER` of the system, or `server`."),
+        v.description("`session:USER`, `token:NAME`, `invitation:PERSON`, `command:USER` of the system, or `server`."),
       ),
       from: v.pipe(v.string(), v.description("The address of the client, or `machine`.")),
       action: v.picklist(Object.keys(AUDIT_ACTIONS) as AuditAction[]),

@@ -2,12 +2,14 @@ import type { AppParts } from "../app.ts";
 import { appAt } from "../auth/browser/client-authorization.ts";
 import {
   createChallengeCookie,
+  createInvitationCookie,
   createMarkCookie,
   createProofCookie,
   createSessionCookie,
   createStepCookie,
   createUnprovedCookie,
 } from "../auth/browser/cookie.ts";
+import type { InvitationParts } from "../auth/browser/invitation.ts";
 import type { VerifyParts } from "../auth/browser/verify.ts";
 import type { BrowserParts, DeviceParts } from "../auth/browser/visit.ts";
 import { createDeviceBinding, type DeviceBinding } from "../auth/device-binding.ts";
@@ -15,12 +17,15 @@ import { faultOfPasskeys, type PasskeySite, passkeySiteOf } from "../auth/factor
 import { createSteps } from "../auth/factors/steps.ts";
 import { type FactorStore, type FactorStores, factorsOf } from "../auth/factors/store.ts";
 import type { TokenStore } from "../auth/machine-tokens/store.ts";
-import { forEachPerson, type People } from "../auth/people/people.ts";
+import { hashPassword } from "../auth/password.ts";
+import { forEachPerson, MAX_PEOPLE, type People } from "../auth/people/people.ts";
+import type { PersonStore } from "../auth/people/store.ts";
 import { createBrowserMarks } from "../auth/throttle/browser-mark.ts";
 import type { ThrottleStore } from "../auth/throttle/store.ts";
 import type { Settings } from "../config/settings.ts";
 import { faultText } from "../errors.ts";
 import { publicUrlOf } from "../http/listen.ts";
+import { createConcurrencyLimit } from "../lib/concurrency-limit.ts";
 import type { Log } from "../log.ts";
 import { readPasskeyScript } from "../platform/checkout.ts";
 import type { Clients } from "./clients.ts";
@@ -103,6 +108,16 @@ export function openBrowser(
     appAt: (target) => appAt(target, { clients: clients.list(), base }),
     trustedProxies: settings.TRUSTED_PROXIES,
     proxyFamily: settings.PROXY && FAMILIES[settings.PROXY],
+  };
+}
+
+/** What the links of `people invite` use. Each of them costs one hash, so that the queue has room for all. */
+export function openInvitations({ rules }: Pick<BrowserParts, "rules">, store: PersonStore): InvitationParts {
+  const hashes = createConcurrencyLimit({ width: 1, queueLimit: MAX_PEOPLE });
+  return {
+    store,
+    invitationCookie: createInvitationCookie(rules.origin),
+    hashPassword: (password) => hashes.run(() => hashPassword(password)),
   };
 }
 

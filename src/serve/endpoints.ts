@@ -16,7 +16,7 @@ import type { Admission } from "../webhook/intake/admission.ts";
 import { openAccessLog } from "./access-log.ts";
 import { openAdmin, openManual, openPage } from "./admin.ts";
 import { createAudit } from "./audit.ts";
-import { openBinding, openBrowser } from "./browser.ts";
+import { openBinding, openBrowser, openInvitations } from "./browser.ts";
 import type { CatchUps } from "./catch-up.ts";
 import type { Clients } from "./clients.ts";
 import type { Wiring } from "./configuration.ts";
@@ -80,6 +80,7 @@ export function openEndpoints(wiring: Wiring, needs: EndpointNeeds): Part {
     onProof: (outcome) => metrics.deviceProofs.inc({ outcome }),
     onQuestionFault: (questionFault) => instance.update({ questionFault }),
   });
+  const invitations = browser && openInvitations(browser, stores.people);
   const guard = createRequestGuard(authenticate, browser, corsOrigins);
   const authorize = createScopeGuard(guard, machineTokens, people);
   const addresses = {
@@ -136,6 +137,8 @@ export function openEndpoints(wiring: Wiring, needs: EndpointNeeds): Part {
       authenticate: guard,
       sessions,
       browser,
+      // Without people everything answers as before.
+      invitations: file?.people ? invitations : null,
       access: createAccess(file?.access ?? []),
       onAccess,
       admin,

@@ -28,7 +28,8 @@ SELECT DISTINCT account FROM (
   UNION SELECT account FROM authserve.logins UNION SELECT account FROM authserve.login_networks
 ) AS found WHERE account <> '' AND account NOT IN (SELECT id FROM authserve.people)`;
 
-const VALID = "invitation = $1 AND invitation_ends_at > $3::bigint AND invitation_browser = $2";
+/** A link, by its digest, that has not expired at the time `$3`. */
+const VALID = "invitation = $1 AND invitation_ends_at > $3::bigint";
 
 function* remove(id: string): Query<void> {
   for (const text of REMOVALS) yield* changed(text, id);
@@ -66,21 +67,18 @@ export const personStore: QueryPort<PersonStore> = {
       digest,
       Math.round(expiresAt),
     ).as((count) => count === 1),
-  *openInvitation(digest, browser, now) {
-    const opened = yield* change(
+  openInvitation: (digest, browser, now) =>
+    row<{ id: string }>(
       `UPDATE authserve.people SET invitation_browser = $2
-      WHERE invitation = $1 AND invitation_ends_at > $3::bigint AND coalesce(invitation_browser, $2) = $2`,
+      WHERE ${VALID} AND coalesce(invitation_browser, $2) = $2 RETURNING id`,
       digest,
       browser,
       Math.round(now),
-    );
-    if (opened === 0) return null;
-    return (yield* row<{ id: string }>("SELECT id FROM authserve.people WHERE invitation = $1", digest))?.id ?? null;
-  },
+    ).as((found) => found?.id ?? null),
   useInvitation: (digest, browser, now) =>
     row<{ id: string }>(
       `UPDATE authserve.people SET invitation = NULL, invitation_ends_at = NULL, invitation_browser = NULL
-      WHERE ${VALID} RETURNING id`,
+      WHERE ${VALID} AND invitation_browser = $2 RETURNING id`,
       digest,
       browser,
       Math.round(now),

@@ -3,7 +3,15 @@ import { suite, test } from "node:test";
 import { needsAll, needsApache, needsPostgres, needsRedis } from "../helpers/back-end.ts";
 import { logIn } from "../helpers/client.ts";
 import { EMAIL, PASSWORD } from "../helpers/credentials.ts";
-import { clientSettings, logInToApps, startApache, startOidcApp, startToldApps } from "../helpers/oidc-app.ts";
+import {
+  ADA,
+  BEN,
+  clientSettings,
+  logInToApps,
+  startApache,
+  startOidcApp,
+  startToldApps,
+} from "../helpers/oidc-app.ts";
 import { freePort } from "../helpers/ports.ts";
 import { tempPostgres } from "../helpers/postgres.ts";
 import { withDatabase } from "../helpers/postgres-rows.ts";
@@ -105,20 +113,21 @@ suite("the ends of sessions at three servers on one PostgreSQL", needsPostgres()
 suite("Apache with mod_auth_openidc", needsApache(), () => {
   test("logs in, and loses its session when a login elsewhere ends the one here, or when it logs out", async (t) => {
     const port = await freePort();
-    const server = await startServer(clientSettings(port, "mod-auth-openidc", "/open"));
+    const server = await startServer(clientSettings(port, "mod-auth-openidc", "/open", true));
     t.after(() => server[Symbol.asyncDispose]());
     const app = await startApache(t, port, server.url);
-    const [browser, other] = [userAgent(), userAgent()];
+    const [browser, other, ofBen] = [userAgent(), userAgent(), userAgent()];
     const home = async (by: typeof browser) => {
       const { status, headers } = await by.request(`${app}/index.html`);
       return [status, headers.get("x-user")];
     };
-    const begin = (by: typeof browser) => by.go(`${app}/index.html`, { email: EMAIL, password: PASSWORD });
+    const begin = (by: typeof browser) => by.go(`${app}/index.html`, ADA);
 
     assert.deepEqual(await home(browser), [302, null]);
     const page = await begin(browser);
     assert.deepEqual([page.status, page.text, page.url], [200, "the app", `${app}/index.html`]);
     assert.deepEqual(await home(browser), [200, EMAIL]);
+    await ofBen.go(`${app}/index.html`, BEN);
 
     const beganAt = performance.now();
     await begin(other);
@@ -130,6 +139,7 @@ suite("Apache with mod_auth_openidc", needsApache(), () => {
     const out = await other.go(`${app}/protected/redirect_uri?logout=${encodeURIComponent(`${app}/open`)}`, {});
     assert.deepEqual([out.url, out.text], [`${app}/open`, "logged out"]);
     assert.deepEqual(await home(other), [302, null]);
+    assert.deepEqual(await home(ofBen), [200, BEN.email]);
     // The session of the login page has ended as well.
     const { headers } = await other.request(`${server.url}/`);
     assert.match(String(headers.get("location")), /\/login/);

@@ -95,6 +95,7 @@ const forThisNginx =
 /** The client names itself, and what it asks for, in these. */
 const FORGED = [
   ...["Remote-User", "mallory", "remote-email", "m@example.com", "X-Forwarded-User", "mallory"],
+  ...["Remote-Name", "mallory", "Remote-Groups", "mallory"],
   ...["X-Original-URL", "https://open.example.com/", "X-Forwarded-Uri", "/open", "X-Forwarded-Method", "OPTIONS"],
 ];
 
@@ -169,7 +170,11 @@ server {
     auth_request_set $user $upstream_http_remote_user;
     auth_request_set $email $upstream_http_remote_email;
     proxy_set_header Remote-User $user;
+    auth_request_set $name $upstream_http_remote_name;
+    auth_request_set $groups $upstream_http_remote_groups;
     proxy_set_header Remote-Email $email;
+    proxy_set_header Remote-Name $name;
+    proxy_set_header Remote-Groups $groups;
     proxy_set_header Remote-Token "";
     error_page 401 = @signin;
     proxy_pass http://127.0.0.1:8080;

@@ -1,6 +1,9 @@
 import assert from "node:assert/strict";
 import { once } from "node:events";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { suite, test } from "node:test";
+import { PASSWORD_HASH } from "../helpers/credentials.ts";
 import { type Echo, sha256 } from "../helpers/echo-app.ts";
 import { IDENTITY_HEADERS } from "../helpers/identity-headers.ts";
 import { freePort } from "../helpers/ports.ts";
@@ -20,6 +23,7 @@ import {
 import { startServer } from "../helpers/server.ts";
 import { claimsOf, forge, HEADER } from "../helpers/sign.ts";
 import { PAGE, Visitor } from "../helpers/visitor.ts";
+import { workingDir } from "../helpers/working-dir.ts";
 
 const DEEP = `${APP}/reports/2026?from=a&to=b%20c&sort=%26&x=1+2`;
 
@@ -40,6 +44,12 @@ const SAID_BY_PROXIES = [
   ...["Remote-Name", "Remote-Groups", "Remote-Credential", "Forwarded"],
   ...Object.values(IDENTITY_HEADERS).flat(),
 ];
+
+/** The owner has neither a name nor groups. */
+const PEOPLE = `people:
+  ada: { email: owner@example.com, owner: true }
+  ben: { name: Bén, email: ben@example.com, passwordHash: env:BEN_HASH, groups: [family, kids] }
+`;
 
 suite("an app behind a proxy that asks /auth/verify", { concurrency: PROXIES.length }, () => {
   for (const [name, needsProxy] of PROXIES) {
@@ -142,6 +152,36 @@ suite("an app behind a proxy that asks /auth/verify", { concurrency: PROXIES.len
         const dropping = ["Connection", "close, Remote-User, Remote-Email"];
         for (const lines of [FORGED, dropping, [...FORGED, ...dropping]])
           assert.deepEqual(userHeaders(echoOf(await visitor.request(DEEP, { lines }))), GENUINE);
+      });
+
+      test("the app gets each person's own name and groups, and never those that a client names", async () => {
+        const file = join(workingDir(), "authserve.yaml");
+        writeFileSync(file, PEOPLE);
+        await using site = await startSite(name, { CONFIG_FILE: file, BEN_HASH: PASSWORD_HASH });
+        const ben = new Visitor(site.proxy.port);
+        await logInOn(await ben.open(DEEP), ben, AUTH, undefined, "ben@example.com");
+        const forged = ["-", "_"].flatMap((separator) =>
+          ["Remote-User", "Remote-Name", "Remote-Groups"].flatMap((header) => [
+            header.replace("-", separator),
+            "mallory",
+          ]),
+        );
+        const dropping = ["Connection", "close, Remote-Name, Remote-Groups"];
+        for (const lines of [[], forged, [...forged, ...dropping]]) {
+          const { headers } = echoOf(await ben.request(DEEP, { lines }));
+          const sent = headers.map(([header, value]) => [
+            header.toLowerCase(),
+            Buffer.from(value, "latin1").toString(),
+          ]);
+          assert.deepEqual(sent.filter(([header]) => /^remote[-_](?!token)/.test(String(header))).sort(), [
+            ["remote-email", "ben@example.com"],
+            ["remote-groups", "family,kids"],
+            ["remote-name", "Bén"],
+            ["remote-user", "ben"],
+          ]);
+        }
+        const ada = await loggedIn(site);
+        assert.doesNotMatch(JSON.stringify(echoOf(await ada.request(DEEP, { lines: forged }))), /mallory|family/);
       });
 
       test("a client cannot choose where its login leads to", async () => {

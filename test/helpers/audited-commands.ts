@@ -38,6 +38,7 @@ export const AUDITED_COMMANDS: Record<string, readonly AuditedRun[]> = {
   "factors add-totp": [{ action: "factor.add", args: ["--unconfirmed"] }],
   "factors recovery-codes": [{ action: "factor.recovery_codes", args: [] }],
   "factors remove": [{ action: "factor.remove", args: ["--all"] }],
+  "people invite": [{ action: "person.invite", args: ["ben"] }],
   encrypt: [{ action: "store.encrypt", args: [] }],
   passwd: [
     { action: "person.password", args: ["ben"], input: "a new and better password" },

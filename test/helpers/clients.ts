@@ -7,6 +7,7 @@ export const clientWith = (changes: Partial<Client> = {}): Client => ({
   redirects: ["https://grafana.example.com/login/generic_oauth"],
   secret: "correct horse battery staple",
   logout: { backchannel: null, after: [] },
+  allow: null,
   claims: { groups: ["admin"], username: null, inIdToken: true },
   sessionMaxAgeSeconds: null,
   offline: "end",

@@ -86,10 +86,16 @@ export const fullDisk: Prepare = (t, dir) => {
   };
 };
 
+const REQUESTS_A_LOOK = 20;
+
 /** The part of the write-ahead log that is allocated may still take some changes. */
 async function untilRefused(request: (n: number) => Promise<{ status: number }>): Promise<void> {
   let n = 0;
-  await until(async () => (await request(n++)).status === 503);
+  // The waits between the looks grow, and a slow machine would send too few.
+  await until(async () => {
+    for (let turn = 0; turn < REQUESTS_A_LOOK; turn++) if ((await request(n++)).status === 503) return true;
+    return false;
+  });
 }
 
 /** The system makes the disk read-only, as after an error of the disk. It is mounted again afterwards. */

@@ -6,7 +6,7 @@ import { decodeJwt } from "jose";
 import { loadAppPreset } from "../../src/auth/clients/preset-files.ts";
 import { APACHE_MODULES } from "./back-end.ts";
 import { startProgram } from "./command.ts";
-import { EMAIL, PASSWORD } from "./credentials.ts";
+import { EMAIL, PASSWORD, PASSWORD_HASH } from "./credentials.ts";
 import { type ForwardTarget, startTarget } from "./target.ts";
 import type { Cleanup } from "./temp-dir.ts";
 import { isWell, until } from "./until.ts";
@@ -15,11 +15,27 @@ import { workingDir } from "./working-dir.ts";
 
 const SECRET = "the secret of the app, a long one";
 
-/** The settings of a server with one client, `app`, which listens on a port. A logout leads to a path of it. */
+/** Two people with the same password. The first one is the person of the environment. */
+const PEOPLE = `people:
+  ada: { email: ${EMAIL}, groups: [family, admin], owner: true }
+  ben: { email: ben@example.com, passwordHash: env:BEN_HASH, groups: [family] }
+`;
+
+/** What {@link PEOPLE} log in with. */
+export const [ADA, BEN] = [
+  { email: EMAIL, password: PASSWORD },
+  { email: "ben@example.com", password: PASSWORD },
+] as const;
+
+/**
+ * The settings of a server with one client, `app`, which listens on a port. A logout leads to a path of it. With
+ * `hasPeople` there are {@link ADA} and {@link BEN}.
+ */
 export function clientSettings(
   port: number,
   preset = "express-openid-connect",
   after = "",
+  hasPeople = false,
 ): { dir: string; env: Record<string, string> } {
   const dir = workingDir();
   const app = `http://127.0.0.1:${port}`;
@@ -27,7 +43,7 @@ export function clientSettings(
   const file = join(dir, "authserve.yaml");
   writeFileSync(
     file,
-    `clients:
+    `${hasPeople ? PEOPLE : ""}clients:
   app:
     preset: ${preset}
     url: ${app}
@@ -36,7 +52,7 @@ export function clientSettings(
     claims: { groups: [admin] }
 `,
   );
-  return { dir, env: { APP_SECRET: SECRET, CONFIG_FILE: file } };
+  return { dir, env: { APP_SECRET: SECRET, CONFIG_FILE: file, ...(hasPeople && { BEN_HASH: PASSWORD_HASH }) } };
 }
 
 /** Starts the app of `client` settings, an express-openid-connect that keeps its sessions in memory. */

@@ -79,6 +79,7 @@ export function logInOn(
   visitor: Visitor,
   auth = AUTH,
   headers: Record<string, string> = SAME_ORIGIN,
+  email = EMAIL,
 ): Promise<Visit> {
   assert.deepEqual([page.status, new URL(page.url).origin], [200, auth]);
   const rd = unescapeHtml(/name="rd" value="([^"]*)"/.exec(page.text)?.[1] ?? "");
@@ -90,7 +91,7 @@ export function logInOn(
       origin: auth,
       ...headers,
     },
-    body: new URLSearchParams({ rd, email: EMAIL, password: PASSWORD }).toString(),
+    body: new URLSearchParams({ rd, email, password: PASSWORD }).toString(),
   });
 }
 

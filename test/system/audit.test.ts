@@ -105,11 +105,16 @@ routes:
   - { name: all, to: "http://127.0.0.1:9/" }
   - { name: copy, http: { url: "http://127.0.0.1:9/" }, shadow: { of: all } }
 people:
-  me: { email: ${EMAIL}, owner: true }
+  ada: { email: ${EMAIL}, owner: true }
   ben: { email: ben@example.com }
 `,
     );
-    const env = { SECRET: "a secret of the test", ENCRYPTION_KEYS: key, DEMO_PASSWORD: undefined };
+    const env = {
+      SECRET: "a secret of the test",
+      ENCRYPTION_KEYS: key,
+      DEMO_PASSWORD: undefined,
+      PUBLIC_URL: "https://auth.example.com",
+    };
     const server = await startServer({ dir, env });
     t.after(() => server[Symbol.asyncDispose]());
     await deliver(server, event("evt_1"));

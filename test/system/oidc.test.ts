@@ -5,7 +5,7 @@ import { suite, test } from "node:test";
 import { logIn } from "../helpers/client.ts";
 import { EMAIL, PASSWORD } from "../helpers/credentials.ts";
 import { clockOffBy, needsFaketime } from "../helpers/fake-clock.ts";
-import { clientSettings, logInToApps, startOidcApp, startToldApps } from "../helpers/oidc-app.ts";
+import { ADA, BEN, clientSettings, logInToApps, startOidcApp, startToldApps } from "../helpers/oidc-app.ts";
 import { freePort } from "../helpers/ports.ts";
 import { startServer } from "../helpers/server.ts";
 import { until } from "../helpers/until.ts";
@@ -46,6 +46,32 @@ suite("an app that logs in by OpenID Connect", () => {
     await other.go(`${app}/logout`, {});
     assert.equal((await me(other)).status, 401);
     assert.equal((await other.request(`${server.url}/`)).status, 303);
+  });
+
+  test("gets each person's own groups, and the login of one elsewhere ends no session of another", async (t) => {
+    const port = await freePort();
+    const server = await startServer(clientSettings(port, undefined, undefined, true));
+    t.after(() => server[Symbol.asyncDispose]());
+    const app = await startOidcApp(t, port, server.url);
+    const [ofAda, ofBen, elsewhere] = [userAgent(), userAgent(), userAgent()];
+    const me = async (by: typeof ofAda) => {
+      const user = (await (await by.request(`${app}/me`)).json()) as Record<string, unknown>;
+      return [user.sub, user.preferred_username, user.groups];
+    };
+    const [ada, ben] = [
+      ["1", "ada", ["family", "admin"]],
+      ["ben", "ben", ["family"]],
+    ];
+    await ofAda.go(`${app}/login`, ADA);
+    await ofBen.go(`${app}/login`, BEN);
+    assert.deepEqual([await me(ofAda), await me(ofBen)], [ada, ben]);
+
+    await elsewhere.go(`${app}/login`, BEN);
+    await until(async () => (await ofBen.request(`${app}/me`)).status === 401);
+    assert.deepEqual([await me(ofAda), await me(elsewhere)], [ada, ben]);
+    await ofAda.go(`${app}/logout`, {});
+    await until(() => server.log("logout_delivered").length === 2);
+    assert.deepEqual(await me(elsewhere), ben);
   });
 
   test("is named on the account page, and before a login elsewhere by a browser that was there before", async (t) => {

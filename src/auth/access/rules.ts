@@ -9,8 +9,11 @@ import { matchesQuery, type QueryRule } from "./query.ts";
 export const PASSES = ["session", "token"] as const;
 type Pass = (typeof PASSES)[number];
 
-/** Who passes: whoever has one of these, or by a session or a token a person or the people of a group. */
-export type Allowed = Pass | `person:${string}` | `group:${string}`;
+/** A person, or the people of a group. */
+export type AllowedPerson = `person:${string}` | `group:${string}`;
+
+/** Who passes: whoever has one of these, or by a session or a token one of these people. */
+export type Allowed = Pass | AllowedPerson;
 
 /** An entry of `access`. What is null is not compared. */
 export interface AccessRule {

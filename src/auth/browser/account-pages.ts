@@ -71,7 +71,7 @@ ${isUnusable ? html`<p class="error note">${words.unusable(rpIdOf(factor))}</p>\
 function passkeyForms({ texts, site, root, passkeyScript }: Account, words: Texts["account"]): Html {
   if (site === null) return html`<p class="hint">${words.noPasskeys}</p>\n`;
   if (passkeyScript === null) return html`<p class="hint">${words.passkeyFailed}</p>\n`;
-  return newPasskeyForm(texts, site.origin, root, null);
+  return newPasskeyForm(texts, { origin: site.origin, path: `${root}account/passkey` });
 }
 
 const loginItem = ({ sid, at, network, userAgent, method }: LoginRecord, account: Account, words: Texts["account"]) =>

@@ -2,14 +2,12 @@ import * as v from "valibot";
 import { makeAudited } from "../../audit/change.ts";
 import type { AuditAction } from "../../audit/store.ts";
 import type { Endpoint, RequestContext, RequestHandler } from "../../http/endpoint.ts";
-import { reply } from "../../http/endpoint.ts";
 import type { Reply } from "../../http/problem.ts";
 import { addFactor, factorName, renewRecoveryCodes, totpFactor } from "../factors/manage.ts";
-import { newPasskey, passkeysOf, registrationOptions, signalsOf } from "../factors/passkeys.ts";
+import { signalsOf } from "../factors/passkeys.ts";
 import { qrSvg } from "../factors/qr-code.ts";
 import { plainCode } from "../factors/recovery-codes.ts";
 import { spendTotp } from "../factors/second-factors.ts";
-import { STEP_MS } from "../factors/steps.ts";
 import type { FactorStore, NewFactor } from "../factors/store.ts";
 import { isTotpSecret, loadTotp } from "../factors/totp.ts";
 import type { TokenStore } from "../machine-tokens/store.ts";
@@ -18,6 +16,7 @@ import type { AccessClaims } from "../token.ts";
 import { type Account, accountPage, recoveryCodesPage, totpPage } from "./account-pages.ts";
 import { FORM, FORM_PROBLEMS, HTML, PAGE } from "./endpoints.ts";
 import { redirect } from "./html.ts";
+import { beginPasskey, readPasskey } from "./new-passkey.ts";
 import { type Texts, textsFor } from "./texts.ts";
 import {
   type BrowserParts,
@@ -112,7 +111,9 @@ function passkeyEndpoints(parts: AccountParts, passkeys: PasskeyParts): Endpoint
       ),
       statuses: [200, 303],
       problems: ["store_unavailable"],
-      handler: withFreshSession(parts, (visit) => beginPasskey(parts, visit, passkeys)),
+      handler: withFreshSession(parts, ({ context, person }) =>
+        beginPasskey(parts, passkeys, person, queryOf(context.request).has(CONDITIONAL)),
+      ),
       quiet: true,
     },
     {
@@ -305,39 +306,13 @@ async function addTotp(parts: AccountParts, visit: Visit): Promise<Reply> {
   return add(parts, visit, factor);
 }
 
-/** Answers with what a browser needs for a new passkey. */
-async function beginPasskey(
-  parts: AccountParts,
-  { context, person, factors }: Visit,
-  passkeys: PasskeyParts,
-): Promise<Reply> {
-  const { site, challengeCookie } = passkeys;
-  const isConditional = queryOf(context.request).has(CONDITIONAL);
-  const { id, value } = parts.steps.begin(isConditional ? "conditional-passkey" : "new-passkey", person);
-  const { usable } = passkeysOf(await factors.list(), site);
-  const options = await registrationOptions(site, id, person, usable, isConditional);
-  return { ...reply(200, options), headers: { "Set-Cookie": challengeCookie.set(value, STEP_MS / 1000) } };
-}
-
 /** Adds the passkey that a browser has made. */
 async function addPasskey(parts: AccountParts, visit: Visit, passkeys: PasskeyParts): Promise<Reply> {
   const { person } = visit;
-  const { site, challengeCookie } = passkeys;
   const fields = await readOwnForm(visit.context.request, parts);
-  const { request, requestId, address } = visit.context;
   const words = visit.texts.account;
-  const values = challengeCookie.read(request);
-  const conditional = parts.steps.read("conditional-passkey", values, [person])?.id ?? null;
-  const challenge = parts.steps.read("new-passkey", values, [person])?.id ?? conditional;
-  const made =
-    challenge === null || !(await parts.steps.finish(challenge))
-      ? { fault: "this browser has no challenge, or it has expired or was used" }
-      : await newPasskey(fields.get("answer") ?? "", site, challenge, person.id, challenge === conditional);
-  if ("fault" in made) {
-    const line = { event: "passkey_refused" as const, requestId, address, reason: made.fault };
-    parts.log.warn(line, `a new passkey was refused: ${made.fault}`);
-    return showAccount(parts, visit, words.passkeyFailed);
-  }
+  const made = await readPasskey(parts, passkeys, person, visit.context, fields.get("answer") ?? "");
+  if (made === null) return showAccount(parts, visit, words.passkeyFailed);
   const name = factorName(fields.get("name") ?? "", words.passkeyName);
   return add(parts, visit, { ...made, kind: "passkey", name, createdAt: parts.now() });
 }

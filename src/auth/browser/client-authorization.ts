@@ -2,11 +2,12 @@ import type { IncomingMessage } from "node:http";
 import type { RequestContext, RequestHandler } from "../../http/endpoint.ts";
 import type { Reply } from "../../http/problem.ts";
 import { type AuthorizationRequest, judgeAuthorization, readAuthorization } from "../clients/authorization-request.ts";
-import type { Client } from "../clients/client.ts";
+import { type Client, mayLogInTo } from "../clients/client.ts";
 import type { Authentication, Grants } from "../clients/grants.ts";
 import { answerUrl } from "../clients/redirects.ts";
 import type { SigningKeys } from "../clients/signing-keys.ts";
 import type { ClientStore } from "../clients/store.ts";
+import type { Person } from "../people/people.ts";
 import { type AccessClaims, isOfForm } from "../token.ts";
 import { AGAIN } from "./endpoints.ts";
 import { html, pageReply, redirect } from "./html.ts";
@@ -48,6 +49,9 @@ function formTargetOf({ redirectUri }: AuthorizationRequest): string {
 
 /** The time from which on the login must have been, as this service has put it into the address; null without one. */
 const AFTER = "authserve_after";
+
+/** The person whom the hint of the app names, as this service has put it into the address. */
+const HINTED = "authserve_user";
 
 /** What decides whether a session is new enough. */
 function requiredAfter(
@@ -104,11 +108,9 @@ export function authorizeHandler(parts: ClientParts): RequestHandler {
     if ("reply" in judged) return judged.reply;
     const { request } = judged;
     const { redirectUri, state, client, prompt, scope } = request;
-    const session = await findSession(context, query, request, parts);
-    if (!session?.isEnough) {
-      if (prompt.has("none")) return answerApp(parts, redirectUri, { error: "login_required", state });
-      return toLoginFor(message, query, session !== null, parts);
-    }
+    const found = await findSession(context, query, request, parts);
+    if ("reply" in found) return found.reply;
+    const { session } = found;
     const known = client.consent === "once" ? await store.consent(session.claims.sub, client.name) : null;
     const isKnown = client.consent === "never" || (known !== null && isWithin(scope, known));
     if (isKnown && !prompt.has("consent")) return grant(request, session);
@@ -124,35 +126,81 @@ const isWithin = (scope: string, others: string) => scope.split(" ").every((one)
 interface LoggedIn {
   claims: AccessClaims;
   authentication: Authentication;
-  /** Whether it is new enough for the request. */
-  isEnough: boolean;
 }
 
-/** Finds the session of the browser. */
+/** Finds the session of the browser, if the request may have it. Otherwise there is an answer. */
 async function findSession(
-  { request: message }: RequestContext,
+  context: RequestContext,
   query: string,
   request: AuthorizationRequest,
-  { browser, grants, keys, issuer }: ClientParts,
-): Promise<LoggedIn | null> {
-  const { claims, person } = await sessionOf(message, browser);
-  if (claims === null) return null;
-  const { idTokenHint } = request;
-  const isOther = idTokenHint !== null && (await keys.verify(idTokenHint, issuer))?.sub !== claims.sub;
-  const after = new URLSearchParams(query).get(AFTER);
-  const authentication = await grants.authentication(claims, person);
-  const isNew = authentication.authenticatedAt >= requiredAfter(request, after, browser.now());
-  return { claims, authentication, isEnough: !isOther && isNew };
+  parts: ClientParts,
+): Promise<{ session: LoggedIn } | { reply: Reply }> {
+  const { browser, grants } = parts;
+  const { redirectUri, state, prompt } = request;
+  const { claims, person } = await sessionOf(context.request, browser);
+  const sent = new URLSearchParams(query);
+  const hinted = await hintedUser(request, sent, parts);
+  const isOther = hinted !== null && hinted !== claims?.sub;
+  const authentication = claims === null ? null : await grants.authentication(claims, person);
+  const after = requiredAfter(request, sent.get(AFTER), browser.now());
+  const isNew = authentication !== null && authentication.authenticatedAt >= after;
+  if (claims !== null && isNew && !isOther) {
+    if (mayLogInTo(request.client, person)) return { session: { claims, authentication } };
+    return { reply: refusePerson(person, context, request, parts) };
+  }
+  // Somebody else has logged in than the one who was asked for (OpenID Connect Core, 3.1.2.1, id_token_hint).
+  const isMissed = isNew && isOther && sent.has(HINTED);
+  if (prompt.has("none") || isMissed)
+    return { reply: answerApp(parts, redirectUri, { error: "login_required", state }) };
+  return { reply: toLoginFor(context.request, query, { isAgain: claims !== null, hinted }, parts) };
 }
 
-const isOfLogin = (sent: URLSearchParams) => sent.has(AFTER) || sent.has("id_token_hint");
+/** The id of the person whom a hint names, which may be nobody's. Null without a hint. */
+async function hintedUser(
+  { idTokenHint }: AuthorizationRequest,
+  sent: URLSearchParams,
+  { keys, issuer }: ClientParts,
+): Promise<string | null> {
+  if (idTokenHint === null) return sent.get(HINTED);
+  return String((await keys.verify(idTokenHint, issuer))?.sub ?? "");
+}
 
-/** Leads to the login page, and from there back to the request. It then takes any login from now on. */
-function toLoginFor(request: IncomingMessage, query: string, isAgain: boolean, { browser }: ClientParts): Reply {
+/** Answers an app that a person may not log in to. */
+function refusePerson(
+  { name }: Person,
+  { requestId, address }: RequestContext,
+  { client, redirectUri, state }: AuthorizationRequest,
+  parts: ClientParts,
+): Reply {
+  const reason = `${name} is not in allow of ${client.name}`;
+  const line = { event: "authorization_refused" as const, requestId, address, check: "allow", reason };
+  parts.browser.log.warn(line, "a person may not log in to an app");
+  return answerApp(parts, redirectUri, { error: "access_denied", state });
+}
+
+const isOfLogin = (sent: URLSearchParams) => sent.has(AFTER) || sent.has(HINTED) || sent.has("id_token_hint");
+
+/**
+ * Leads to the login page, and from there back to the request. It then takes any login from now on, but if the hint
+ * names a person, only that one's.
+ */
+function toLoginFor(
+  request: IncomingMessage,
+  query: string,
+  { isAgain, hinted }: { isAgain: boolean; hinted: string | null },
+  { browser }: ClientParts,
+): Reply {
   const prefix = prefixOf(request, browser);
   const rest = query.split("&").filter((one) => !isOfLogin(new URLSearchParams(one)));
-  const back = `${prefix}${AUTHORIZE}?${[...rest, `${AFTER}=${Math.floor(browser.now())}`].join("&")}`;
+  const asked = forUser([...rest, `${AFTER}=${Math.floor(browser.now())}`].join("&"), hinted, browser);
+  const back = `${prefix}${AUTHORIZE}?${asked}`;
   return redirect(`${prefix}/login?${isAgain ? `${AGAIN}=app&` : ""}rd=${encodeURIComponent(back)}`);
+}
+
+/** A query for this person only, if there are several. */
+function forUser(query: string, id: string | null, { people }: BrowserParts): string {
+  const isNamed = id !== null && people.areNamed() && people.byId(id) !== null;
+  return isNamed ? `${query}&${HINTED}=${encodeURIComponent(id)}` : query;
 }
 
 /** Creates what leads back to the app with a code. The session of the browser then lasts for as long as it may. */
@@ -173,7 +221,7 @@ function consentPage(
   message: IncomingMessage,
   query: string,
   request: AuthorizationRequest,
-  { email }: AccessClaims,
+  { sub, email }: AccessClaims,
   browser: BrowserParts,
 ): Reply {
   const texts = textsFor(message.headers["accept-language"]);
@@ -182,7 +230,7 @@ function consentPage(
   const body = html`<h1>${consent} ${client.name}</h1>
 <p>${as} <strong>${email}</strong></p>
 <form method="post" action="${prefixOf(message, browser)}/oauth/consent">
-<input type="hidden" name="request" value="${query}">
+<input type="hidden" name="request" value="${forUser(query, sub, browser)}">
 <button type="submit" name="answer" value="allow" autofocus>${allow}</button>
 <button type="submit" name="answer" value="deny" class="quiet">${deny}</button>
 </form>`;
@@ -202,8 +250,9 @@ export function consentHandler(parts: ClientParts): RequestHandler {
     const { request } = judged;
     const { redirectUri, state, client, scope } = request;
     if (fields.get("answer") !== "allow") return answerApp(parts, redirectUri, { error: "access_denied", state });
-    const session = await findSession(context, query, request, parts);
-    if (!session?.isEnough) return toLoginFor(context.request, query, session !== null, parts);
+    const found = await findSession(context, query, request, parts);
+    if ("reply" in found) return found.reply;
+    const { session } = found;
     if (client.consent === "once") await store.setConsent(session.claims.sub, client.name, scope, browser.now());
     return grant(request, session);
   };

@@ -31,6 +31,11 @@ export function createChallengeCookie(origin: string): Cookie {
   return createCookie("authserve-challenge", origin, undefined);
 }
 
+/** Creates the cookie of the browser that has opened a link of `people invite`. */
+export function createInvitationCookie(origin: string): Cookie {
+  return createCookie("authserve-invitation", origin, undefined);
+}
+
 /**
  * On HTTPS its prefix lets browsers refuse a cookie of this name from elsewhere (RFC 6265bis, 4.1.3): `__Host-` ties it
  * to the host, `__Secure-` to HTTPS only.

@@ -101,12 +101,25 @@ ${keepField(keep)}<button type="submit" class="quiet">${passkey.logIn}</button>
 `;
 }
 
-/**
- * The form of a new passkey. Its script shows it in browsers that have passkeys, at the right address. With `offer`,
- * the time of a login, it asks whether to add one, once in each browser.
- */
-export function newPasskeyForm({ account: words }: Texts, origin: string, root: string, offer: number | null): Html {
-  const path = `${root}account/passkey`;
+/** What the form of a new passkey differs in. */
+interface NewPasskeyForm {
+  origin: string;
+  /** Where it is sent, and where the script gets what the browser needs. */
+  path: string;
+  /** The time of a login: the form asks whether to add one, once in each browser. */
+  offer?: number | null;
+  /** The key of an invitation, which is sent with it. */
+  key?: string | null;
+  /** What it says if the passkey cannot be made. */
+  failed?: string;
+}
+
+/** The form of a new passkey. Its script shows it in browsers that have passkeys, at the right address. */
+export function newPasskeyForm(
+  { account: words }: Texts,
+  { origin, path, offer = null, key = null, failed = words.passkeyFailed }: NewPasskeyForm,
+): Html {
+  const options = key === null ? path : `${path}?${new URLSearchParams({ key })}`;
   const [more, name, no] =
     offer === null
       ? [
@@ -119,9 +132,9 @@ export function newPasskeyForm({ account: words }: Texts, origin: string, root: 
           html`<div class="note">${words.passkeyOffer}</div>\n<input name="name" type="hidden"`,
           html`<button type="button" class="quiet">${words.noPasskey}</button>\n`,
         ];
-  return html`<form method="post" action="${path}" data-kind="new" data-origin="${origin}" data-options="${path}"${more} data-cancelled="${words.passkeyCancelled}" data-known="${words.passkeyKnown}" data-failed="${words.passkeyFailed}" hidden>
+  return html`<form method="post" action="${path}" data-kind="new" data-origin="${origin}" data-options="${options}"${more} data-cancelled="${words.passkeyCancelled}" data-known="${words.passkeyKnown}" data-failed="${failed}" hidden>
 <input type="hidden" name="answer">
-${name} value="${words.passkeyName}" maxlength="64">
+${key === null ? null : html`<input type="hidden" name="key" value="${key}">\n`}${name} value="${words.passkeyName}" maxlength="64">
 <button type="submit">${words.addPasskey}</button>
 ${no}<p class="note error" role="alert" hidden></p>
 </form>
@@ -278,7 +291,7 @@ export function homePage(texts: Texts, signedIn: SignedIn): Reply {
 <p><strong>${email}</strong></p>
 <dl>
 ${facts}</dl>
-${passkeys === null || passkeys.offer === null ? null : newPasskeyForm(texts, passkeys.origin, "", passkeys.offer)}<a class="button quiet" href="account">${texts.toAccount}</a>
+${passkeys === null || passkeys.offer === null ? null : newPasskeyForm(texts, { ...passkeys, path: "account/passkey" })}<a class="button quiet" href="account">${texts.toAccount}</a>
 ${hasAdmin ? html`<a class="button" href="admin/">${texts.toAdminPage}</a>\n` : null}<p class="hint">${texts.endsElsewhere}</p>
 ${logoutForm(texts)}${signalsData(passkeys?.signals)}`;
   const script = passkeys === null ? {} : { script: passkeys.script, connects: true };

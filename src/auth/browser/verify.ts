@@ -118,7 +118,7 @@ export function verifyEndpoints(parts: VerifyParts): Endpoint[] {
   return [
     endpoint(
       "/auth/verify",
-      "Tells a proxy whether a request may pass: 200 with `Remote-User` and `Remote-Email`, and with the name of a program's token in `Remote-Token`; else 401. `Remote-Credential` is `token` if `Authorization` has a program's token, also a wrong one, which the proxy then removes. For a browser that opens a page, the 401 has the `Location` of the login page.",
+      "Tells a proxy whether a request may pass: 200 with `Remote-User` and `Remote-Email`, with `people` in the file also `Remote-Name` (UTF-8) and `Remote-Groups` (separated by commas), and with the name of a program's token in `Remote-Token`; else 401. `Remote-Credential` is `token` if `Authorization` has a program's token, also a wrong one, which the proxy then removes. For a browser that opens a page, the 401 has the `Location` of the login page.",
       [200, 401],
       "unauthorized",
     ),

@@ -1,6 +1,6 @@
 import { hash } from "node:crypto";
 import type { LoginMethod } from "../factors/store.ts";
-import type { User } from "../user.ts";
+import type { Person } from "../people/people.ts";
 import type { Client } from "./client.ts";
 
 /**
@@ -37,14 +37,26 @@ interface PersonClaims {
   groups?: readonly string[];
 }
 
+type Claimant = Pick<Person, "id" | "email" | "name" | "displayName" | "groups" | "isListed">;
+
 /** The claims of a person for a client by the granted scopes, which are separated by spaces. */
-export function claimsOf(user: User, { claims }: Pick<Client, "claims">, scope: string): PersonClaims {
+export function claimsOf(person: Claimant, client: Pick<Client, "claims">, scope: string): PersonClaims {
   const scopes = scope.split(" ");
-  const username = claims.username ?? user.email.slice(0, user.email.lastIndexOf("@"));
+  const { username, name, groups } = namesOf(person, client);
   return {
-    sub: user.id,
-    ...(scopes.includes("profile") && { preferred_username: username, name: username }),
-    ...(scopes.includes("email") && { email: user.email, email_verified: true }),
-    ...(scopes.includes("groups") && { groups: claims.groups }),
+    sub: person.id,
+    ...(scopes.includes("profile") && { preferred_username: username, name }),
+    ...(scopes.includes("email") && { email: person.email, email_verified: true }),
+    ...(scopes.includes("groups") && { groups }),
   };
 }
+
+/** What the client says is for the one person whom the file does not have: nobody else may get those groups. */
+function namesOf({ isListed, name, displayName, groups, email }: Claimant, { claims }: Pick<Client, "claims">) {
+  if (isListed) return { username: name, name: displayName ?? name, groups };
+  const username = claims.username ?? usernameIn(email);
+  return { username, name: username, groups: claims.groups };
+}
+
+/** The part of an e-mail before the `@`. */
+export const usernameIn = (email: string) => email.slice(0, email.lastIndexOf("@"));

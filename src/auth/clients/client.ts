@@ -1,3 +1,6 @@
+import { type AllowedPerson, isAllowed } from "../access/rules.ts";
+import type { Person } from "../people/people.ts";
+
 /** An app that logs in through this service, by OpenID Connect. */
 export interface Client {
   /** Its name in the configuration file, which is its `client_id`. */
@@ -14,6 +17,9 @@ export interface Client {
     /** Where a browser may be led after a logout that the app began. */
     after: readonly string[];
   };
+  /** Who may log in to it; null: everybody. */
+  allow: readonly AllowedPerson[] | null;
+  /** Groups and user name are only for a person whom the file does not have. */
   claims: {
     /** The value of `groups`. */
     groups: readonly string[];
@@ -31,6 +37,10 @@ export interface Client {
   /** How its ID tokens are signed. */
   algorithm: "RS256" | "ES256";
 }
+
+/** Whether a person may log in to an app. */
+export const mayLogInTo = ({ allow }: Pick<Client, "allow">, person: Pick<Person, "name" | "groups">) =>
+  allow === null || isAllowed(allow, "session", person);
 
 /** The scopes that are known. Others are ignored (OpenID Connect Core, 3.1.2.1). */
 export const SCOPES = ["openid", "profile", "email", "groups", "offline_access"] as const;

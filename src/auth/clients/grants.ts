@@ -7,7 +7,7 @@ import type { SessionStore } from "../sessions.ts";
 import type { AccessClaims } from "../token.ts";
 import { type AuthorizationRequest, wordsOf } from "./authorization-request.ts";
 import { amrOf, claimsOf, clientSid } from "./claims.ts";
-import type { Client } from "./client.ts";
+import { type Client, mayLogInTo } from "./client.ts";
 import { pkceFault } from "./pkce.ts";
 import { ID_TOKEN_TYPE, type SigningKeys } from "./signing-keys.ts";
 import type { ClientStore, ClientToken, Grant, Participation } from "./store.ts";
@@ -54,13 +54,17 @@ const has = (scope: string, name: string) => wordsOf(scope).includes(name);
 
 /** Creates what grants codes and tokens to apps. */
 export function createGrants({ store, sessions, factors, keys, people, issuer, now }: GrantParts) {
-  // Whoever had the service before may have left sessions and tokens.
-  const isLive = async ({ userId, sid }: Pick<Grant, "userId" | "sid">) =>
-    people.byId(userId) !== null && (await sessions.current(userId)) === sid;
+  const isLive = async ({ userId, sid }: Pick<Grant, "userId" | "sid">) => (await sessions.current(userId)) === sid;
+
+  /** Whether the person of a grant may log in to the client. Whoever is gone may have left sessions and tokens. */
+  function isAllowed({ userId }: Pick<Grant, "userId">, client: Client): boolean {
+    const person = people.byId(userId);
+    return person !== null && mayLogInTo(client, person);
+  }
 
   /** Whether a token may still be used for its session. One with `offline_access` may outlive it. */
   async function isUsable(token: ClientToken, client: Client): Promise<boolean> {
-    if (token.expiresAt <= now() || people.byId(token.userId) === null) return false;
+    if (token.expiresAt <= now() || !isAllowed(token, client)) return false;
     const { sessionMaxAgeSeconds: most } = client;
     if (most !== null && now() - token.authenticatedAt >= most * 1000) return false;
     return (client.offline === "keep" && has(token.scope, "offline_access")) || isLive(token);
@@ -161,7 +165,7 @@ export function createGrants({ store, sessions, factors, keys, people, issuer, n
         return refuse("redirect_uri is not the one of the authorization request");
       const fault = pkceFault(code.challenge, sent.get("code_verifier"));
       if (fault !== null) return refuse(fault);
-      if (!(await isLive(code))) return refuse("the session of the login has ended");
+      if (!isAllowed(code, client) || !(await isLive(code))) return refuse("the session of the login has ended");
       const [tokens, answer] = await tokensFor(code, code.digest, client);
       if (!(await store.addTokens(tokens))) return refuse("the code was used twice");
       return { ok: true, answer };

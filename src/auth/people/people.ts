@@ -23,6 +23,8 @@ export interface Person extends PersonEntry, User {
   account: string;
   /** Differs if a person was removed and added again. Empty for the person of the environment. */
   mark: string;
+  /** Whether the file has the person. All others are the person of the environment. */
+  isListed: boolean;
 }
 
 /** The one person that the environment names. */
@@ -47,10 +49,11 @@ export function peopleOf(
   const isEnvironment = (entry: PersonEntry) => canonicalEmail(entry.email) === canonicalEmail(email);
   const listed = entries?.find(isEnvironment);
   const plain = { name: id, displayName: null, groups: [] };
-  const first = { ...plain, ...listed, id, email, isOwner: true, account: "", mark: "" };
+  const own = { id, email, isOwner: true, account: "", mark: "", isListed: listed !== undefined };
+  const first = { ...plain, ...listed, ...own };
   const others = othersOf(environment, entries ?? []).flatMap((entry) => {
     const mark = marks.get(entry.name);
-    return mark === undefined ? [] : [{ ...entry, id: entry.name, account: entry.name, mark }];
+    return mark === undefined ? [] : [{ ...entry, id: entry.name, account: entry.name, mark, isListed: true }];
   });
   return [{ ...first, passwordHash: listed?.passwordHash ?? passwordHash }, ...others];
 }

@@ -6,7 +6,7 @@ import { remoteOptions } from "./remote-options.ts";
 
 const OF_PERSON = ["--person <name>", "Of this person of the file (default: that of DEMO_EMAIL)"] as const;
 
-/** Adds the commands of sessions, failed logins, access tokens, the tokens of programs, second factors and apps. */
+/** Adds the commands of sessions, failed logins, tokens, second factors, people and apps. */
 export function addLoginCommands(program: Command): void {
   const session = program.command("session").description("Show or end the active session");
   remoteOptions(

@@ -1,5 +1,5 @@
 import * as v from "valibot";
-import { type AccessRule, type Allowed, mayPassWith, PASSES } from "../../auth/access/rules.ts";
+import { type AccessRule, type AllowedPerson, mayPassWith, PASSES } from "../../auth/access/rules.ts";
 import { blockListOf, parseRange } from "../../lib/address-range.ts";
 import { oneOf } from "../fields.ts";
 import { key, listOf, TEXT, textLike } from "./fields.ts";
@@ -23,17 +23,13 @@ const network = v.pipe(
 // An app may take parameters of the body for those of the query.
 const READS = ["GET", "HEAD"];
 
-const ALLOWED = v.union(
-  [
-    oneOf(...PASSES),
-    v.pipe(
-      v.string(),
-      v.regex(/^(?:person|group):[a-z0-9][a-z0-9._-]{0,31}$/),
-      v.transform((text) => text as Extract<Allowed, `${string}:${string}`>),
-    ),
-  ],
-  "expected session, token, person:ID or group:NAME",
+/** A person, or the people of a group. */
+export const ALLOWED_PERSON = v.pipe(
+  textLike(/^(?:person|group):[a-z0-9][a-z0-9._-]{0,31}$/, "expected person:ID or group:NAME"),
+  v.transform((text) => text as AllowedPerson),
 );
+
+const ALLOWED = v.union([oneOf(...PASSES), ALLOWED_PERSON], "expected session, token, person:ID or group:NAME");
 
 const ACCESS_KEYS = {
   host: key(host, "The host, exactly, or `*.` and a suffix for any subdomain. Default: every host."),

@@ -5,6 +5,7 @@ import { loadAppPreset } from "../../auth/clients/preset-files.ts";
 import { redirectFault } from "../../auth/clients/redirects.ts";
 import { NAME } from "../../lib/name.ts";
 import { duration, MAX_AGE, oneOf } from "../fields.ts";
+import { ALLOWED_PERSON } from "./access.ts";
 import { key, keyOr, listOf, NAME_EXPECTATION, TEXT, textLike } from "./fields.ts";
 import { APP_PRESET } from "./preset.ts";
 import type { Reading } from "./reading.ts";
@@ -65,11 +66,21 @@ const CLIENT_KEYS = {
     ),
     "What it learns of the end of a session, instead of what the preset says.",
   ),
+  allow: key(
+    listOf(ALLOWED_PERSON, "person or group", "expected a list of person:ID and group:NAME"),
+    "Who may log in to it: `person:ID` and `group:NAME` of `people`. Others are led back with `access_denied`. Default: everybody.",
+  ),
   claims: key(
     map(
       {
-        groups: key(listOf(TEXT, "group"), "The value of `groups`."),
-        username: key(TEXT, "The value of `preferred_username`. Default: the e-mail before the `@`."),
+        groups: key(
+          listOf(TEXT, "group"),
+          "The value of `groups`. Only for a person who is not in `people`: those have their own.",
+        ),
+        username: key(
+          TEXT,
+          "The value of `preferred_username`. Default: the e-mail before the `@`. Only for a person who is not in `people`: those have their id, and `name`.",
+        ),
         idToken: key(
           v.boolean("expected true or false"),
           "`false`: the ID token has no claims of the scopes, only the user info has them.",
@@ -96,6 +107,7 @@ const ClientSchema = map(CLIENT_KEYS, "expected a map with redirects and secret"
     redirects,
     secret,
     logout = logoutOf(preset, url),
+    allow = null,
     claims = {},
     sessionMaxAge,
     offline,
@@ -106,6 +118,7 @@ const ClientSchema = map(CLIENT_KEYS, "expected a map with redirects and secret"
     redirects: redirects ?? presetOf(preset)?.redirects.map((path) => addressIn(url, path)) ?? [],
     secret: secret?.value ?? null,
     logout: { backchannel: logout.backchannel ?? null, after: logout.after ?? [] },
+    allow,
     claims: {
       groups: claims.groups ?? [],
       username: claims.username ?? null,

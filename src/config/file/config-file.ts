@@ -2,8 +2,9 @@ import { lstatSync, readFileSync } from "node:fs";
 import type * as v from "valibot";
 import type { AlertConfig } from "../../alerts/watch.ts";
 import type { AccessRule } from "../../auth/access/rules.ts";
+import { usernameIn } from "../../auth/clients/claims.ts";
 import type { Client } from "../../auth/clients/client.ts";
-import type { PersonEntry } from "../../auth/people/people.ts";
+import { othersOf, type PersonEntry } from "../../auth/people/people.ts";
 import { SettingsError, systemCode } from "../../errors.ts";
 import { DEFAULT_RETENTION, type Retention } from "../../events/retention.ts";
 import { isObject } from "../../lib/json.ts";
@@ -165,6 +166,7 @@ export const FileSchema = map(
   {
     check(entry, reading) {
       checkAllowed(entry, reading);
+      checkClaims(entry, reading);
       if ("routes" in entry && reading.context.environment.FORWARD_URL !== undefined)
         reading
           .at("routes")
@@ -194,20 +196,40 @@ export const FileSchema = map(
   },
 );
 
+type Given = { [Key in "people" | "access" | "clients"]?: Exclude<Entries[Key], null> | undefined };
+
 /** Refuses entries for people who are not there, and warns of groups that nobody is in. */
-function checkAllowed(
-  { people, access }: { people?: PersonEntry[] | undefined; access?: AccessRule[] | undefined },
-  reading: Reading,
-): void {
-  for (const [index, rule] of (access ?? []).entries())
-    for (const allowed of rule?.allow === "everyone" ? [] : (rule?.allow ?? [])) {
+function checkAllowed({ people, access = [], clients = [] }: Given, reading: Reading): void {
+  const lists = [
+    ...access.map(({ allow }, index) => ({ place: reading.at("access", index, "allow"), allow })),
+    ...clients.map(({ name, allow }) => ({ place: reading.at("clients", name, "allow"), allow: allow ?? [] })),
+  ];
+  for (const { place, allow } of lists)
+    for (const allowed of allow === "everyone" ? [] : allow) {
       const [kind, name = ""] = allowed.split(":", 2);
-      const place = reading.at("access", index, "allow");
       if (kind === "person" && !people?.some((person) => person.name === name))
         place.fault(`found ${allowed}, expected an id of people`);
       if (kind === "group" && !people?.some(({ groups }) => groups.includes(name)))
         place.warn(`names ${allowed}, and nobody of people is in that group`);
     }
+}
+
+/** Warns of claims that people do not get, and refuses the id of one of them as the user name of another person. */
+function checkClaims({ people = [], clients = [] }: Given, reading: Reading): void {
+  const { DEMO_EMAIL: email = "" } = reading.context.environment;
+  const isListed = othersOf({ email }, people).length < people.length;
+  for (const { name, claims } of people.length === 0 ? [] : clients) {
+    const place = reading.at("clients", name);
+    const username = claims.username ?? usernameIn(email);
+    if (claims.groups.length > 0 || claims.username !== null)
+      place
+        .at("claims")
+        .warn("has groups or a username, which only the person of DEMO_EMAIL gets, unless people has it: remove them");
+    if (!isListed && people.some((person) => person.name === username.toLowerCase()))
+      place.fault(
+        `found ${username} as the user name of the person of DEMO_EMAIL, which is an id of people: set claims.username, or list that e-mail in people`,
+      );
+  }
 }
 
 /** The environment of programs and modules that process events: without settings, and without secrets of the file. */

@@ -2,8 +2,10 @@ import assert from "node:assert/strict";
 import { suite, test } from "node:test";
 import { amrOf, claimsOf, clientSid } from "../../../src/auth/clients/claims.ts";
 import { clientWith } from "../../helpers/clients.ts";
+import { onePerson } from "../../helpers/people.ts";
 
-const USER = { id: "1", email: "ada@example.com" };
+const [USER] = onePerson({ email: "ada@example.com" }).list();
+assert.ok(USER);
 
 suite("the claims of a person", () => {
   for (const [scope, expected] of [
@@ -18,6 +20,23 @@ suite("the claims of a person", () => {
   test("have the user name of the client", () => {
     const client = clientWith({ claims: { groups: [], username: "lovelace", inIdToken: true } });
     assert.equal(claimsOf(USER, client, "openid profile").preferred_username, "lovelace");
+  });
+
+  test("are each person's own, and those of the client only for who is not in the file", () => {
+    const entry = { displayName: null, groups: ["family"], isOwner: false, passwordHash: null };
+    const file = [
+      { ...entry, name: "ben", email: "ben@example.com", displayName: "Bén" },
+      { ...entry, name: "ada", email: "Ada@example.com", groups: [] },
+    ];
+    const namesWith = (entries: typeof file) => {
+      const all = onePerson({ email: "ada@example.com" });
+      all.set(entries, new Map([["ben", "mark"]]));
+      const claims = all.list().map((person) => claimsOf(person, clientWith(), "openid profile groups"));
+      return claims.map(({ sub, preferred_username, name, groups }) => [sub, preferred_username, name, groups]);
+    };
+    const ben = ["ben", "ben", "Bén", ["family"]];
+    assert.deepEqual(namesWith(file), [["1", "ada", "ada", []], ben]);
+    assert.deepEqual(namesWith(file.slice(0, 1)), [["1", "ada", "ada", ["admin"]], ben]);
   });
 
   test("keep their sub when the e-mail changes", () => {

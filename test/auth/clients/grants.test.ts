@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
+import type { AuthorizationRequest } from "../../../src/auth/clients/authorization-request.ts";
 import type { Client } from "../../../src/auth/clients/client.ts";
 import { createGrants } from "../../../src/auth/clients/grants.ts";
 import type { ClientStore, ClientToken } from "../../../src/auth/clients/store.ts";
@@ -13,6 +14,7 @@ const CLIENT: Client = {
   redirects: [],
   secret: "secret",
   logout: { backchannel: null, after: [] },
+  allow: null,
   claims: { groups: [], username: null, inIdToken: true },
   sessionMaxAgeSeconds: null,
   offline: "keep",
@@ -67,4 +69,25 @@ suite("a refresh", () => {
       ["refresh", "openid email offline_access"],
     ]);
   });
+});
+
+test("a login waits until its app was told of that person's earlier session, and not of another's", async () => {
+  const client = { ...CLIENT, logout: { backchannel: "https://app.example.com", after: [] } };
+  const untold = { client: "app", sid: "earlier", since: NOW, attempts: 0, dueAt: 0, error: null };
+  const readsOf = async (userId: string) => {
+    let reads = 0;
+    const store: Pick<ClientStore, "participations" | "addCode"> = {
+      participations: async () => (reads++ === 0 ? [{ ...untold, userId }] : []),
+      addCode: async () => {},
+    };
+    const grants = createGrants({ store, now: () => NOW } as GrantParts);
+    const request: Partial<AuthorizationRequest> = { client };
+    await grants.code(
+      request as AuthorizationRequest,
+      { sub: "ada", sid: "now" },
+      { authenticatedAt: NOW, method: null },
+    );
+    return reads;
+  };
+  assert.deepEqual([await readsOf("ada"), await readsOf("ben")], [2, 1]);
 });

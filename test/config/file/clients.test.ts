@@ -60,3 +60,48 @@ suite("a client is refused", () => {
       assert.match(faults(`clients:\n  photos: ${entry}\n`).join("\n"), expected);
     });
 });
+
+const PEOPLE = `people:
+  ada: { email: ada@example.com, owner: true }
+  ben: { email: ben@example.com, groups: [family] }
+`;
+const withPeople = (entry: string) =>
+  `${PEOPLE}clients:\n  photos: { redirects: ["https://photos.example.com"], secret: env:SECRET, ${entry} }\n`;
+const warningsOf = (entry: string) =>
+  (read(withPeople(entry), { DEMO_EMAIL: "ada@example.com" })?.warnings ?? []).map((line) =>
+    line.replace(/^.*clients\.photos\.?/, ""),
+  );
+
+suite("a client beside people", () => {
+  test("may be for some of them only, whom the file must have", () => {
+    const allow = ["person:ada", "group:family"];
+    const file = read(withPeople(`allow: [${allow}]`), { DEMO_EMAIL: "ada@example.com" });
+    assert.deepEqual([file?.clients[0]?.allow, file?.warnings], [allow, []]);
+    assert.deepEqual(warningsOf("allow: [group:kids]"), [
+      "allow: names group:kids, and nobody of people is in that group",
+    ]);
+    for (const [entry, expected] of [
+      ["allow: [person:eve]", "allow: found person:eve, expected an id of people"],
+      ["allow: [session]", 'allow.0: found "session", expected person:ID or group:NAME'],
+      ["allow: []", "allow: found an empty list, expected at least one person or group"],
+    ] as const)
+      assert.deepEqual(
+        faults(withPeople(entry)).map((line) => line.replace(/^\S+ clients\.photos\./, "")),
+        [expected],
+      );
+  });
+
+  test("is warned of groups that they do not get, and must not name another person as one of them", () => {
+    assert.match(warningsOf("claims: { groups: [admin] }").join(), /^claims: has groups or a username, which only/);
+    assert.deepEqual(warningsOf("claims: { idToken: false }"), []);
+    for (const [email, entry] of [
+      ["Ben@else.example", "consent: never"],
+      ["owner@example.com", "claims: { username: Ben }"],
+    ] as const)
+      assert.match(
+        faults(withPeople(entry), { DEMO_EMAIL: email }).join(),
+        /clients\.photos: found Ben as the user name of the person of DEMO_EMAIL, which is an id of people/,
+      );
+    assert.equal(read(withPeople("consent: never"), { DEMO_EMAIL: "ben@example.com" })?.clients.length, 1);
+  });
+});

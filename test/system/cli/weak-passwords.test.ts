@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { isVeryCommon } from "../../../src/auth/common-passwords.ts";
 import { calibrate, type HashCost } from "../../../src/auth/password.ts";
 import { parsePasswordHash } from "../../../src/auth/password-hash.ts";
-import { isVeryCommon } from "../../../src/cli/common-passwords.ts";
 import { authserve } from "../../helpers/command.ts";
 import { workingDir } from "../../helpers/working-dir.ts";
 

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
+import { dirWithBen } from "../../helpers/invitations.ts";
 import { sendRaw } from "../../helpers/raw-http.ts";
 import { type Server, startServer } from "../../helpers/server.ts";
 
@@ -28,7 +29,7 @@ for (const [where, env] of [
 ] as const) {
   suite(`W7 ${where}`, () => {
     test("every path but those for any name refuses a name that is not known", async () => {
-      await using server = await startServer({ env });
+      await using server = await startServer({ env, dir: dirWithBen() });
       const operations = await operationsOf(server);
       assert.ok(operations.length > 20);
       for (const [method, path] of operations) {

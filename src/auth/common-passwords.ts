@@ -1,5 +1,5 @@
-import { canonicalPassword } from "../auth/password.ts";
 import words from "./common-passwords.json" with { type: "json" };
+import { canonicalPassword } from "./password.ts";
 
 // Passwords that attackers try first, in lower case. A password also matches without its final digits and symbols.
 const COMMON = new Set(words.split(" "));
