@@ -303,17 +303,17 @@ export const LOG_EVENTS = {
     level: "info",
     meaning:
       "A second factor was added, on the page, with a link of `people invite`, or by a command. `kind` is `totp` or `passkey`.",
-    fields: ["requestId", "address", "factor", "kind", "name"],
+    fields: ["requestId", "address", "factor", "kind", "name", "person"],
   },
   factor_removed: {
     level: "info",
     meaning: "A second factor was removed, on the page or by a command.",
-    fields: ["requestId", "address", "factor", "kind", "name"],
+    fields: ["requestId", "address", "factor", "kind", "name", "person"],
   },
   recovery_codes_renewed: {
     level: "info",
     meaning: "New recovery codes were made, on the page or by a command. The earlier ones do not work any more.",
-    fields: ["requestId", "address"],
+    fields: ["requestId", "address", "person"],
   },
   login_failed: {
     level: "warn",
@@ -393,7 +393,7 @@ export const LOG_EVENTS = {
   session_revoked: {
     level: "info",
     meaning:
-      "A session was ended. `reason` is `command` for `session revoke`, which writes the line to its standard error. It is `alert_link` for the link of an alert, `credentials_changed` if the password hash or the e-mail changed, `person_removed` if the person is no longer in the configuration file, and `invitation` if the person set another password with a link.",
+      "A session was ended. `reason` is `command` for `session revoke` and `passwd`, which write the line to their standard error. It is `alert_link` for the link of an alert, `credentials_changed` if the password hash or the e-mail changed, `person_removed` if the person is no longer in the configuration file, and `invitation` if the person set another password with a link.",
     fields: ["requestId", "address", "userId", "reason"],
   },
   token_created: {

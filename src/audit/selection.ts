@@ -1,4 +1,4 @@
-import { NAME } from "../lib/name.ts";
+import { TOKEN_NAME } from "../lib/name.ts";
 
 const MAX_NAMED = 20;
 
@@ -22,4 +22,4 @@ export function auditedSelection({ ids, source, filter }: Selection): object {
 
 /** What the audit has of names of tokens as they were given: another text may be a token itself. */
 export const auditedNames = (names: readonly string[]) =>
-  names.slice(0, MAX_NAMED).map((name) => (NAME.test(name) ? name : null));
+  names.slice(0, MAX_NAMED).map((name) => (TOKEN_NAME.test(name) ? name : null));

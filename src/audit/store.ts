@@ -65,7 +65,7 @@ export const AUDIT_ACTIONS = {
   "factor.counter_lost": "A passkey that several devices may have has no counter any more.",
   "factor.recovery_codes": "New recovery codes were made.",
   "person.invite": "A link for a first passkey or password was made.",
-  "person.password": "A person has set a password with such a link.",
+  "person.password": "The password of a person was set with such a link, or by `passwd NAME`.",
   "store.encrypt": "What is stored was encrypted with the first key.",
   "store.restore": "The database was replaced with a backup.",
 } as const;

@@ -1,6 +1,7 @@
+import type { Person } from "./people/people.ts";
 import type { SessionStore, Supersession } from "./sessions.ts";
 import { type AccessClaims, readToken, verifyToken } from "./token.ts";
-import { matchesUser, type User } from "./user.ts";
+import { matchesUser } from "./user.ts";
 
 /** One check of a token. `passed` is null when an earlier check failed and this one could not be made. */
 interface TokenCheck {
@@ -17,7 +18,8 @@ interface TokenExplanation {
 
 /** What a token is checked against. */
 interface ExplainParts {
-  user: User;
+  /** Everybody who can log in, the person of the environment first. */
+  people: readonly Person[];
   secret: string;
   previousSecret: string | undefined;
   sessions: SessionStore;
@@ -25,7 +27,7 @@ interface ExplainParts {
 
 /** Reports which checks a token passes. The texts contain neither the token nor a secret. */
 export async function explainToken(token: string, parts: ExplainParts, nowMs: number): Promise<TokenExplanation> {
-  const { user, secret, previousSecret, sessions } = parts;
+  const { people, secret, previousSecret, sessions } = parts;
   const nowSeconds = Math.floor(nowMs / 1000);
   const secrets = [secret, previousSecret].filter((one) => one !== undefined);
   const { isWellFormed, signedBy, hasExactHeader, claims } = readToken(token, secrets);
@@ -58,12 +60,7 @@ export async function explainToken(token: string, parts: ExplainParts, nowMs: nu
       at("issued in the future,", claims?.iat),
     ),
     verdict("expiry", claims && claims.exp > nowSeconds, at("expires", claims?.exp), at("expired", claims?.exp)),
-    verdict(
-      "user",
-      claims && matchesUser(claims, user),
-      "its user and e-mail match the settings",
-      claims?.sub === user.id ? "its e-mail is not DEMO_EMAIL" : "its user is not DEMO_USER_ID",
-    ),
+    claims ? userCheck(claims, people) : verdict("user", null, "", ""),
     claims ? await sessionCheck(claims, sessions) : verdict("session", null, "", ""),
   ];
   const accepted = checks.every(({ passed }) => passed === true);
@@ -80,6 +77,16 @@ function verdict(check: TokenCheck["check"], passed: boolean | null, yes: string
 function at(what: string, seconds: number | undefined): string {
   const time = new Date((seconds ?? 0) * 1000);
   return `${what} ${Number.isNaN(time.getTime()) ? `at ${seconds}` : time.toISOString()}`;
+}
+
+function userCheck(claims: AccessClaims, people: readonly Person[]): TokenCheck {
+  const person = people.find(({ id }) => id === claims.sub);
+  const others = people.length > 1 ? ", nor an id of people in the file" : "";
+  if (person === undefined) return verdict("user", false, "", `its user is not DEMO_USER_ID${others}`);
+  const { account, name } = person;
+  const [place, email] = account === "" ? ["settings", "DEMO_EMAIL"] : ["file", `people.${name}.email`];
+  const isSame = matchesUser(claims, person);
+  return verdict("user", isSame, `its user and e-mail match the ${place}`, `its e-mail is not ${email}`);
 }
 
 async function sessionCheck({ sub, sid }: AccessClaims, sessions: SessionStore): Promise<TokenCheck> {

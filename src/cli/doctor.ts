@@ -14,11 +14,11 @@ import { checkFactors, checkRelatedOrigin } from "./checks/factors.ts";
 import { type Finding, printFindings, warning, wrong, wrongSettings } from "./checks/finding.ts";
 import { checkBinding, checkRedis, checkServer, checkTls } from "./checks/network.ts";
 import { checkOutages } from "./checks/outages.ts";
+import { checkPeople } from "./checks/people.ts";
 import { checkAddons, checkClock, checkModes, checkSettings } from "./checks/settings.ts";
 import { checkSources } from "./checks/sources.ts";
 import { checkTokens } from "./checks/tokens.ts";
 import { printJson } from "./output.ts";
-import { readIfAny } from "./stores.ts";
 
 /**
  * Checks everything that a server needs, and exits 1 if something is wrong. It leaves no files except the native
@@ -69,12 +69,9 @@ export async function runDoctor({ json }: { json?: boolean }): Promise<void> {
   }
   const site = readUsable(environment, ["PUBLIC_URL", "COOKIE_DOMAIN", "PASSKEY_RP_ID"]);
   if (canRead && postgres && redis && site) {
-    const none = { factors: [], recoveryCodesLeft: 0 };
-    const stored = await readIfAny<Parameters<typeof checkFactors>[0]>(environment, none, async ({ factors }) => ({
-      factors: await factors.list(""),
-      recoveryCodesLeft: await factors.recoveryCodesLeft(""),
-    }));
-    findings.push(...checkFactors(stored, site), ...(await checkRelatedOrigin(site)));
+    const people = await checkPeople(environment);
+    findings.push(...people.findings, ...people.factors.flatMap((one) => checkFactors(one, site)));
+    findings.push(...(await checkRelatedOrigin(site)));
   }
   const binding = readUsable(environment, ["PUBLIC_URL", "COOKIE_DOMAIN", "DEVICE_BOUND"]);
   if (binding) findings.push(...(await checkBinding(binding)));

@@ -20,7 +20,10 @@ export const EXAMPLES: Record<string, readonly (readonly [commandLine: string, w
     ["authserve hash-password", "Ask for a password, and print its hash"],
     ["authserve hash-password <password.txt", "Read the password from a file"],
   ],
-  passwd: [["authserve passwd", "Ask for a new password, and write its hash to .env"]],
+  passwd: [
+    ["authserve passwd", "Ask for a new password, and write its hash to .env"],
+    ["authserve passwd ben", "Ask for a new password of ben, and end the session of ben"],
+  ],
   listen: [
     ["authserve listen --forward http://localhost:3000/hook", "Send new events to a program on this machine"],
     [
@@ -156,7 +159,11 @@ export const EXAMPLES: Record<string, readonly (readonly [commandLine: string, w
     ["authserve send --source stripe --count 1000 --rate 50/s", "Make some load"],
   ],
   "session show": [["authserve session show", "Check whether the user is logged in"]],
-  "session revoke": [["authserve session revoke", "Log the user out"]],
+  "session revoke": [
+    ["authserve session revoke", "Log the user out"],
+    ["authserve session revoke ben", "Log ben out"],
+  ],
+  "people list": [["authserve people list", "See who can log in, and who is logged in"]],
   "throttle show": [["authserve throttle show --address 203.0.113.9", "Show the failed logins of an address"]],
   "throttle clear": [["authserve throttle clear", "Let everybody log in again"]],
   "throttle forget-browsers": [["authserve throttle forget-browsers", "A laptop was lost"]],
@@ -165,6 +172,7 @@ export const EXAMPLES: Record<string, readonly (readonly [commandLine: string, w
   "factors remove": [
     ["authserve factors remove 1f0c2a4b6d8e9f01", "A key was lost"],
     ["authserve factors remove --all", "Everything was lost: log in with the password alone"],
+    ["authserve factors remove --all --person ben", "The same for ben"],
   ],
   "factors recovery-codes": [["authserve factors recovery-codes", "Make ten new codes, after most were used"]],
   "factors add-totp": [
@@ -179,6 +187,7 @@ export const EXAMPLES: Record<string, readonly (readonly [commandLine: string, w
   ],
   "tokens create": [
     ["authserve tokens create backup --scope verify:dav.example.com >token.txt", "Let a program pass to one host"],
+    ["authserve tokens create ben/phone --scope verify >token.txt", "Let a program of ben pass as ben"],
     ["authserve tokens create grafana --scope events:read metrics --expires never", "Let a program read"],
   ],
   "tokens list": [["authserve tokens list", "See which tokens there are, and when each one was used"]],
@@ -202,6 +211,7 @@ export const EXAMPLES: Record<string, readonly (readonly [commandLine: string, w
       "authserve access explain https://dav.example.com/ --method PROPFIND --token backup --from 192.0.2.7",
       "See what a program gets",
     ],
+    ["authserve access explain https://photos.example.com/ --person ben", "See whether ben passes"],
   ],
   "clients list": [["authserve clients list", "See which apps log in here, and which of them end at once"]],
   "clients retry": [["authserve clients retry immich", "After Immich is back, tell it which sessions have ended"]],

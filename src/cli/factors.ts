@@ -13,6 +13,7 @@ import { factorsOf } from "../auth/factors/store.ts";
 import { clockHint, loadTotp } from "../auth/factors/totp.ts";
 import { OperatorError } from "../errors.ts";
 import { isoTime } from "../lib/iso-time.ts";
+import type { Stores } from "../stores.ts";
 import { makeChange } from "./make-change.ts";
 import { counted, printData, printJson, say, sayOrLog } from "./output.ts";
 import { ask } from "./prompt.ts";
@@ -22,13 +23,29 @@ import { timeFormat } from "./time.ts";
 
 const NO_FACTORS = "There is no second factor: the password is enough.";
 
+/** Whose factors. By default those of the person of the environment. */
+interface OfPerson {
+  person?: string;
+}
+
+/** The factors of a person. `of` says in the audit and the log whose they are, and `option` in a command. */
+async function openFactors(stores: Stores, { person: name }: OfPerson) {
+  if (name === undefined)
+    return { store: factorsOf(stores.factors, ""), of: {}, option: "", email: null, none: NO_FACTORS };
+  const { account, email } = await (await import("./known-people.ts")).findPerson(stores, name);
+  const of = account === "" ? {} : { person: account };
+  const none = account === "" ? NO_FACTORS : `${name} has no second factor.`;
+  return { store: factorsOf(stores.factors, account), of, option: ` --person ${name}`, email, none };
+}
+
 /** Prints the second factors, and how many recovery codes are left. */
-export function runFactorsList({ utc, json }: { utc?: boolean; json?: boolean }): Promise<void> {
-  return withStores(async ({ factors: stores, now }) => {
-    const store = factorsOf(stores, "");
+export function runFactorsList({ utc, json, ...whose }: OfPerson & { utc?: boolean; json?: boolean }): Promise<void> {
+  return withStores(async (stores) => {
+    const { now } = stores;
+    const { store, none } = await openFactors(stores, whose);
     const [factors, recoveryCodesLeft] = await Promise.all([store.list(), store.recoveryCodesLeft()]);
     if (json) return printJson({ factors: factors.map(factorJson), recoveryCodesLeft });
-    if (factors.length === 0) return say(NO_FACTORS);
+    if (factors.length === 0) return say(none);
     const time = timeFormat(utc, now());
     const rows = factors.map(({ id, kind, name, createdAt, lastUsedAt }) => [
       id,
@@ -45,46 +62,46 @@ export function runFactorsList({ utc, json }: { utc?: boolean; json?: boolean })
 /** Removes second factors. A running server does not ask for them from the next login on. */
 export async function runFactorsRemove(
   ids: readonly string[],
-  { all, json }: { all?: boolean; json?: boolean },
+  { all, json, ...whose }: OfPerson & { all?: boolean; json?: boolean },
 ): Promise<void> {
   if (ids.length > 0 === (all === true))
     throw new OperatorError({ found: "No factor is named", remedy: "give ids of authserve factors list, or --all" });
   await withStores(async (stores) => {
-    const store = factorsOf(stores.factors, "");
+    const { store, of, none } = await openFactors(stores, whose);
     const known = await store.list();
     const removed = await makeChange(stores, {
       action: "factor.remove",
-      asked: { ids: all ? "all" : ids },
+      asked: { ...of, ids: all ? "all" : ids },
       make: () => store.remove(all ? "all" : ids),
       outcome: (gone) => (gone.length === 0 ? null : { removed: gone }),
     });
     if (json) printJson({ removed });
     for (const { id, kind, name } of known.filter(({ id }) => removed.includes(id)))
-      sayOrLog({ event: "factor_removed", factor: id, kind, name }, `The factor ${name} is removed.`);
-    if (removed.length > 0 && removed.length === known.length) say(NO_FACTORS);
+      sayOrLog({ event: "factor_removed", factor: id, kind, name, ...of }, `The factor ${name} is removed.`);
+    if (removed.length > 0 && removed.length === known.length) say(none);
     const unknown = ids.filter((id) => !removed.includes(id));
     if (unknown.length > 0) throw new OperatorError(`There is no factor ${unknown.join(", ")}`, 1);
-    if (removed.length === 0 && !json) say(NO_FACTORS);
+    if (removed.length === 0 && !json) say(none);
   });
 }
 
 /** Makes new recovery codes, and prints them this once. The earlier ones do not work any more. */
-export function runFactorsRecoveryCodes({ json }: { json?: boolean }): Promise<void> {
+export function runFactorsRecoveryCodes({ json, ...whose }: OfPerson & { json?: boolean }): Promise<void> {
   return withStores(async (stores) => {
-    const store = factorsOf(stores.factors, "");
+    const { store, of, option } = await openFactors(stores, whose);
     if ((await store.list()).length === 0) {
-      const remedy = "add a factor first, with authserve factors add-totp or on the page /account";
+      const remedy = `add a factor first, with authserve factors add-totp${option} or on the page /account`;
       throw new OperatorError({ found: "There is no second factor", remedy }, 1);
     }
     const codes = await makeChange(stores, {
       action: "factor.recovery_codes",
-      asked: {},
+      asked: of,
       make: () => renewRecoveryCodes(store),
       outcome: ({ length }) => ({ codes: length }),
     });
     if (json) printJson(codes);
     else printCodes(codes);
-    const line = { event: "recovery_codes_renewed" as const };
+    const line = { event: "recovery_codes_renewed" as const, ...of };
     sayOrLog(line, "Each code works once. They are shown this once, and the earlier ones do not work any more.");
   });
 }
@@ -93,14 +110,14 @@ const printCodes = (codes: readonly string[]) => {
   for (const code of codes) printData(code);
 };
 
-interface AddTotpOptions {
+interface AddTotpOptions extends OfPerson {
   name?: string;
   unconfirmed?: boolean;
   json?: boolean;
 }
 
 /** Prints the QR code of a new authenticator app, and adds the app once it has shown a right code. */
-export function runFactorsAddTotp({ name = "", unconfirmed, json }: AddTotpOptions): Promise<void> {
+export function runFactorsAddTotp({ name = "", unconfirmed, json, ...whose }: AddTotpOptions): Promise<void> {
   if (json && !unconfirmed) {
     const found = "--json prints the secret and the factor at once, before the app can show a code";
     throw new OperatorError({ found, remedy: "add --unconfirmed, or leave --json out" });
@@ -108,11 +125,11 @@ export function runFactorsAddTotp({ name = "", unconfirmed, json }: AddTotpOptio
   const more = ["DEMO_EMAIL", "PUBLIC_URL"] as const;
   return withStores(async (stores) => {
     const { settings, now } = stores;
-    const store = factorsOf(stores.factors, "");
+    const { store, of, option, email } = await openFactors(stores, whose);
     const { newSecret, uriOf } = await loadTotp();
     const secret = newSecret();
     const issuer = settings.PUBLIC_URL === undefined ? "authserve" : new URL(settings.PUBLIC_URL).hostname;
-    const uri = uriOf(secret, issuer, settings.DEMO_EMAIL);
+    const uri = uriOf(secret, issuer, email ?? settings.DEMO_EMAIL);
     if (!json && process.stdout.isTTY) printData(await qrText(uri));
     if (!json) printData(uri);
     const factor = totpFactor(secret, factorName(name, "authenticator app"), now());
@@ -121,7 +138,7 @@ export function runFactorsAddTotp({ name = "", unconfirmed, json }: AddTotpOptio
     const { id, kind } = factor;
     const added = await makeChange(stores, {
       action: "factor.add",
-      asked: { id, kind, name: factor.name },
+      asked: { ...of, id, kind, name: factor.name },
       make: () => addFactor(store, factor),
       outcome: (made) => (made === null ? null : {}),
     });
@@ -130,9 +147,9 @@ export function runFactorsAddTotp({ name = "", unconfirmed, json }: AddTotpOptio
     if (json) printJson({ id, name: factor.name, uri, recoveryCodes });
     else printCodes(recoveryCodes ?? []);
     const codes = recoveryCodes === null ? "" : " Keep the recovery codes: each works once in place of a code.";
-    const hint = unconfirmed ? ` If the app shows no code, run authserve factors remove ${id}.` : "";
+    const hint = unconfirmed ? ` If the app shows no code, run authserve factors remove ${id}${option}.` : "";
     const words = `The authenticator app is added. Its secret and new recovery codes are shown this once.${codes}${hint}`;
-    sayOrLog({ event: "factor_added", factor: id, kind, name: factor.name }, words);
+    sayOrLog({ event: "factor_added", factor: id, kind, name: factor.name, ...of }, words);
   }, more);
 }
 

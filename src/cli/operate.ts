@@ -4,6 +4,7 @@ import { readSettings } from "../config/settings.ts";
 import { AppError, PROBLEMS } from "../errors.ts";
 import { createLog } from "../log.ts";
 import {
+  type Asking,
   type InputOf,
   type Operation,
   type OperationConfiguration,
@@ -101,7 +102,8 @@ function performerThere(server: RemoteServer): Performer {
 
 /** Does operations on open stores. */
 function performerHere(stores: CommandStores, own: Partial<OperationContext>): Performer {
-  const context: OperationContext = { ...commandConfiguration, ...own, stores };
+  const people = async () => (await import("./known-people.ts")).readPeople(stores);
+  const context: OperationContext = { ...commandConfiguration, people, ...own, stores };
   const perform: Perform = async (one, input) => one.run(context, readInput(one, input));
   const asOneChange: Performer["asOneChange"] = (one, asked, make) => {
     if (one.audited === null || asked === null) return make(perform).catch(throwProblem);
@@ -124,10 +126,10 @@ function performerHere(stores: CommandStores, own: Partial<OperationContext>): P
 export function askedOf<One extends Operation & { kind: "change" }>(
   one: One,
   input: InputOf<One>,
-  configuration: OperationConfiguration = commandConfiguration,
+  asking: Asking = commandConfiguration,
 ): object | null {
   try {
-    return one.audited?.asked(readInput(one, input), configuration) ?? null;
+    return one.audited?.asked(readInput(one, input), asking) ?? null;
   } catch (error) {
     return throwProblem(error);
   }
@@ -137,8 +139,8 @@ export function askedOf<One extends Operation & { kind: "change" }>(
 const configured = () => import("./configured.ts");
 
 /** What a command finds in the environment and the configuration file. It is read when it is asked for. */
-export const commandConfiguration: OperationConfiguration = {
-  userId: () => readSettings(readEnvironment(), ["DEMO_USER_ID"]).DEMO_USER_ID,
+export const commandConfiguration: OperationConfiguration & Asking = {
+  asker: () => ({ id: readSettings(readEnvironment(), ["DEMO_USER_ID"]).DEMO_USER_ID, email: null }),
   log: createLog("silent"),
   routes: async () => (await configured()).readRoutesOf(undefined),
   shadows: async () => (await configured()).readShadows(),

@@ -1,18 +1,59 @@
 import { readFileSync, realpathSync, statSync } from "node:fs";
+import type { Person } from "../auth/people/people.ts";
 import { readEnvironment } from "../config/env-file.ts";
 import { SERVICE_FOLDER, settingsPlace } from "../config/service.ts";
 import { describeError, OperatorError, systemCode } from "../errors.ts";
 import { replaceFile } from "../lib/files.ts";
 import { newPasswordHash } from "./hash-password.ts";
-import { noteChange } from "./make-change.ts";
-import { printData, say } from "./output.ts";
-import { withStoresIfAny } from "./stores.ts";
+import { type KnownPeople, personIn, readKnownPeople } from "./known-people.ts";
+import { makeChange, noteChange } from "./make-change.ts";
+import { printData, say, sayOrLog } from "./output.ts";
+import { withStores, withStoresIfAny } from "./stores.ts";
 
 const ENV_FILE = ".env";
 const LINE = /^([ \t]*(?:export[ \t]+)?DEMO_PASSWORD[ \t]*=).*$/m;
 
+/** Sets the password of a person of the file, which ends the session. Without a name it is that of `DEMO_PASSWORD`. */
+export async function runPasswd(name: string | undefined, options: { allowWeak?: boolean }): Promise<void> {
+  if (name === undefined) return changeDemoPassword(options);
+  await withStores(async (stores) => {
+    const known = await readKnownPeople(stores);
+    const { id } = requireChoosable(personIn(known, name), known);
+    const hash = await newPasswordHash(options.allowWeak);
+    const hasEnded = await makeChange(stores, {
+      action: "person.password",
+      asked: { person: id },
+      async make() {
+        if (!(await stores.people.setPassword(id, hash)))
+          throw new OperatorError({ found: `${id} was removed meanwhile`, remedy: "see authserve people list" }, 1);
+        return stores.sessions.remove(id);
+      },
+      outcome: (ended) => ({ ended }),
+    });
+    say(`The password of ${id} is changed.`);
+    if (hasEnded)
+      sayOrLog({ event: "session_revoked", userId: id, reason: "command" }, `The session of ${id} has ended.`);
+  });
+}
+
+/** Throws {@link OperatorError} for a person whose password is in the configuration. */
+function requireChoosable(person: Person, { entries }: Pick<KnownPeople, "entries">): Person {
+  const { name, account } = person;
+  const hasHash = entries?.some((entry) => entry.name === name && entry.passwordHash !== null);
+  if (hasHash) {
+    const remedy = "put a hash of authserve hash-password there, or remove the key, and run authserve reload";
+    throw new OperatorError({ found: `The password of ${name} is that of people.${name}.passwordHash`, remedy });
+  }
+  if (account === "")
+    throw new OperatorError({
+      found: `The password of ${name} is that of DEMO_PASSWORD`,
+      remedy: "run authserve passwd without a name",
+    });
+  return person;
+}
+
 /** Sets a new password in `.env` if it is set there, else prints the line to set. A service has the hash in a file. */
-export async function runPasswd({ allowWeak }: { allowWeak?: boolean }): Promise<void> {
+async function changeDemoPassword({ allowWeak }: { allowWeak?: boolean }): Promise<void> {
   const setElsewhere = ["DEMO_PASSWORD", "DEMO_PASSWORD_FILE"].find((name) => process.env[name]);
   const content = readEnvFile();
   const hash = await newPasswordHash(allowWeak);

@@ -1,11 +1,13 @@
+import type { Person } from "../auth/people/people.ts";
 import { revokeBrowserMarks } from "../auth/throttle/browser-mark.ts";
-import { bucketsFor } from "../auth/throttle/rules.ts";
+import { bucketsFor, knownBucket } from "../auth/throttle/rules.ts";
 import { type Bucket, KNOWN_ADDRESS_MS, type ThrottleStore } from "../auth/throttle/store.ts";
 import { canonicalEmail } from "../auth/user.ts";
+import { readPeople } from "./known-people.ts";
 import { makeChange } from "./make-change.ts";
 import { addressOption } from "./option-values.ts";
 import { counted, printData, printJson, say, sayOrLog } from "./output.ts";
-import { withStores } from "./stores.ts";
+import { type CommandStores, withStores } from "./stores.ts";
 import { printTable } from "./table.ts";
 
 interface ThrottleOptions {
@@ -13,64 +15,68 @@ interface ThrottleOptions {
   json?: boolean;
 }
 
-/** Shows the failed logins that count now: in total, at the user's e-mail, and from one address. */
+/** Shows the failed logins that count now: in total, at the e-mail of each person, and from one address. */
 export function runThrottleShow({ address, json }: ThrottleOptions): Promise<void> {
   const asked = addressOption(address) ?? null;
-  return withStores(
-    async ({ throttle, settings, now: clock }) => {
-      const now = clock();
-      const own = bucketsFor(asked ?? "", canonicalEmail(settings.DEMO_EMAIL));
-      const shown = {
-        total: await throttle.totals(now),
-        user: await countOf(throttle, own.email, now),
-        codes: await countOf(throttle, own.codes, now),
-        address: asked === null ? null : { address: asked, ...(await addressCount(throttle, own, now)) },
-      };
-      if (json) return printJson(shown);
-      const rows = [
-        ["user", ...cells(shown.user)],
-        ["codes of the user", ...cells(shown.codes)],
-      ];
-      if (shown.address) {
-        rows.push([`user, from ${shown.address.address}`, ...cells(shown.address)]);
-        rows.push([`all, from ${shown.address.address}`, ...cells(shown.address.inAll)]);
-      }
-      printTable(["FAILURES AT", "COUNT", "LIMIT", "RETRY AFTER"], rows);
-      const { failures, buckets } = shown.total;
-      printData(`Total: ${counted(failures, "failed login")}, from ${counted(buckets, "pair")} of address and e-mail.`);
-      if (shown.address?.known) say(`${shown.address.address} has logged in before, so only its own failures count.`);
-    },
-    ["DEMO_EMAIL"],
-  );
+  return withStores(async (stores) => {
+    const { throttle, now: clock } = stores;
+    const now = clock();
+    const people = await readPeople(stores);
+    const total = await throttle.totals(now);
+    const isKnown = asked !== null && (await isKnownToAny(throttle, asked, people, now));
+    const countsOf = ({ email }: Person) => countsAt(throttle, { email, address: asked, isKnown }, now);
+    const [first, ...others] = await Promise.all(
+      people.map(async (person) => ({ name: person.name, counts: await countsOf(person) })),
+    );
+    if (json) {
+      const named = others.map(({ name, counts }) => ({ name, ...counts }));
+      return printJson({ total, ...first?.counts, ...(named.length > 0 && { people: named }) });
+    }
+    const all = first?.counts.address ?? null;
+    const rows = [
+      ...(first ? rowsOf("user", "the user", first.counts) : []),
+      ...others.flatMap(({ name, counts }) => rowsOf(name, name, counts)),
+      ...(all ? [[`all, from ${all.address}`, ...cells(all.inAll)]] : []),
+    ];
+    printTable(["FAILURES AT", "COUNT", "LIMIT", "RETRY AFTER"], rows);
+    const { failures, buckets } = total;
+    printData(`Total: ${counted(failures, "failed login")}, from ${counted(buckets, "pair")} of address and e-mail.`);
+    if (isKnown) say(`${asked} has logged in before, so only its own failures count.`);
+  });
 }
 
 /** Forgets the failed logins of one address, or all failed logins. */
 export function runThrottleClear({ address, json }: ThrottleOptions): Promise<void> {
   const asked = addressOption(address) ?? null;
-  return withStores(
-    async (stores) => {
-      const { throttle, settings } = stores;
-      const { networks, ...own } = bucketsFor(asked ?? "", canonicalEmail(settings.DEMO_EMAIL));
-      const names = {
-        pair: own.pair.bucket,
-        email: own.email.bucket,
-        networks: networks.map(({ bucket }) => bucket),
-        address: own.address.bucket,
-        codes: own.codes.bucket,
-      };
-      const cleared = await makeChange(stores, {
-        action: "throttle.clear",
-        asked: { address: asked },
-        make: () => throttle.clear(asked === null ? "all" : names),
-        outcome: (count) => (count === 0 ? null : { cleared: count }),
-      });
-      if (json) printJson({ cleared });
-      const line = { event: "throttle_cleared", cleared, ...(asked === null ? {} : { address: asked }) } as const;
-      if (cleared > 0) sayOrLog(line, `Forgot ${counted(cleared, "failed login")}.`);
-      else if (!json) say("There are no failed logins to forget.");
-    },
-    ["DEMO_EMAIL"],
-  );
+  return withStores(async (stores) => {
+    const { throttle } = stores;
+    const cleared = await makeChange(stores, {
+      action: "throttle.clear",
+      asked: { address: asked },
+      make: async () => (asked === null ? throttle.clear("all") : clearAddress(stores, asked)),
+      outcome: (count) => (count === 0 ? null : { cleared: count }),
+    });
+    if (json) printJson({ cleared });
+    const line = { event: "throttle_cleared", cleared, ...(asked === null ? {} : { address: asked }) } as const;
+    if (cleared > 0) sayOrLog(line, `Forgot ${counted(cleared, "failed login")}.`);
+    else if (!json) say("There are no failed logins to forget.");
+  });
+}
+
+/** Forgets the failed logins of an address at each e-mail. Those at all e-mails are counted with the first one. */
+async function clearAddress(stores: CommandStores, address: string): Promise<number> {
+  let cleared = 0;
+  for (const { email } of await readPeople(stores)) {
+    const { networks, pair, email: ofEmail, address: ofAddress, codes } = bucketsFor(address, canonicalEmail(email));
+    cleared += await stores.throttle.clear({
+      pair: pair.bucket,
+      email: ofEmail.bucket,
+      networks: networks.map(({ bucket }) => bucket),
+      address: ofAddress.bucket,
+      codes: codes.bucket,
+    });
+  }
+  return cleared;
 }
 
 /** Revokes the marks of all browsers that have logged in. */
@@ -106,13 +112,41 @@ async function countOf(throttle: ThrottleStore, bucket: Bucket, now: number): Pr
   };
 }
 
-async function addressCount(throttle: ThrottleStore, { pair, address }: ReturnType<typeof bucketsFor>, now: number) {
+/** The failures at the e-mail of a person, and from an address. */
+async function countsAt(
+  throttle: ThrottleStore,
+  { email, address, isKnown }: { email: string; address: string | null; isKnown: boolean },
+  now: number,
+) {
+  const own = bucketsFor(address ?? "", canonicalEmail(email));
+  const countIn = (bucket: Bucket) => countOf(throttle, bucket, now);
   return {
-    ...(await countOf(throttle, pair, now)),
-    known: await throttle.isKnown(pair.bucket, now - KNOWN_ADDRESS_MS),
-    inAll: await countOf(throttle, address, now),
+    user: await countIn(own.email),
+    codes: await countIn(own.codes),
+    address:
+      address === null
+        ? null
+        : { address, ...(await countIn(own.pair)), known: isKnown, inAll: await countIn(own.address) },
   };
 }
+
+/** Whether anybody has logged in from an address. */
+async function isKnownToAny(
+  throttle: ThrottleStore,
+  address: string,
+  people: readonly Person[],
+  now: number,
+): Promise<boolean> {
+  for (const person of people)
+    if (await throttle.isKnown(knownBucket(address, person), now - KNOWN_ADDRESS_MS)) return true;
+  return false;
+}
+
+const rowsOf = (name: string, owner: string, { user, codes, address }: Awaited<ReturnType<typeof countsAt>>) => [
+  [name, ...cells(user)],
+  [`codes of ${owner}`, ...cells(codes)],
+  ...(address ? [[`${name}, from ${address.address}`, ...cells(address)]] : []),
+];
 
 function cells({ failures, limit, retryAfterSeconds }: Count): string[] {
   return [String(failures), String(limit), retryAfterSeconds > 0 ? `${retryAfterSeconds} s` : "-"];

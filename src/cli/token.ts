@@ -1,5 +1,6 @@
 import { explainToken } from "../auth/explain-token.ts";
 import { OperatorError } from "../errors.ts";
+import { readPeople } from "./known-people.ts";
 import { printJson, say } from "./output.ts";
 import { askHidden, readStdin } from "./prompt.ts";
 import { withStores } from "./stores.ts";
@@ -13,9 +14,10 @@ export async function runTokenExplain({ json }: { json?: boolean }): Promise<voi
     throw new OperatorError({ found: "Standard input has no token", remedy: "pass the text after Bearer" });
   }
   await withStores(
-    async ({ sessions, settings, now }) => {
+    async (stores) => {
+      const { sessions, settings, now } = stores;
       const parts = {
-        user: { id: settings.DEMO_USER_ID, email: settings.DEMO_EMAIL },
+        people: await readPeople(stores),
         secret: settings.JWT_SECRET,
         previousSecret: settings.JWT_SECRET_PREVIOUS,
         sessions,
@@ -30,6 +32,6 @@ export async function runTokenExplain({ json }: { json?: boolean }): Promise<voi
       }
       if (!explanation.accepted) process.exitCode = 1;
     },
-    ["JWT_SECRET", "JWT_SECRET_PREVIOUS", "DEMO_EMAIL"],
+    ["JWT_SECRET", "JWT_SECRET_PREVIOUS"],
   );
 }

@@ -5,7 +5,7 @@ import { readJson } from "../http/body.ts";
 import { type Endpoint, type RequestContext, type RequestHandler, reply } from "../http/endpoint.ts";
 import { readQuery } from "../http/fields.ts";
 import { type ClientAccess, requireAllowedClient } from "../http/proxies.ts";
-import type { Operation, OperationConfiguration, Scope } from "./operation.ts";
+import type { Asking, Operation, Scope } from "./operation.ts";
 
 // How the endpoints of `/admin/api` are guarded, described and audited.
 
@@ -13,6 +13,8 @@ import type { Operation, OperationConfiguration, Scope } from "./operation.ts";
 interface Caller {
   kind: "session" | "token";
   name: string;
+  /** Whose session or token it is. */
+  person: ReturnType<Asking["asker"]>;
 }
 
 /** Who may use the API. */
@@ -83,7 +85,7 @@ function guardedEndpoint(
 /** An endpoint that reads. */
 export function guardedGet(
   guard: AdminGuard,
-  { problems = [], ...described }: Described & Pick<Endpoint, "handler">,
+  { problems = [], ...described }: Omit<Described, "handler"> & { handler: CallerHandler },
 ): Endpoint {
   return guardedEndpoint(guard, {
     quiet: true,
@@ -94,17 +96,14 @@ export function guardedGet(
 }
 
 /** The endpoint of an operation. */
-export function endpointOf<Context extends OperationConfiguration>(
-  guard: AdminGuard,
-  context: Context,
-  one: Operation<Context>,
-): Endpoint {
+export function endpointOf<Context>(guard: AdminGuard, context: Context, one: Operation<Context & Asking>): Endpoint {
   const { path, scope, summary, input, output, problems = [], run } = one;
+  const contextOf = ({ person }: Caller) => ({ ...context, asker: () => person });
   const described = { path: `/admin/api/${path}`, scope, summary, response: output };
   if (one.kind === "reading") {
     const hasQuery = Object.keys(input.entries).length > 0;
-    const handler: RequestHandler = async ({ request, params }) =>
-      reply(200, await run(context, hasQuery ? { ...params, ...readQuery(request, input) } : {}));
+    const handler: CallerHandler = async ({ request, params }, caller) =>
+      reply(200, await run(contextOf(caller), hasQuery ? { ...params, ...readQuery(request, input) } : {}));
     return guardedGet(guard, { ...described, problems, ...(hasQuery && { query: input }), handler });
   }
   const { audited, limitBytes = 16 * 1024 } = one;
@@ -114,12 +113,13 @@ export function endpointOf<Context extends OperationConfiguration>(
     ...(audited && { auditAction: audited.action }),
     request: input,
     problems: [...BODY_PROBLEMS, ...problems],
-    async handler({ request, address }, { kind, name }) {
+    async handler({ request, address }, caller) {
       const body = await readJson(request, input, limitBytes);
-      const make = () => run(context, body);
-      const detail = audited?.asked(body, context) ?? null;
+      const own = contextOf(caller);
+      const make = () => run(own, body);
+      const detail = audited?.asked(body, own) ?? null;
       if (!audited || detail === null) return reply(200, await make());
-      const asked = { who: `${kind}:${name}`, origin: address, action: audited.action, detail };
+      const asked = { who: `${caller.kind}:${caller.name}`, origin: address, action: audited.action, detail };
       return reply(200, await makeAudited(guard.audit, asked, make, audited.outcome));
     },
   });

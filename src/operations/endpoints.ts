@@ -11,8 +11,9 @@ import * as held from "./held.ts";
 import * as jobs from "./jobs.ts";
 import * as keys from "./keys.ts";
 import { listenEndpoint } from "./listen.ts";
-import type { Operation, ServerContext } from "./operation.ts";
+import type { Asking, Operation, ServerContext } from "./operation.ts";
 import * as outages from "./outages.ts";
+import * as people from "./people.ts";
 import { prune } from "./prune.ts";
 import { replay } from "./replay.ts";
 import * as routes from "./routes.ts";
@@ -25,7 +26,8 @@ import * as tokens from "./tokens.ts";
 
 /** What the API of the page uses. */
 export type AdminParts = AdminGuard & {
-  context: ServerContext;
+  /** Who asks is known at each request. */
+  context: Omit<ServerContext, keyof Asking>;
 };
 
 /** Every operation. */
@@ -43,6 +45,7 @@ const OPERATIONS = [
   ...[alerts.listed, alerts.silence, alerts.unsilence, alerts.test],
   ...[outages.listed, outages.catchUp],
   ...[session.shown, session.revoke],
+  people.listed,
   ...[clients.listed, clients.retry],
   ...[tokens.listed, tokens.create, tokens.revoke],
   ...[keys.listed, keys.rotate],

@@ -167,7 +167,7 @@ export const shown = reading({
 
 /** The event with this id. Throws `not_found`, and `ambiguous_event` if several sources have the id. */
 export async function findEvent(
-  { stores: { events } }: OperationContext,
+  { stores: { events } }: Pick<OperationContext, "stores">,
   { id = "", source }: v.InferOutput<typeof EventQuery>,
 ): Promise<EventDetail> {
   const [event, ...others] = await events.get(id, source);
@@ -178,7 +178,7 @@ export async function findEvent(
 }
 
 /** The endpoint of the bytes of a payload. */
-export function payloadEndpoint(guard: AdminGuard, context: OperationContext): Endpoint {
+export function payloadEndpoint(guard: AdminGuard, context: Pick<OperationContext, "stores">): Endpoint {
   return guardedGet(guard, {
     path: "/admin/api/events/:id/payload",
     scope: "events:read",

@@ -83,7 +83,9 @@ async function whileConnected<T>({ request }: RequestContext, run: (gone: AbortS
   }
 }
 
-async function filterOf({ routes }: ServerContext, { source, type, route }: Query): Promise<ListenFilter> {
+type ListenContext = Pick<ServerContext, "stores" | "routes" | "arrivals">;
+
+async function filterOf({ routes }: ListenContext, { source, type, route }: Query): Promise<ListenFilter> {
   const arrival = { source, takesType: type === undefined ? undefined : typeList(type) };
   if (route === undefined) return arrival;
   const chosen = (await routes()).filter(({ name }) => name === route);
@@ -93,7 +95,7 @@ async function filterOf({ routes }: ServerContext, { source, type, route }: Quer
 
 /** Waits for events behind a cursor, for as long as the request may be held. `authorize` may end that before. */
 async function listen(
-  { stores: { events }, arrivals }: ServerContext,
+  { stores: { events }, arrivals }: ListenContext,
   { after, filter, limit }: { after: string; filter: ListenFilter; limit: number },
   { authorize, gone }: { authorize: () => Promise<unknown>; gone: AbortSignal },
 ) {
@@ -117,7 +119,7 @@ async function listen(
 }
 
 /** The stored events as they arrive, for programs. */
-export function listenEndpoint(guard: AdminGuard, server: ServerContext): Endpoint {
+export function listenEndpoint(guard: AdminGuard, server: ListenContext): Endpoint {
   return guardedGet(guard, {
     path: "/admin/api/listen",
     scope: SCOPE,

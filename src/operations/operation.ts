@@ -5,6 +5,7 @@ import type { AuditAction } from "../audit/store.ts";
 import type { Denial } from "../auth/access/denials.ts";
 import type { Client } from "../auth/clients/client.ts";
 import type { PlainScope } from "../auth/machine-tokens/scopes.ts";
+import type { Person } from "../auth/people/people.ts";
 import { AppError, type ErrorCode } from "../errors.ts";
 import type { ArrivalWatch } from "../events/arrival-watch.ts";
 import type { Retention } from "../events/retention.ts";
@@ -26,8 +27,6 @@ import type { ExplanationAnswer } from "./explanation.ts";
 
 /** What is configured where an operation runs. */
 export interface OperationConfiguration {
-  /** The id of the user whose session there is. */
-  userId(): string;
   /** Of a server. A command says what it does itself. */
   log: Log;
   /** The present configuration. In a command these throw `SettingsError` if it is not usable. */
@@ -49,9 +48,17 @@ export interface OperationConfiguration {
   ongoingOutage?: () => OutageKind;
 }
 
+/** Who an operation is done for. */
+export interface Asking {
+  /** The person whose session or token a request has; of a command on the machine that of the environment. */
+  asker(): { id: string; email: string | null };
+}
+
 /** What operations use, in a server and in a command. */
-export interface OperationContext extends OperationConfiguration {
+export interface OperationContext extends OperationConfiguration, Asking {
   stores: Stores;
+  /** Everybody who can log in, the person of the environment first. */
+  people(): Promise<readonly Person[]>;
 }
 
 /** What operations use that only a running server can do. */
@@ -61,7 +68,6 @@ export interface ServerContext extends OperationContext {
   recentRefusals(): readonly RecentRefusal[];
   /** Tells which checks a captured request passes. Nothing is stored. */
   explain(source: Source, raw: RawRequest, arrival: CapturedArrival): Promise<v.InferInput<typeof ExplanationAnswer>>;
-  email: string;
   /** Whether it has the documentation at `/docs/`. */
   hasManual: boolean;
   /** When it started, in ISO 8601. */
@@ -119,7 +125,7 @@ export type Scope = Exclude<PlainScope, "verify" | "metrics"> | "session";
 interface Audited<Input, Output> {
   action: AuditAction;
   /** What is asked for. Null if nothing is changed, as by a dry run. */
-  asked(input: Input, configuration: OperationConfiguration): object | null;
+  asked(input: Input, asking: Asking): object | null;
   /** What has come of it. Null if nothing was changed. */
   outcome(output: Output): object | null;
 }

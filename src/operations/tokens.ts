@@ -19,7 +19,7 @@ const TokenItem = v.object({
 const TokensAnswer = v.object({ items: v.array(TokenItem), cursor });
 
 const TokenBody = v.object({
-  name: text,
+  name: v.pipe(text, v.description("After a person and a `/`, as in `ben/phone`, it is that person's own.")),
   scopes: v.array(text),
   expiresInMs: v.optional(
     v.pipe(
@@ -59,8 +59,8 @@ export const create = change({
     asked: ({ name, scopes }) => ({ name: auditedNames([name])[0], scopes }),
     outcome: ({ expiresAt }) => ({ expiresAt }),
   },
-  async run({ stores: { tokens, now }, log }, { expiresInMs = DEFAULT_EXPIRY_MS, ...request }) {
-    const created = await createToken(tokens, { ...request, expiresInMs }, now());
+  async run({ stores: { tokens: store, now }, people, log }, { expiresInMs = DEFAULT_EXPIRY_MS, ...request }) {
+    const created = await createToken({ store, people }, { ...request, expiresInMs }, now());
     if ("member" in created) throw fieldError(created.member, created.expected);
     const { token, record } = created;
     log.info({ event: "token_created", name: record.name, scopes: record.scopes }, "a token was created");

@@ -38,7 +38,7 @@ interface AdminNeeds
 /** The parts of the API of the page; null if `ADMIN` is off. */
 export function openAdmin(wiring: Wiring, needs: AdminNeeds): AdminParts | null {
   const { authorize, admission, isAvailable, denials, recentRefusals, arrivals, addresses, judges, catchUps } = needs;
-  const { settings, config, stores, log } = wiring;
+  const { settings, config, stores, people, log } = wiring;
   if (settings.ADMIN === "off") return null;
   const { ADMIN_ALLOWED_ADDRESSES: allowedAddresses, TRUSTED_PROXIES: trustedProxies } = settings;
   const { now } = stores;
@@ -52,6 +52,7 @@ export function openAdmin(wiring: Wiring, needs: AdminNeeds): AdminParts | null 
       shadows: async () => shadowsOf(settings, config.current),
       sources: async () => sourcesOf(settings, config.current),
       clients: async () => config.current?.clients ?? [],
+      people: async () => people.list(),
       testNotifiers() {
         const links = { url: addresses.public, page: pageUrlOf(settings, addresses.public) };
         return testNotifiers(openNotify(wiring, links), config.current?.alerts.notifiers ?? [], now());
@@ -80,8 +81,6 @@ export function openAdmin(wiring: Wiring, needs: AdminNeeds): AdminParts | null 
           isEncrypted: settings.TLS_CERT_FILE !== undefined,
         });
       },
-      userId: () => settings.DEMO_USER_ID,
-      email: settings.DEMO_EMAIL,
       hasManual: settings.DOCS !== "off",
       startedAt: isoTime(now()),
       configFault: () => config.fault,

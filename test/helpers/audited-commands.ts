@@ -40,7 +40,10 @@ export const AUDITED_COMMANDS: Record<string, readonly AuditedRun[]> = {
   "factors remove": [{ action: "factor.remove", args: ["--all"] }],
   "people invite": [{ action: "person.invite", args: ["ben"] }],
   encrypt: [{ action: "store.encrypt", args: [] }],
-  passwd: [{ action: "password.change", args: [], input: "a new and better password" }],
+  passwd: [
+    { action: "person.password", args: ["ben"], input: "a new and better password" },
+    { action: "password.change", args: [], input: "a new and better password" },
+  ],
   restore: [{ action: "store.restore", args: ["backup"], isAlone: true }],
 };
 
@@ -74,6 +77,7 @@ export const UNAUDITED_COMMANDS: Record<string, string> = {
   "alerts list": READS,
   "alerts test": "it sends test messages",
   "session show": READS,
+  "people list": READS,
   "throttle show": READS,
   "token explain": READS,
   "access log": READS,

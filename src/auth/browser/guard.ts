@@ -8,7 +8,7 @@ import type { Authenticate, LiveSession } from "../authenticate.ts";
 import { basicTokensIn, tokensIn } from "../machine-tokens/form.ts";
 import { insufficientScope, type MachineTokens, wrongToken } from "../machine-tokens/machine-tokens.ts";
 import type { TokenRecord } from "../machine-tokens/store.ts";
-import { type People, personOfToken, requireOwner } from "../people/people.ts";
+import { type People, type Person, personOfToken, requireOwner } from "../people/people.ts";
 import type { AccessClaims } from "../token.ts";
 import type { Cookie } from "./cookie.ts";
 import { isWithin, type RedirectRules } from "./redirect-target.ts";
@@ -89,7 +89,10 @@ export async function machineTokenOf(
 }
 
 /** Lets a request pass that has the live session, or a token with a scope. Null: no token is enough. */
-type Authorize = (requester: Requester, scope: string | null) => Promise<{ kind: "session" | "token"; name: string }>;
+type Authorize = (
+  requester: Requester,
+  scope: string | null,
+) => Promise<{ kind: "session" | "token"; name: string; person: Person }>;
 
 /**
  * Creates the guard of what belongs to owners, and what their programs may do, too. A token is no cookie, so that no
@@ -102,11 +105,16 @@ export function createScopeGuard(
 ): Authorize {
   return async (requester, scope) => {
     const token = await machineTokenOf(requester, machineTokens);
-    if (token === null)
-      return { kind: "session", name: (await createOwnerGuard(authenticate, people)(requester.request)).sub };
-    requireOwner(personOfToken(people, token.name));
+    if (token === null) {
+      const { sub: name } = await authenticate(requester.request);
+      const person = people.byId(name);
+      requireOwner(person);
+      return { kind: "session", name, person };
+    }
+    const person = personOfToken(people, token.name);
+    requireOwner(person);
     if (scope === null || !token.scopes.includes(scope)) throw insufficientScope(scope);
-    return { kind: "token", name: token.name };
+    return { kind: "token", name: token.name, person };
   };
 }
 

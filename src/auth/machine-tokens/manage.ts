@@ -1,8 +1,9 @@
 import { DAY_MS } from "../../lib/durations.ts";
 import { isoTime } from "../../lib/iso-time.ts";
-import { NAME } from "../../lib/name.ts";
+import { TOKEN_NAME } from "../../lib/name.ts";
+import { type Person, personOfToken } from "../people/people.ts";
 import { digestOf, newToken } from "./form.ts";
-import { SCOPE_NAMES, scopeOf } from "./scopes.ts";
+import { isOfVerify, SCOPE_NAMES, scopeOf } from "./scopes.ts";
 import type { TokenRecord, TokenStore } from "./store.ts";
 
 /** How long a token is valid unless its maker says otherwise. */
@@ -27,23 +28,41 @@ interface RequestFault {
 }
 
 /** Why a request is not usable; null if it is. */
-function faultOf({ name, scopes, expiresInMs }: TokenRequest): RequestFault | null {
-  if (!NAME.test(name))
+async function faultOf(
+  { name, scopes, expiresInMs }: TokenRequest,
+  people: () => Promise<readonly Person[]>,
+): Promise<RequestFault | null> {
+  if (!TOKEN_NAME.test(name))
     return { member: "name", expected: "must have 1 to 64 small letters, digits and -, e.g. backup" };
   if (scopes.length === 0 || scopes.some((scope) => scopeOf(scope) === null))
     return { member: "scopes", expected: `must be one or more of ${SCOPE_NAMES}` };
   if (expiresInMs !== null && !(expiresInMs >= 1000 && expiresInMs <= MAX_EXPIRY_MS))
     return { member: "expiresInMs", expected: "must be at least a second and at most 36500 days" };
-  return null;
+  return name.includes("/") ? faultOfOwn({ name, scopes }, await people()) : null;
+}
+
+/** Why a person cannot have such a token; null if that is possible. */
+function faultOfOwn(
+  { name, scopes }: Pick<TokenRequest, "name" | "scopes">,
+  people: readonly Person[],
+): RequestFault | null {
+  const person = personOfToken({ list: () => people }, name);
+  if (person === null) {
+    const known = people.filter(({ account }) => account !== "").map(({ account }) => account);
+    const others = known.length === 0 ? "nobody of the file can log in" : `those are ${known.join(", ")}`;
+    return { member: "name", expected: `must have a person of the file before the /: ${others}` };
+  }
+  if (person.isOwner || scopes.every(isOfVerify)) return null;
+  return { member: "scopes", expected: `must be verify or verify:HOST: ${person.name} is no owner` };
 }
 
 /** Makes a token and stores it. Its value is in the result, and nowhere else. */
 export async function createToken(
-  store: Pick<TokenStore, "create">,
+  { store, people }: { store: Pick<TokenStore, "create">; people: () => Promise<readonly Person[]> },
   request: TokenRequest,
   now: number,
 ): Promise<{ token: string; record: TokenRecord } | RequestFault> {
-  const fault = faultOf(request);
+  const fault = await faultOf(request, people);
   if (fault !== null) return fault;
   const { name, expiresInMs } = request;
   const token = newToken();

@@ -18,6 +18,9 @@ export function scopeOf(text: string): string | null {
 /** Names all scopes, for the remedy of an error. */
 export const SCOPE_NAMES = [SCOPES[0], "verify:HOST", ...SCOPES.slice(1)].join(", ");
 
+/** Whether a scope is for forward-auth alone, which is what anybody's program may have. */
+export const isOfVerify = (scope: string) => scope === "verify" || scope.startsWith(VERIFY_AT);
+
 /** Whether these scopes let a request pass forward-auth at a host. Null is an unknown host. */
 export function mayVerify(scopes: readonly string[], host: string | null): boolean {
   return scopes.includes("verify") || (host !== null && scopes.includes(`${VERIFY_AT}${host}`));

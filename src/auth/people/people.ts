@@ -28,7 +28,7 @@ export interface Person extends PersonEntry, User {
 }
 
 /** The one person that the environment names. */
-interface EnvironmentPerson extends User {
+export interface EnvironmentPerson extends User {
   passwordHash: PasswordHash;
 }
 
@@ -37,10 +37,10 @@ export const MAX_PEOPLE = 10;
 
 /**
  * Everybody who can log in: the person of the environment first, then those of the file. One of the file with the
- * e-mail of the environment is that person, and keeps its id. `entries` is null without `people` in the file, and
- * `marks` has those who were taken into the store.
+ * e-mail of the environment is that person, keeps its id, and always is an owner. `entries` is null without `people` in
+ * the file, and `marks` has those who were taken into the store.
  */
-function peopleOf(
+export function peopleOf(
   environment: EnvironmentPerson,
   entries: readonly PersonEntry[] | null,
   marks: ReadonlyMap<string, string>,
@@ -48,8 +48,9 @@ function peopleOf(
   const { id, email, passwordHash } = environment;
   const isEnvironment = (entry: PersonEntry) => canonicalEmail(entry.email) === canonicalEmail(email);
   const listed = entries?.find(isEnvironment);
-  const plain = { name: id, displayName: null, groups: [], isOwner: true };
-  const first = { ...plain, ...listed, id, email, account: "", mark: "", isListed: listed !== undefined };
+  const plain = { name: id, displayName: null, groups: [] };
+  const own = { id, email, isOwner: true, account: "", mark: "", isListed: listed !== undefined };
+  const first = { ...plain, ...listed, ...own };
   const others = othersOf(environment, entries ?? []).flatMap((entry) => {
     const mark = marks.get(entry.name);
     return mark === undefined ? [] : [{ ...entry, id: entry.name, account: entry.name, mark, isListed: true }];
@@ -103,6 +104,10 @@ export function createPeople(environment: EnvironmentPerson): ChangingPeople {
   };
 }
 
+/** The person with this name or id. */
+export const personNamed = (people: readonly Person[], name: string): Person | undefined =>
+  people.find((person) => person.name === name || person.id === name);
+
 /** Makes something for each person once, until the person is removed or changed. */
 export function forEachPerson<Made>(people: People, make: (person: Person) => Made): (person: Person) => Made {
   const made = new Map<Person, Made>();
@@ -128,14 +133,14 @@ export function isUnchanged(people: Pick<People, "byId">, person: Person): boole
 }
 
 /** Throws `owner_only` for anybody else than an owner, to whom all belongs that is not a person's own. */
-export function requireOwner(person: Person | null): void {
+export function requireOwner(person: Person | null): asserts person is Person {
   if (!person?.isOwner) throw new AppError("owner_only");
 }
 
 const SEPARATOR = "/";
 
 /** Whose the token of a program is: the person's before the `/` of its name, or else that of the environment. */
-export function personOfToken(people: People, name: string): Person | null {
+export function personOfToken(people: Pick<People, "list">, name: string): Person | null {
   const at = name.indexOf(SEPARATOR);
   const [first = null] = people.list();
   return at === -1 ? first : (people.list().find((person) => person.account === name.slice(0, at)) ?? null);

@@ -214,7 +214,7 @@ function ownBuckets(client: string, email: string): [pair: Bucket, all: Bucket] 
 }
 
 /** The bucket of an address from which a person has logged in. Whoever is removed and added again has another one. */
-function knownBucket(address: string, { email, mark }: Pick<Person, "email" | "mark">): string {
+export function knownBucket(address: string, { email, mark }: Pick<Person, "email" | "mark">): string {
   return digest(`${networkOf(address)} ${canonicalEmail(email)}${mark === "" ? "" : ` ${mark}`}`);
 }
 

@@ -9,15 +9,22 @@ type PasskeySettings = Pick<Settings, "PUBLIC_URL" | "COOKIE_DOMAIN" | "PASSKEY_
 const siteOf = (settings: PasskeySettings) =>
   settings.PUBLIC_URL === undefined ? null : passkeySiteOf(settings.PUBLIC_URL, settings);
 
+/** The second factors of a person. The name is null for the person of the environment. */
+export interface FactorsOf {
+  name: string | null;
+  factors: readonly FactorRecord[];
+  recoveryCodesLeft: number;
+}
+
 /** Finds passkeys that were made for another address than that of the settings, and used up recovery codes. */
-export function checkFactors(
-  { factors, recoveryCodesLeft }: { factors: readonly FactorRecord[]; recoveryCodesLeft: number },
-  settings: PasskeySettings,
-): Finding[] {
+export function checkFactors({ name, factors, recoveryCodesLeft }: FactorsOf, settings: PasskeySettings): Finding[] {
+  const [whose, option] = name === null ? ["", ""] : [`${name}: `, ` --person ${name}`];
   const fault = faultOfPasskeys(factors, siteOf(settings));
-  const findings = fault === null ? [] : [warning("passkeys", fault.found, fault.remedy)];
-  if (factors.length > 0 && recoveryCodesLeft === 0)
-    findings.push(warning("recovery codes", "no recovery codes are left", "run authserve factors recovery-codes"));
+  const findings = fault === null ? [] : [warning("passkeys", whose + fault.found, fault.remedy)];
+  if (factors.length > 0 && recoveryCodesLeft === 0) {
+    const remedy = `run authserve factors recovery-codes${option}`;
+    findings.push(warning("recovery codes", `${whose}no recovery codes are left`, remedy));
+  }
   return findings;
 }
 

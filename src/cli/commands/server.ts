@@ -26,8 +26,8 @@ export function addServerCommands(program: Command): void {
     .option("--json", "Print a JSON object")
     .action(async (options) => (await import("../hash-password.ts")).runHashPassword(options));
   program
-    .command("passwd")
-    .description("Change the password in .env, or print the line to set")
+    .command("passwd [person]")
+    .description("Change the password in .env, or print the line to set. Or change that of a person of the file")
     .option("--allow-weak", "Accept a short or common password")
-    .action(async (options) => (await import("../passwd.ts")).runPasswd(options));
+    .action(async (person, options) => (await import("../passwd.ts")).runPasswd(person, options));
 }

@@ -1,4 +1,5 @@
 import { lstatSync, readFileSync } from "node:fs";
+import type * as v from "valibot";
 import type { AlertConfig } from "../../alerts/watch.ts";
 import type { AccessRule } from "../../auth/access/rules.ts";
 import { usernameIn } from "../../auth/clients/claims.ts";
@@ -80,16 +81,27 @@ export function readConfigText(text: string, file: string, environment: Environm
  * Reads only `retention` of the configuration file, for commands that need no secrets. Throws like {@link
  * readConfigFile} for faults in it, and for a file that is not YAML.
  */
-export function readRetentionOf(environment: Environment): Retention {
+export const readRetentionOf = (environment: Environment): Retention =>
+  readPartOf(environment, "retention", RetentionSchema) ?? DEFAULT_RETENTION;
+
+/** Reads only `people` of the configuration file; null without it. Throws like {@link readRetentionOf}. */
+export const readPeopleOf = (environment: Environment): PersonEntry[] | null =>
+  readPartOf(environment, "people", PeopleSchema) ?? null;
+
+function readPartOf<const Of extends v.GenericSchema>(
+  environment: Environment,
+  name: string,
+  schema: Of,
+): v.InferOutput<Of> | undefined {
   const file = configFileName(environment);
   const text = configText(file, environment);
-  if (text === null) return DEFAULT_RETENTION;
+  if (text === null) return undefined;
   const document = parseYaml(text);
-  const reading = new Reading(document, contextOf(file, document.value, environment), ["retention"]);
-  const entry = isObject(document.value) ? document.value.retention : undefined;
-  const retention = entry === undefined ? DEFAULT_RETENTION : readValue(entry, RetentionSchema, reading);
+  const reading = new Reading(document, contextOf(file, document.value, environment), [name]);
+  const entry = isObject(document.value) ? document.value[name] : undefined;
+  const part = entry === undefined ? undefined : readValue(entry, schema, reading);
   throwFaults(file, reading, []);
-  return retention ?? DEFAULT_RETENTION;
+  return part;
 }
 
 /** Throws a {@link ConfigFileError} with all faults in the order of the file, if there are any. */

@@ -2,13 +2,12 @@ import * as v from "valibot";
 import { parsePasswordHash } from "../../auth/password-hash.ts";
 import { MAX_PEOPLE, othersOf, type PersonEntry } from "../../auth/people/people.ts";
 import { canonicalEmail, isEmail } from "../../auth/user.ts";
+import { PERSON_NAME } from "../../lib/name.ts";
 import { key, listOf, textLike } from "./fields.ts";
 import type { Reading } from "./reading.ts";
 import { readSecretRef } from "./secrets.ts";
 import { becomes, map, mapOf } from "./shape.ts";
 
-/** The id of a person, or the name of a group: as it stands in tokens, headers and commands. */
-const WORD = /^[a-z0-9][a-z0-9._-]{0,31}$/;
 const WORD_FORM = "1 to 32 small letters, digits and . _ -, e.g. ada";
 
 const PASSWORD_HASH = v.pipe(
@@ -39,7 +38,7 @@ const PersonSchema = map(
       "Hash of the password, made by `authserve hash-password`, at `env:NAME` or `file:PATH`. Without it the person sets one with the link of `authserve people invite`, or has passkeys only.",
     ),
     groups: key(
-      listOf(textLike(WORD, `expected a group of ${WORD_FORM}`), "group", "expected a list of groups"),
+      listOf(textLike(PERSON_NAME, `expected a group of ${WORD_FORM}`), "group", "expected a list of groups"),
       "For `allow: [group:NAME]`, `Remote-Groups`, and the claim `groups` of apps.",
     ),
     owner: key(
@@ -61,7 +60,7 @@ const PersonSchema = map(
 
 /** Who can log in, by id. */
 export const PeopleSchema = v.pipe(
-  mapOf(textLike(WORD, `expected ${WORD_FORM}`), PersonSchema, "expected a map of ids and people"),
+  mapOf(textLike(PERSON_NAME, `expected ${WORD_FORM}`), PersonSchema, "expected a map of ids and people"),
   becomes((people, reading) => {
     const entries: PersonEntry[] = Object.entries(people).flatMap(([name, person]) =>
       person === undefined ? [] : [{ name, ...person }],

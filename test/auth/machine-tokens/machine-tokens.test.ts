@@ -4,6 +4,7 @@ import { newToken } from "../../../src/auth/machine-tokens/form.ts";
 import { createMachineTokens } from "../../../src/auth/machine-tokens/machine-tokens.ts";
 import { createToken, endingSoon } from "../../../src/auth/machine-tokens/manage.ts";
 import type { TokenStore } from "../../../src/auth/machine-tokens/store.ts";
+import { peopleOf } from "../../../src/auth/people/people.ts";
 import { AppError } from "../../../src/errors.ts";
 import { localStores } from "../../../src/sqlite/stores.ts";
 import { tempDatabase } from "../../helpers/database.ts";
@@ -14,8 +15,26 @@ const NOW = 1_800_000_000_000;
 const DAY_MS = 86_400_000;
 const ADDRESS = "192.0.2.7";
 
+const PLAIN = { displayName: null, groups: [], isOwner: false, passwordHash: null };
+const PASSWORD_HASH = { algorithm: "bcrypt", encoded: "", cost: 10 } as const;
+/** The person of the environment, ada who is an owner, and ben. */
+const FAMILY = peopleOf(
+  { id: "1", email: "me@example.com", passwordHash: PASSWORD_HASH },
+  [
+    { ...PLAIN, name: "me", email: "me@example.com" },
+    { ...PLAIN, name: "ada", email: "ada@example.com", isOwner: true },
+    { ...PLAIN, name: "ben", email: "ben@example.com" },
+  ],
+  new Map([
+    ["ada", ""],
+    ["ben", ""],
+  ]),
+);
+
+const NOBODY = async () => [];
+
 async function created(store: TokenStore, name = "backup", expiresInMs: number | null = DAY_MS): Promise<string> {
-  const result = await createToken(store, { name, scopes: ["verify"], expiresInMs }, NOW);
+  const result = await createToken({ store, people: NOBODY }, { name, scopes: ["verify"], expiresInMs }, NOW);
   assert.ok("token" in result);
   return result.token;
 }
@@ -130,16 +149,53 @@ suite("a new token", () => {
   ] as const) {
     test(`is refused with ${what}`, async (t) => {
       const { store } = openTokens(t);
-      const result = await createToken(store, { name: "a", scopes: ["verify"], expiresInMs: DAY_MS, ...request }, NOW);
+      const result = await createToken(
+        { store, people: NOBODY },
+        { name: "a", scopes: ["verify"], expiresInMs: DAY_MS, ...request },
+        NOW,
+      );
       assert.equal("member" in result && result.member, member);
       assert.deepEqual(await store.list(), []);
     });
   }
 
+  for (const [what, request, member, expected] of [
+    ["of nobody", { name: "eve/phone" }, "name", /those are ada, ben$/],
+    ["of the person of the environment", { name: "me/phone" }, "name", /those are ada, ben$/],
+    ["without a person before the /", { name: "/phone" }, "name", /small letters/],
+    ["of a person who is no owner, with a scope of owners", { name: "ben/phone", scopes: ["manage"] }, "scopes", /ben/],
+    ["of a person, and of a person again", { name: "ada/ada/phone" }, "name", /small letters/],
+  ] as const)
+    test(`is refused if it is one ${what}`, async (t) => {
+      const { store } = openTokens(t);
+      const asked = { scopes: ["verify"], expiresInMs: DAY_MS, ...request };
+      const result = await createToken({ store, people: async () => FAMILY }, asked, NOW);
+      assert.ok("member" in result);
+      assert.equal(result.member, member);
+      assert.match(result.expected, expected);
+    });
+
+  test("of a person has that person's name before it, and an owner's may have all scopes", async (t) => {
+    const { store } = openTokens(t);
+    for (const [name, scopes] of [
+      ["ben/phone", ["verify", "verify:dav.example.com"]],
+      ["ada/phone", ["manage"]],
+    ] as const)
+      await createToken({ store, people: async () => FAMILY }, { name, scopes, expiresInMs: null }, NOW);
+    assert.deepEqual(
+      (await store.list()).map(({ name }) => name),
+      ["ada/phone", "ben/phone"],
+    );
+  });
+
   test("is refused with a name that is taken", async (t) => {
     const { store } = openTokens(t);
     await created(store);
-    const result = await createToken(store, { name: "backup", scopes: ["verify"], expiresInMs: null }, NOW);
+    const result = await createToken(
+      { store, people: NOBODY },
+      { name: "backup", scopes: ["verify"], expiresInMs: null },
+      NOW,
+    );
     assert.equal("member" in result && result.member, "name");
   });
 });

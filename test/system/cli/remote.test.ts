@@ -50,6 +50,7 @@ suite("a command with --server", { concurrency: 3 }, () => {
       ["outages", "--since", "1d"],
       ["sources", "list", "--utc"],
       ["session", "show"],
+      ["people", "list", "--utc"],
       ["alerts", "list", "--all", "--utc"],
     ]) {
       const compare = async (args: string[]) => {
