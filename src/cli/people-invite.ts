@@ -1,37 +1,36 @@
 import { passkeySiteOf } from "../auth/factors/passkeys.ts";
 import { digestOfInvitationKey, newInvitationKey } from "../auth/invitations.ts";
-import { othersOf, type PersonEntry } from "../auth/people/people.ts";
+import type { Person } from "../auth/people/people.ts";
 import { INVITATION_MS } from "../auth/people/store.ts";
-import { canonicalEmail } from "../auth/user.ts";
-import { readEnvironment } from "../config/env-file.ts";
-import { readConfigFile } from "../config/file/config-file.ts";
 import type { Settings } from "../config/settings.ts";
 import { formatDuration } from "../config/units.ts";
 import { OperatorError } from "../errors.ts";
 import { isoTime } from "../lib/iso-time.ts";
+import { findPerson } from "./known-people.ts";
 import { makeChange } from "./make-change.ts";
 import { printData, printJson, sayOrLog } from "./output.ts";
-import { type CommandStores, withStores } from "./stores.ts";
+import { withStores } from "./stores.ts";
 
-const SETTINGS = ["DEMO_EMAIL", "PUBLIC_URL", "PASSKEY_RP_ID", "COOKIE_DOMAIN"] as const;
+const SETTINGS = ["PUBLIC_URL", "PASSKEY_RP_ID", "COOKIE_DOMAIN"] as const;
 
 /** Prints a link with which a person adds a passkey or sets a password, this once. It replaces an earlier one. */
 export function runPeopleInvite(name: string, { json }: { json?: boolean }): Promise<void> {
-  const people = readConfigFile(readEnvironment())?.people ?? [];
   return withStores(async (stores) => {
     const { settings, now } = stores;
-    const person = personNamed(name, people, settings);
+    const person = await findPerson(stores, name);
+    if (person.account === "") {
+      const found = `${name} is the person of DEMO_EMAIL, who has a password in the environment`;
+      throw new OperatorError({ found, remedy: "log in with it, and add passkeys on the page /account" }, 1);
+    }
     const publicUrl = publicUrlFor(person, settings);
-    await requireTaken(person, stores);
     const key = newInvitationKey();
     const expiresAt = now() + INVITATION_MS;
-    const isInvited = await makeChange(stores, {
+    await makeChange(stores, {
       action: "person.invite",
       asked: { person: name },
-      make: () => stores.people.invite(name, digestOfInvitationKey(key) as string, expiresAt),
+      make: () => stores.people.invite(person.account, digestOfInvitationKey(key) as string, expiresAt),
       outcome: (invited) => (invited ? {} : null),
     });
-    if (!isInvited) throw notTaken(name);
     const url = `${publicUrl}/invite?${new URLSearchParams({ key })}`;
     if (json) printJson({ name, url, expiresAt: isoTime(expiresAt) });
     else printData(url);
@@ -40,28 +39,9 @@ export function runPeopleInvite(name: string, { json }: { json?: boolean }): Pro
   }, SETTINGS);
 }
 
-/** Throws {@link OperatorError} unless it is a person of the file, and not that of the environment. */
-function personNamed(
-  name: string,
-  people: readonly PersonEntry[],
-  { DEMO_EMAIL: email }: Pick<Settings, "DEMO_EMAIL">,
-): PersonEntry {
-  const others = othersOf({ email }, people);
-  const person = others.find((one) => one.name === name);
-  if (person !== undefined) return person;
-  if (people.some((one) => one.name === name)) {
-    const found = `${name} is the person of DEMO_EMAIL, who has a password in the environment`;
-    throw new OperatorError({ found, remedy: "log in with it, and add passkeys on the page /account" }, 1);
-  }
-  const names = others.map((one) => one.name).join(", ");
-  const remedy =
-    names === "" ? "add somebody to people in the configuration file" : `name one of people in the file: ${names}`;
-  throw new OperatorError({ found: `There is no person ${name}`, remedy }, 1);
-}
-
 /** The address of the pages. Throws {@link OperatorError} if there is none, or if the person could do nothing there. */
 function publicUrlFor(
-  { name, passwordHash }: PersonEntry,
+  { name, passwordHash }: Person,
   { PUBLIC_URL: publicUrl, ...settings }: Pick<Settings, (typeof SETTINGS)[number]>,
 ): string {
   if (publicUrl === undefined) {
@@ -76,15 +56,4 @@ function publicUrlFor(
     });
   }
   return publicUrl;
-}
-
-/** Throws {@link OperatorError} unless a server has taken over the person with this e-mail. */
-async function requireTaken({ name, email }: PersonEntry, { people }: Pick<CommandStores, "people">): Promise<void> {
-  const known = (await people.list()).find(({ id }) => id === name);
-  if (known?.email !== canonicalEmail(email)) throw notTaken(name);
-}
-
-function notTaken(name: string): OperatorError {
-  const found = `No server has taken ${name} over from the configuration file yet`;
-  return new OperatorError({ found, remedy: "start the server, or run authserve reload, and invite again" }, 1);
 }

@@ -60,7 +60,9 @@ export const personStore: QueryPort<PersonStore> = {
       (found) => found?.hash ?? null,
     ),
   setPassword: (id, hash) =>
-    change("UPDATE authserve.people SET password_hash = $2 WHERE id = $1", id, hash).as((count) => count === 1),
+    change("UPDATE authserve.people SET password_hash = $2, invitation = NULL WHERE id = $1", id, hash).as(
+      (count) => count === 1,
+    ),
   invite: (id, digest, expiresAt) =>
     change(
       `UPDATE authserve.people SET invitation = $2, invitation_ends_at = $3::bigint, invitation_browser = NULL

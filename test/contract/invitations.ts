@@ -49,8 +49,11 @@ export function invitationContract(adapter: string, open: (context: Cleanup) => 
       await store.invite("ben", "second", END);
       assert.equal(await store.openInvitation("first", "browser", NOW), null);
       assert.equal(await store.openInvitation("second", "another", NOW), "ben", "any browser may open the new one");
-      await store.take([BEN], ["ben"], "another mark");
+      await store.setPassword("ben", "hash");
       assert.equal(await store.openInvitation("second", "another", NOW), null);
+      await store.invite("ben", "third", END);
+      await store.take([BEN], [{ id: "ben", mark: "mark" }], "another mark");
+      assert.equal(await store.openInvitation("third", "another", NOW), null);
     });
   });
 }

@@ -193,7 +193,7 @@ suite("authserve people invite", () => {
       assert.equal(stdout, "");
       return stderr;
     };
-    assert.match(await refusal("bob"), /There is no person bob\n.*: name one of people in the file: ben$/m);
+    assert.match(await refusal("bob"), /There is no person bob\n.*: name one of ada, ben$/m);
     assert.match(await refusal("ada"), /ada is the person of DEMO_EMAIL.*\n.*: log in with it, and add .* \/account/);
     assert.match(await refusal("ben", { PUBLIC_URL: undefined }), /PUBLIC_URL, which is not set/);
     const hash = await cheapHash("x");
@@ -203,7 +203,7 @@ suite("authserve people invite", () => {
     });
     assert.match(
       await refusal("cy", { HASH: hash }),
-      /No server has taken cy over .*\n.*: start the server, or run .* reload/,
+      /No server has taken over cy .*\n.*: start the server, or run .* reload/,
     );
     assert.match(
       await refusal("ben", { HASH: hash, PUBLIC_URL: "http://127.0.0.1:3000" }),

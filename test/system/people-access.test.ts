@@ -83,6 +83,7 @@ const CLASSES: [keyof typeof RULES, RegExp][] = [
   ["everybody", /^GET \/\.well-known\/[\w-]+$/],
   ["everybody", /^POST \/(?:auth\/login(?:\/code)?|auth\/bound\/refresh|logout)$/],
   ["everybody", /^(?:GET|POST) \/login(?:\/passkey)?$/],
+  ["everybody", /^(?:GET|POST) \/invite(?:\/passkey)?$/],
   ["everybody", /^POST \/webhook$/],
   ["everybody", /^GET \/(?:docs|healthz|readyz|openapi\.json)$/],
 ];

@@ -32,7 +32,7 @@ export interface PersonStore {
   list(): Promise<PersonRecord[]>;
   /** The hash of the password that a person has set; null without one. */
   passwordHash(id: string): Promise<string | null>;
-  /** Sets the password of a person, as a hash. Returns false if there is no such person. */
+  /** Sets the password of a person, as a hash. A link is worth nothing then. False: no such person. */
   setPassword(id: string, hash: string): Promise<boolean>;
   /** Keeps the digest of a new link for a person; an earlier one is worth nothing then. False: no such person. */
   invite(id: string, digest: string, expiresAt: number): Promise<boolean>;
