@@ -266,6 +266,11 @@ export const LOG_EVENTS = {
     meaning: "A login was proved by a recovery code. `left` is how many there still are.",
     fields: ["requestId", "address", "left"],
   },
+  person_removed: {
+    level: "info",
+    meaning: "A person is no longer in the configuration file, and lost session, factors, password and tokens.",
+    fields: ["person"],
+  },
   people_not_taken: {
     level: "warn",
     meaning:

@@ -58,9 +58,9 @@ export function personIn({ people, waiting }: Omit<KnownPeople, "entries">, name
 
 /** The id of the person with a name or an id. Without people in the file it may be any id. */
 export function idOfPerson(name: string): string {
-  const { environment, entries } = readConfigured();
+  const entries = readPeopleOf(readEnvironment());
   if (entries === null) return name;
-  const people = peopleOf(environment, entries, new Map(entries.map((entry) => [entry.name, ""])));
+  const people = peopleOf(readConfigured().environment, entries, new Map(entries.map((entry) => [entry.name, ""])));
   return personIn({ people, waiting: [] }, name).id;
 }
 
@@ -72,7 +72,7 @@ export const faultOfWaiting = (names: readonly string[]) => ({
 
 function readConfigured(): { environment: EnvironmentPerson; entries: readonly PersonEntry[] | null } {
   const environment = readEnvironment();
-  const { DEMO_USER_ID: id, ...settings } = readSettings(environment, ["DEMO_USER_ID", "DEMO_EMAIL", "DEMO_PASSWORD"]);
-  const { DEMO_EMAIL: email, DEMO_PASSWORD: passwordHash } = settings;
-  return { environment: { id, email, passwordHash }, entries: readPeopleOf(environment) };
+  const { DEMO_USER_ID: id, DEMO_EMAIL: email } = readSettings(environment, ["DEMO_USER_ID", "DEMO_EMAIL"]);
+  // Only a server needs the hash, which a service may keep from commands.
+  return { environment: { id, email, passwordHash: null }, entries: readPeopleOf(environment) };
 }

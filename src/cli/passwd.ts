@@ -24,9 +24,11 @@ export async function runPasswd(name: string | undefined, options: { allowWeak?:
       action: "person.password",
       asked: { person: id },
       async make() {
+        // Before: it must not outlive the old password if something fails. Behind: a login may have been under way.
+        const wasLive = await stores.sessions.remove(id);
         if (!(await stores.people.setPassword(id, hash)))
           throw new OperatorError({ found: `${id} was removed meanwhile`, remedy: "see authserve people list" }, 1);
-        return stores.sessions.remove(id);
+        return (await stores.sessions.remove(id)) || wasLive;
       },
       outcome: (ended) => ({ ended }),
     });

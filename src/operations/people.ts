@@ -51,7 +51,8 @@ async function itemOf(
 ) {
   const [live, known, logins] = await Promise.all([sessions.find(id), factors.list(account), factors.logins(account)]);
   const isChosen = records.some((record) => record.id === account && record.passwordHash !== null);
-  const password = passwordHash !== null ? ("configured" as const) : isChosen ? ("chosen" as const) : null;
+  const isConfigured = account === "" || passwordHash !== null;
+  const password = isConfigured ? ("configured" as const) : isChosen ? ("chosen" as const) : null;
   const since = isoTime(logins.find(({ sid }) => sid === live?.sid)?.at ?? null);
   const { network = null, userAgent = null } = live?.origin ?? {};
   return {

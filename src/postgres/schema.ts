@@ -387,13 +387,20 @@ const STEPS: readonly string[] = [
     id text COLLATE "C" PRIMARY KEY, email text NOT NULL, mark text NOT NULL, password_hash text,
     invitation text, invitation_ends_at bigint, invitation_browser text
   );
-  -- Whose a factor, a code or a login is: the id of a person, or empty for the person of the environment.
-  ALTER TABLE authserve.login_factors ADD COLUMN account text COLLATE "C" NOT NULL DEFAULT '';
-  ALTER TABLE authserve.recovery_codes ADD COLUMN account text COLLATE "C" NOT NULL DEFAULT '';
-  ALTER TABLE authserve.logins ADD COLUMN account text COLLATE "C" NOT NULL DEFAULT '';
-  ALTER TABLE authserve.login_networks ADD COLUMN account text COLLATE "C" NOT NULL DEFAULT '';
-  ALTER TABLE authserve.login_networks DROP CONSTRAINT login_networks_pkey;
-  ALTER TABLE authserve.login_networks ADD PRIMARY KEY (account, network);
+  -- What login_factors, recovery_codes, logins and login_networks have of the person of the environment, of the others.
+  CREATE TABLE authserve.person_factors (
+    account text COLLATE "C" NOT NULL, id text COLLATE "C" PRIMARY KEY, kind text NOT NULL, name text NOT NULL,
+    data text NOT NULL, counter bigint NOT NULL, created_at bigint NOT NULL, last_used_at bigint
+  );
+  CREATE TABLE authserve.person_codes (account text COLLATE "C" NOT NULL, digest text COLLATE "C" PRIMARY KEY);
+  CREATE TABLE authserve.person_logins (
+    account text COLLATE "C" NOT NULL, sid text COLLATE "C" PRIMARY KEY, at bigint NOT NULL, network text NOT NULL,
+    user_agent text, method text NOT NULL
+  );
+  CREATE TABLE authserve.person_networks (
+    account text COLLATE "C" NOT NULL, network text COLLATE "C" NOT NULL, last_at bigint NOT NULL, new_at bigint,
+    sid text NOT NULL, PRIMARY KEY (account, network)
+  );
   `,
 ];
 

@@ -52,6 +52,7 @@ export function openPeople({ settings, config, stores, people, log }: Wiring): P
     const asked = entries;
     for (const id of await stores.people.take(wanted(), [...removed], randomUUID())) gone.add(id);
     for (const id of gone) {
+      log.info({ event: "person_removed", person: id }, `${id} was removed, with all that was stored`);
       if (await stores.sessions.remove(id))
         log.info(
           { event: "session_revoked", userId: id, reason: "person_removed" },
@@ -96,6 +97,8 @@ export function openPeople({ settings, config, stores, people, log }: Wiring): P
   return {
     async start() {
       use(config.current?.people ?? null);
+      // A file that is missing by mistake must not remove everybody.
+      isTaken = config.current === null;
       repetition = repeat(turn, {
         firstMs: 0,
         everyMs: AGAIN_MS,

@@ -367,17 +367,20 @@ const STEPS: readonly string[] = [
     id TEXT PRIMARY KEY, email TEXT NOT NULL, mark TEXT NOT NULL, password_hash TEXT,
     invitation TEXT, invitation_ends_at INTEGER, invitation_browser TEXT
   ) STRICT, WITHOUT ROWID;
-  -- Whose a factor, a code or a login is: the id of a person, or empty for the person of the environment.
-  ALTER TABLE login_factors ADD COLUMN account TEXT NOT NULL DEFAULT '';
-  ALTER TABLE recovery_codes ADD COLUMN account TEXT NOT NULL DEFAULT '';
-  ALTER TABLE logins ADD COLUMN account TEXT NOT NULL DEFAULT '';
-  CREATE TABLE networks (
+  -- What login_factors, recovery_codes, logins and login_networks have of the person of the environment, of the others.
+  CREATE TABLE person_factors (
+    account TEXT NOT NULL, id TEXT PRIMARY KEY, kind TEXT NOT NULL, name TEXT NOT NULL, data TEXT NOT NULL,
+    counter INTEGER NOT NULL, created_at INTEGER NOT NULL, last_used_at INTEGER
+  ) STRICT, WITHOUT ROWID;
+  CREATE TABLE person_codes (account TEXT NOT NULL, digest TEXT PRIMARY KEY) STRICT, WITHOUT ROWID;
+  CREATE TABLE person_logins (
+    account TEXT NOT NULL, sid TEXT PRIMARY KEY, at INTEGER NOT NULL, network TEXT NOT NULL, user_agent TEXT,
+    method TEXT NOT NULL
+  ) STRICT, WITHOUT ROWID;
+  CREATE TABLE person_networks (
     account TEXT NOT NULL, network TEXT NOT NULL, last_at INTEGER NOT NULL, new_at INTEGER, sid TEXT NOT NULL,
     PRIMARY KEY (account, network)
   ) STRICT, WITHOUT ROWID;
-  INSERT INTO networks SELECT '', network, last_at, new_at, sid FROM login_networks;
-  DROP TABLE login_networks;
-  ALTER TABLE networks RENAME TO login_networks;
   `,
 ];
 

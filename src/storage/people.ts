@@ -11,10 +11,10 @@ INSERT INTO authserve.people (id, email, mark) VALUES ($1, $2, $3) ON CONFLICT (
 /** Removes what is of an account, and not of a session. */
 const REMOVALS = [
   "DELETE FROM authserve.people WHERE id = $1",
-  "DELETE FROM authserve.login_factors WHERE account = $1",
-  "DELETE FROM authserve.recovery_codes WHERE account = $1",
-  "DELETE FROM authserve.logins WHERE account = $1",
-  "DELETE FROM authserve.login_networks WHERE account = $1",
+  "DELETE FROM authserve.person_factors WHERE account = $1",
+  "DELETE FROM authserve.person_codes WHERE account = $1",
+  "DELETE FROM authserve.person_logins WHERE account = $1",
+  "DELETE FROM authserve.person_networks WHERE account = $1",
   "DELETE FROM authserve.machine_tokens WHERE substr(name, 1, length($1::text) + 1) = $1::text || '/'",
   "DELETE FROM authserve.client_tokens WHERE user_id = $1",
   "DELETE FROM authserve.client_consents WHERE user_id = $1",
@@ -24,9 +24,9 @@ const REMOVALS = [
 /** Accounts that have something, and are of nobody. A store of an earlier time may have them. */
 const STRAYS = `
 SELECT DISTINCT account FROM (
-  SELECT account FROM authserve.login_factors UNION SELECT account FROM authserve.recovery_codes
-  UNION SELECT account FROM authserve.logins UNION SELECT account FROM authserve.login_networks
-) AS found WHERE account <> '' AND account NOT IN (SELECT id FROM authserve.people)`;
+  SELECT account FROM authserve.person_factors UNION SELECT account FROM authserve.person_codes
+  UNION SELECT account FROM authserve.person_logins UNION SELECT account FROM authserve.person_networks
+) AS found WHERE account NOT IN (SELECT id FROM authserve.people)`;
 
 /** A link, by its digest, that has not expired at the time `$3`. */
 const VALID = "invitation = $1 AND invitation_ends_at > $3::bigint";

@@ -28,7 +28,7 @@ suite("the steps of the schemas", () => {
       "b4d77311dea4fc56",
       "36cbce2aa3701dd5",
       "7c84114129f31bd4",
-      "b1316f31fda7d2a7",
+      "2dd056fdb233c6b2",
     ]);
     assert.deepEqual(POSTGRES, [
       "f024e019f20f64a2",
@@ -50,7 +50,7 @@ suite("the steps of the schemas", () => {
       "9435892596271dcc",
       "23a6e98d33140ea4",
       "f2c6a43e5dca3f62",
-      "a2fd64bf799c0c8e",
+      "6d6d62a6e244f558",
     ]);
   });
 

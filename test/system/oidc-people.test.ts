@@ -116,6 +116,14 @@ suite("an app of several people", () => {
     assert.equal(decodeJwt((await exchanged(answered)).id_token).sub, "ben");
   });
 
+  test("learns from no hint who exists", async () => {
+    const led = async (id: string) => String(await authorize(userAgent(), { authserve_user: id }));
+    assert.equal(
+      (await led("ben")).replace(/after%3D\d+/, ""),
+      (await led("eve")).replace("eve", "ben").replace(/after%3D\d+/, ""),
+    );
+  });
+
   test("that lets somebody choose the account gets whoever then logs in", async () => {
     const browser = await loggedIn("owner");
     const login = await authorize(browser, { prompt: "select_account" });

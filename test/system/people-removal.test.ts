@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { writeFileSync } from "node:fs";
+import { rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { suite, type TestContext, test } from "node:test";
 import { openDatabase } from "../../src/sqlite/database.ts";
@@ -8,7 +8,7 @@ import { ask, logIn, me, tryLogin } from "../helpers/client.ts";
 import { DeviceBrowser } from "../helpers/device.ts";
 import { ADA, BEN, ENTRIES, peopleYaml, putToken, startWithPeople } from "../helpers/people-server.ts";
 import { addTotp } from "../helpers/second-factor.ts";
-import type { Server } from "../helpers/server.ts";
+import { type Server, startServer } from "../helpers/server.ts";
 import { until } from "../helpers/until.ts";
 
 const ORIGIN = "https://auth.example.com";
@@ -80,10 +80,10 @@ function rowsOf(server: Server, t: TestContext) {
   t.after(() => void database.close());
   const count = (text: string) => Number(database.prepare<[], { n: number }>(text).get()?.n);
   return () => ({
-    factors: count("SELECT count(*) AS n FROM login_factors WHERE account = 'ben'"),
-    codes: count("SELECT count(*) AS n FROM recovery_codes WHERE account = 'ben'"),
-    logins: count("SELECT count(*) AS n FROM logins WHERE account = 'ben'"),
-    networks: count("SELECT count(*) AS n FROM login_networks WHERE account = 'ben'"),
+    factors: count("SELECT count(*) AS n FROM person_factors WHERE account = 'ben'"),
+    codes: count("SELECT count(*) AS n FROM person_codes WHERE account = 'ben'"),
+    logins: count("SELECT count(*) AS n FROM person_logins WHERE account = 'ben'"),
+    networks: count("SELECT count(*) AS n FROM person_networks WHERE account = 'ben'"),
     tokens: count("SELECT count(*) AS n FROM machine_tokens WHERE name LIKE 'ben/%'"),
     sessions: count("SELECT count(*) AS n FROM sessions WHERE user_id = 'ben'"),
   });
@@ -155,6 +155,19 @@ suite("a person who is taken out of the file", () => {
 });
 
 suite("a data directory of before, started with another file", () => {
+  test("that is missing keeps what everybody has", async (t) => {
+    const first = await start(t);
+    const his = await benOn(first);
+    await first.stop();
+    rmSync(join(first.dir, "authserve.yaml"));
+    const second = await startServer({ dir: first.dir, env: ENV });
+    t.after(() => second[Symbol.asyncDispose]());
+    assert.equal((await tryLogin(second, BEN)).json.code, "invalid_credentials");
+    await second.stop();
+    const third = await startWithPeople(t, { env: ENV, dir: first.dir });
+    assert.deepEqual(await worksOf(third, his), ["session", "bearer", "token", "step", "passkey"]);
+  });
+
   for (const [what, entries, login] of [
     ["without a person", { ada, cleo }, null],
     ["with another e-mail of a person", { ada, ben: ben.replace(BEN.email, "other@example.com"), cleo }, null],

@@ -4,14 +4,14 @@ import type { AuditAction } from "../../audit/store.ts";
 import type { Endpoint, RequestContext, RequestHandler } from "../../http/endpoint.ts";
 import type { Reply } from "../../http/problem.ts";
 import { addFactor, factorName, renewRecoveryCodes, totpFactor } from "../factors/manage.ts";
-import { signalsOf } from "../factors/passkeys.ts";
+import { passkeyUserOf, signalsOf } from "../factors/passkeys.ts";
 import { qrSvg } from "../factors/qr-code.ts";
 import { plainCode } from "../factors/recovery-codes.ts";
 import { spendTotp } from "../factors/second-factors.ts";
 import type { FactorStore, NewFactor } from "../factors/store.ts";
 import { isTotpSecret, loadTotp } from "../factors/totp.ts";
 import type { TokenStore } from "../machine-tokens/store.ts";
-import { isTokenOf, type Person } from "../people/people.ts";
+import { isTokenOf, isUnchanged, type Person } from "../people/people.ts";
 import type { AccessClaims } from "../token.ts";
 import { type Account, accountPage, recoveryCodesPage, totpPage } from "./account-pages.ts";
 import { FORM, FORM_PROBLEMS, HTML, PAGE } from "./endpoints.ts";
@@ -192,7 +192,7 @@ async function showAccount(parts: AccountParts, visit: Visit, note?: string): Pr
     logins,
     apps,
     site: passkeys?.site ?? null,
-    signals: passkeys && signalsOf(factors, passkeys.site, person),
+    signals: passkeys && signalsOf(factors, passkeys.site, passkeyUserOf(person)),
     root: note === undefined ? "" : "../",
     loginUrl: loginUrlOf(parts, visit),
     isFresh: isFresh(claims, now()),
@@ -220,6 +220,8 @@ const makeChange = <Result>(
 /** Adds a factor, and shows the recovery codes if it is the first one. */
 async function add(parts: AccountParts, visit: Visit, factor: NewFactor): Promise<Reply> {
   const { id, kind, name } = factor;
+  // While the body came, somebody else may have got the id.
+  if (!isUnchanged(parts.people, visit.person)) return redirect(loginUrlOf(parts, visit));
   const added = await makeChange(
     parts,
     visit,

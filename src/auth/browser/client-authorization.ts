@@ -155,7 +155,7 @@ async function findSession(
   return { reply: toLoginFor(context.request, query, { isAgain: claims !== null, hinted }, parts) };
 }
 
-/** The id of the person whom a hint names, which may be nobody's. Null without a hint. */
+/** Who a hint says, which may be nobody. Null without a hint. */
 async function hintedUser(
   { idTokenHint }: AuthorizationRequest,
   sent: URLSearchParams,
@@ -199,8 +199,8 @@ function toLoginFor(
 
 /** A query for this person only, if there are several. */
 function forUser(query: string, id: string | null, { people }: BrowserParts): string {
-  const isNamed = id !== null && people.areNamed() && people.byId(id) !== null;
-  return isNamed ? `${query}&${HINTED}=${encodeURIComponent(id)}` : query;
+  // Whether there is such a person is not told.
+  return id !== null && people.areNamed() ? `${query}&${HINTED}=${encodeURIComponent(id)}` : query;
 }
 
 /** Creates what leads back to the app with a code. The session of the browser then lasts for as long as it may. */

@@ -281,8 +281,10 @@ function loginPageHandler(parts: BrowserParts): RequestHandler {
 async function endsText(
   request: IncomingMessage,
   texts: Texts,
-  { marks, markCookie, sessions, appsIn }: BrowserParts,
+  { marks, markCookie, sessions, people, appsIn }: BrowserParts,
 ): Promise<string> {
+  // Of several people, it is not known who will log in.
+  if (people.areNamed()) return texts.oneSession;
   try {
     const mark = await marks.read(markCookie.read(request));
     if (mark === null) return texts.oneSession;

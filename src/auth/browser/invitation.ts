@@ -10,7 +10,7 @@ import { factorName } from "../factors/manage.ts";
 import type { NewFactor } from "../factors/store.ts";
 import { digestOfInvitationKey, newInvitationKey } from "../invitations.ts";
 import { passwordFault } from "../password.ts";
-import type { Person } from "../people/people.ts";
+import { isUnchanged, type Person } from "../people/people.ts";
 import { INVITATION_MS, type PersonStore } from "../people/store.ts";
 import type { Cookie } from "./cookie.ts";
 import { FORM, FORM_PROBLEMS, HTML } from "./endpoints.ts";
@@ -232,12 +232,17 @@ function passwordHandler(parts: Parts): RequestHandler {
     const set = async () => {
       // First: otherwise each copy of the request would compute a hash.
       if (!(await link.use())) return false;
-      if (!(await store.setPassword(person.account, await hashPassword(password)))) return false;
-      if (await sessions.remove(person.id)) {
+      const hash = await hashPassword(password);
+      // Whoever has the id now may be another person.
+      if (!isUnchanged(parts.people, person)) return false;
+      // Before: it must not outlive the old password if something fails. Behind: a login may have been under way.
+      const wasLive = await sessions.remove(person.id);
+      const isSet = await store.setPassword(person.account, hash);
+      if ((await sessions.remove(person.id)) || wasLive) {
         const line = { event: "session_revoked" as const, requestId, address, userId: person.id };
         log.info({ ...line, reason: "invitation" }, "session ended: the person has set another password");
       }
-      return true;
+      return isSet;
     };
     const change = { action: "person.password" as const, detail: { person: person.name } };
     if (!(await makeChange(parts, context, person, change, set, Boolean))) return closed(texts);
@@ -271,7 +276,7 @@ function passkeyHandler(parts: Parts, passkeys: PasskeyParts): RequestHandler {
     const { id, kind } = factor;
     const change = { action: "factor.add" as const, detail: { id, kind, name } };
     const add = async () => {
-      if (!(await link.use())) return "closed";
+      if (!isUnchanged(parts.people, person) || !(await link.use())) return "closed";
       return (await parts.factorsOf(person).add(factor)) ? "added" : "refused";
     };
     const outcome = await makeChange(parts, context, person, change, add, (result) => result === "added");

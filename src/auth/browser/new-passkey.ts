@@ -1,6 +1,6 @@
 import { type RequestContext, reply } from "../../http/endpoint.ts";
 import type { Reply } from "../../http/problem.ts";
-import { newPasskey, passkeysOf, registrationOptions } from "../factors/passkeys.ts";
+import { newPasskey, passkeysOf, passkeyUserOf, registrationOptions } from "../factors/passkeys.ts";
 import { STEP_MS } from "../factors/steps.ts";
 import type { NewFactor } from "../factors/store.ts";
 import type { Person } from "../people/people.ts";
@@ -15,7 +15,7 @@ export async function beginPasskey(
 ): Promise<Reply> {
   const { id, value } = steps.begin(isConditional ? "conditional-passkey" : "new-passkey", person);
   const { usable } = passkeysOf(await factorsOf(person).list(), site);
-  const options = await registrationOptions(site, id, person, usable, isConditional);
+  const options = await registrationOptions(site, id, passkeyUserOf(person), usable, isConditional);
   return { ...reply(200, options), headers: { "Set-Cookie": challengeCookie.set(value, STEP_MS / 1000) } };
 }
 
@@ -33,7 +33,7 @@ export async function readPasskey(
   const made =
     challenge === null || !(await steps.finish(challenge))
       ? { fault: "this browser has no challenge, or it has expired or was used" }
-      : await newPasskey(answer, site, challenge, person.id, challenge === conditional);
+      : await newPasskey(answer, site, challenge, passkeyUserOf(person).id, challenge === conditional);
   if (!("fault" in made)) return made;
   const line = { event: "passkey_refused" as const, requestId, address, reason: made.fault };
   log.warn(line, `a new passkey was refused: ${made.fault}`);

@@ -6,6 +6,7 @@ import {
   loginOptions,
   type PasskeySignals,
   passkeysOf,
+  passkeyUserOf,
   removedPasskeyIn,
   signalsOf,
 } from "../factors/passkeys.ts";
@@ -62,7 +63,7 @@ async function signalsOfAll(
 ): Promise<PasskeySignals[]> {
   const known = await listFactors();
   const ownOf = ({ account }: Person) => known.filter((factor) => factor.account === account);
-  return people.list().map((person) => signalsOf(ownOf(person), site, person));
+  return people.list().map((person) => signalsOf(ownOf(person), site, passkeyUserOf(person)));
 }
 
 /** Reads what the page of a session does with passkeys. It is shown without them in an outage. */
@@ -77,7 +78,7 @@ export async function readHomePasskeys(
     // Without a passkey the login was one by password.
     const isOffered = passkeysOf(known, site).usable.length === 0 && isFresh(claims, now());
     const offer = isOffered ? (claims.iat ?? null) : null;
-    return { script, signals: signalsOf(known, site, person), origin: site.origin, offer };
+    return { script, signals: signalsOf(known, site, passkeyUserOf(person)), origin: site.origin, offer };
   } catch {
     return null;
   }

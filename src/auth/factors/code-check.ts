@@ -2,7 +2,6 @@ import type { Log } from "../../log.ts";
 import { browserOf, type Requester } from "../open-session.ts";
 import type { Person } from "../people/people.ts";
 import type { Throttle } from "../throttle/rules.ts";
-import { canonicalEmail } from "../user.ts";
 import type { SecondFactors } from "./second-factors.ts";
 import type { FactorStore, LoginMethod } from "./store.ts";
 import { clockHint, STEP_SECONDS } from "./totp.ts";
@@ -30,13 +29,12 @@ function whyRefused(aheadSeconds: number | null): string {
 
 /** Creates the check of codes, which limits and logs wrong ones. */
 export function createCodeCheck({ factors, store, throttle, person, log }: CodeCheckParts): CodeCheck {
-  const email = canonicalEmail(person.email);
   return async (code, requester) => {
     const { address, requestId } = requester;
     let method: LoginMethod | null = null;
     await throttle.attemptCode(
       address,
-      email,
+      person,
       async () => {
         method = await factors.useCode(code);
         return method !== null;

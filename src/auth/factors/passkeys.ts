@@ -6,6 +6,7 @@ import type {
   RegistrationResponseJSON,
 } from "@simplewebauthn/server";
 import type { Fault } from "../../errors.ts";
+import type { Person } from "../people/people.ts";
 import { STEP_MS } from "./steps.ts";
 import type { FactorRecord, NewFactor } from "./store.ts";
 
@@ -95,6 +96,12 @@ export const rpIdOf = (factor: Pick<FactorRecord, "data">) => dataOf(factor).rpI
  */
 const userHandleOf = (userId: string, { origin }: PasskeySite) =>
   hash("sha256", `authserve user ${userId} at ${origin}`, "base64url");
+
+/** Of a person as authenticators know one: others than that of the environment cannot be guessed. */
+export const passkeyUserOf = ({ id, email, mark }: Pick<Person, "id" | "email" | "mark">) => ({
+  id: mark === "" ? id : `${id} ${mark}`,
+  email,
+});
 
 /** What a browser needs for a login with any passkey that it has for the site. */
 export function loginOptions({ rpId }: PasskeySite, challenge: string) {

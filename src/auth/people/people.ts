@@ -21,7 +21,9 @@ export interface Person extends PersonEntry, User {
    * the id.
    */
   account: string;
-  /** Differs if a person was removed and added again. Empty for the person of the environment. */
+  /**
+   * Differs if a person was removed and added again. Nobody else knows it. Empty for the person of the environment.
+   */
   mark: string;
   /** Whether the file has the person. All others are the person of the environment. */
   isListed: boolean;
@@ -29,7 +31,8 @@ export interface Person extends PersonEntry, User {
 
 /** The one person that the environment names. */
 export interface EnvironmentPerson extends User {
-  passwordHash: PasswordHash;
+  /** Null in a command, which does not need it. */
+  passwordHash: PasswordHash | null;
 }
 
 /** Most people in the file. */

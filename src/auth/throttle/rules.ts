@@ -77,9 +77,11 @@ export function createThrottle(
     return { isKnown, buckets: isKnown ? [pair, ofAddress] : [pair, ofEmail, ...networks, ofAddress] };
   }
 
+  const isKnownTo = (person: Pick<Person, "email" | "mark">, address: string) =>
+    store.isKnown(knownBucket(address, person), now() - KNOWN_ADDRESS_MS);
+
   async function isKnownToAny(address: string): Promise<boolean> {
-    const since = now() - KNOWN_ADDRESS_MS;
-    const found = await Promise.all(people.list().map((one) => store.isKnown(knownBucket(address, one), since)));
+    const found = await Promise.all(people.list().map((person) => isKnownTo(person, address)));
     return found.includes(true);
   }
 
@@ -150,18 +152,19 @@ export function createThrottle(
     },
 
     /**
-     * Runs one check of a code, by a client that has the right password of an e-mail. Those of all unknown clients have
-     * one limit for it together. It counts as a failure unless `verify` returns true, and throws as `attempt` does.
+     * Runs one check of a code, by a client that has the right password of a person. Those of all clients that are not
+     * known to that person have one limit together. It counts as a failure unless `verify` returns true, and throws as
+     * `attempt` does.
      */
     async attemptCode(
       address: string,
-      email: string,
+      person: Pick<Person, "email" | "mark">,
       verify: () => Promise<boolean>,
       browser: string | null = null,
     ): Promise<boolean> {
-      const { isKnown } = await limitsFor(address, email, browser);
-      if (isKnown) return verify();
-      return whenPossible(() => attemptOnce([codeBucket(email)], verify));
+      // The password is right, so who it is can be told.
+      if (browser !== null || (isSomebody(address) && (await isKnownTo(person, address)))) return verify();
+      return whenPossible(() => attemptOnce([codeBucket(canonicalEmail(person.email))], verify));
     },
 
     /** The bucket that exempts an address from the limit per e-mail, once it is remembered; null if nobody has it. */

@@ -20,7 +20,10 @@ export function checkPeople(environment: Environment): Promise<{ factors: Factor
     const hasPasskey = (name: string) =>
       factors.some((one) => one.name === name && one.factors.some(({ kind }) => kind === "passkey"));
     const out = known.people
-      .filter(({ passwordHash, id }) => passwordHash === null && !chosen.includes(id) && !hasPasskey(id))
+      .filter(
+        ({ account, passwordHash, id }) =>
+          account !== "" && passwordHash === null && !chosen.includes(id) && !hasPasskey(id),
+      )
       .map(({ name }) => name);
     return { factors, findings: findingsOf(known, out) };
   });

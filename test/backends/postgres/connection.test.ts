@@ -46,7 +46,8 @@ suite("the schema on PostgreSQL", needsPostgres(), () => {
     added.push("login_factors", "recovery_codes", "spent_codes", "logins", "login_networks", "erasures", "untaken");
     added.push("audit", "audit_ends", "recent_refusals");
     added.push("client_codes", "client_tokens", "client_sessions", "client_consents");
-    added.push("signing_keys", "session_devices");
+    added.push("signing_keys", "session_devices", "people");
+    added.push("person_factors", "person_codes", "person_logins", "person_networks");
     await postgres.run(`DROP TABLE ${added.map((table) => `authserve.${table}`)}`);
     await postgres.run("ALTER TABLE authserve.jobs DROP COLUMN probes, DROP COLUMN replays");
     const ofAttempts = ["is_probe", "response_status", "replay", "attempt_of_budget"];
