@@ -147,7 +147,7 @@ async function fillAll(database: Database): Promise<void> {
   await factors.add("", newFactorOf("totp"));
   await factors.add("ada", newFactorOf("key", { kind: "passkey" }));
   await factors.use("ada", "key", 2 ** 32 - 1, NOW);
-  await factors.setRecoveryCodes("ada", ["digest"]);
+  for (const account of ["", "ada"]) await factors.setRecoveryCodes(account, [`digest of ${account}`]);
   await factors.spend("challenge", NOW + 1, NOW);
   await factors.addLogin("", loginOf("s-1", { userAgent: null }));
   await factors.addLogin("ada", loginOf("s-2", { network: "2001:db8::/48" }));
