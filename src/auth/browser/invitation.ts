@@ -213,25 +213,40 @@ function leadToLogin(request: IncomingMessage, parts: Parts): Reply {
   return redirect(withRd(`${prefix}/login`, `${prefix}/account`), { "Set-Cookie": parts.cookie.clear() });
 }
 
-/** Answers `POST /invite`. */
-function passwordHandler(parts: Parts): RequestHandler {
-  const { store, sessions, hashPassword, log } = parts;
+/** A form that the browser of a link has sent. */
+interface SentForm extends OpenedLink {
+  context: RequestContext;
+  fields: Map<string, string>;
+  /** What the page shows again if the form is refused. */
+  page: Invitation;
+}
+
+/** Answers a form of the browser that has the link. `root` is the way from its path to that of the page. */
+function withLink(parts: Parts, root: string, handle: (form: SentForm) => Promise<Reply>): RequestHandler {
   return async (context) => {
-    const { request, requestId, address } = context;
+    const { request } = context;
     const fields = await readOwnForm(request, parts);
     const key = fields.get("key") ?? "";
     const texts = textsFor(request.headers["accept-language"]);
     const link = await linkOf(parts, request, key);
     if (link === null) return closed(texts);
-    const { person } = link;
-    const page = { texts, person, key, root: "" };
+    return handle({ ...link, context, fields, page: { texts, person: link.person, key, root } });
+  };
+}
+
+/** Answers `POST /invite`. */
+function passwordHandler(parts: Parts): RequestHandler {
+  const { store, sessions, hashPassword, log } = parts;
+  return withLink(parts, "", async ({ context, fields, person, use, page }) => {
+    const { request, requestId, address } = context;
+    const { texts } = page;
     if (!maySetPassword(person)) return showInvitation(400, parts, page);
     const password = fields.get("password") ?? "";
     const text = faultOf(password, texts);
     if (text !== null) return showInvitation(400, parts, { ...page, error: { of: "password", text } });
     const set = async () => {
       // First: otherwise each copy of the request would compute a hash.
-      if (!(await link.use())) return false;
+      if (!(await use())) return false;
       const hash = await hashPassword(password);
       // Whoever has the id now may be another person.
       if (!isUnchanged(parts.people, person)) return false;
@@ -248,7 +263,7 @@ function passwordHandler(parts: Parts): RequestHandler {
     if (!(await makeChange(parts, context, person, change, set, Boolean))) return closed(texts);
     log.info({ event: "person_password_set", requestId, address, person: person.name }, "a password was set by a link");
     return leadToLogin(request, parts);
-  };
+  });
 }
 
 /** Why a new password is refused, for the page. Null: it is not. */
@@ -259,16 +274,10 @@ function faultOf(password: string, { invitation: words }: Texts): string | null 
 
 /** Answers `POST /invite/passkey`. */
 function passkeyHandler(parts: Parts, passkeys: PasskeyParts): RequestHandler {
-  return async (context) => {
+  return withLink(parts, "../", async ({ context, fields, person, use, page }) => {
     const { request, requestId, address } = context;
-    const fields = await readOwnForm(request, parts);
-    const key = fields.get("key") ?? "";
-    const texts = textsFor(request.headers["accept-language"]);
-    const link = await linkOf(parts, request, key);
-    if (link === null) return closed(texts);
-    const { person } = link;
+    const { texts } = page;
     const made = await readPasskey(parts, passkeys, person, context, fields.get("answer") ?? "");
-    const page = { texts, person, key, root: "../" };
     const refused = { of: "passkey" as const, text: texts.invitation.passkeyFailed };
     if (made === null) return showInvitation(400, parts, { ...page, error: refused });
     const name = factorName(fields.get("name") ?? "", texts.account.passkeyName);
@@ -276,7 +285,7 @@ function passkeyHandler(parts: Parts, passkeys: PasskeyParts): RequestHandler {
     const { id, kind } = factor;
     const change = { action: "factor.add" as const, detail: { id, kind, name } };
     const add = async () => {
-      if (!isUnchanged(parts.people, person) || !(await link.use())) return "closed";
+      if (!isUnchanged(parts.people, person) || !(await use())) return "closed";
       return (await parts.factorsOf(person).add(factor)) ? "added" : "refused";
     };
     const outcome = await makeChange(parts, context, person, change, add, (result) => result === "added");
@@ -284,5 +293,5 @@ function passkeyHandler(parts: Parts, passkeys: PasskeyParts): RequestHandler {
     if (outcome === "refused") return linkPage(400, texts, texts.account.notAdded);
     parts.log.info({ event: "factor_added", requestId, address, factor: id, kind, name }, "a second factor was added");
     return leadToLogin(request, parts);
-  };
+  });
 }
