@@ -1,6 +1,7 @@
 import * as v from "valibot";
 import { type AccessRule, type AllowedPerson, mayPassWith, PASSES } from "../../auth/access/rules.ts";
 import { blockListOf, parseRange } from "../../lib/address-range.ts";
+import { PERSON_OR_GROUP } from "../../lib/name.ts";
 import { oneOf } from "../fields.ts";
 import { key, listOf, TEXT, textLike } from "./fields.ts";
 import type { Reading } from "./reading.ts";
@@ -25,7 +26,7 @@ const READS = ["GET", "HEAD"];
 
 /** A person, or the people of a group. */
 export const ALLOWED_PERSON = v.pipe(
-  textLike(/^(?:person|group):[a-z0-9][a-z0-9._-]{0,31}$/, "expected person:ID or group:NAME"),
+  textLike(PERSON_OR_GROUP, "expected person:ID or group:NAME"),
   v.transform((text) => text as AllowedPerson),
 );
 
