@@ -66,7 +66,7 @@ async function findProgram(stores: Stores, name: string): Promise<Asker> {
   if (token === undefined)
     throw new OperatorError({ found: `There is no token ${name}`, remedy: "see authserve tokens list" });
   const people = await readPeople(stores);
-  return { token, person: personOfToken({ list: () => people }, name) };
+  return { token, person: personOfToken(people, name) };
 }
 
 function explain({ allow, entry, isBound, isAmbiguous }: Judgement, asker: Asker, host: string): Explanation {

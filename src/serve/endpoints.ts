@@ -114,7 +114,7 @@ export function openEndpoints(wiring: Wiring, needs: EndpointNeeds): Part {
   const hasScope: MetricsParts["hasScope"] = async (context, scope) => {
     const token = await machineTokenOf(context, machineTokens);
     if (token === null) return false;
-    requireOwner(personOfToken(people, token.name));
+    requireOwner(personOfToken(people.list(), token.name));
     if (!token.scopes.includes(scope)) throw insufficientScope(scope);
     return true;
   };

@@ -111,7 +111,7 @@ export function createScopeGuard(
       requireOwner(person);
       return { kind: "session", name, person };
     }
-    const person = personOfToken(people, token.name);
+    const person = personOfToken(people.list(), token.name);
     requireOwner(person);
     if (scope === null || !token.scopes.includes(scope)) throw insufficientScope(scope);
     return { kind: "token", name: token.name, person };

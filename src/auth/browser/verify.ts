@@ -227,7 +227,7 @@ function verifyHandler(
   /** The answer for a program with a genuine token. */
   function passProgram({ name, scopes }: TokenRecord, { host, needed }: Question): Reply {
     if (!mayVerify(scopes, host)) throw insufficientScope("verify");
-    const person = personOfToken(people, name);
+    const person = personOfToken(people.list(), name);
     if (person === null) throw wrongToken();
     if (!needed.isOpen && !isAllowed(needed.allow, "token", person)) throw new AppError("access_denied");
     return passed(identity(person, people, name));

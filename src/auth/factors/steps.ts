@@ -1,4 +1,4 @@
-import { forEachPerson, type People, type Person, signedCredentialOf } from "../people/people.ts";
+import { type People, type Person, signedCredentialOf } from "../people/people.ts";
 import { createSignedIds } from "../signed-ids.ts";
 import type { FactorStore } from "./store.ts";
 
@@ -24,9 +24,8 @@ export function createSteps(
   store: Pick<FactorStore, "spend">,
   now: () => number,
 ) {
-  const credentialOf = forEachPerson(people, signedCredentialOf);
   function idsOf(kind: StepKind, person: Person) {
-    const { email, passwordHash } = credentialOf(person);
+    const { email, passwordHash } = signedCredentialOf(person);
     return createSignedIds(secrets, 32, (id, expiresAt) => ["login step", kind, email, passwordHash, id, expiresAt]);
   }
   return {

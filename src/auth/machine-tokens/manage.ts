@@ -46,7 +46,7 @@ function faultOfOwn(
   { name, scopes }: Pick<TokenRequest, "name" | "scopes">,
   people: readonly Person[],
 ): RequestFault | null {
-  const person = personOfToken({ list: () => people }, name);
+  const person = personOfToken(people, name);
   if (person === null) {
     const known = people.filter(({ account }) => account !== "").map(({ account }) => account);
     const others = known.length === 0 ? "nobody of the file can log in" : `those are ${known.join(", ")}`;

@@ -143,10 +143,10 @@ export function requireOwner(person: Person | null): asserts person is Person {
 const SEPARATOR = "/";
 
 /** Whose the token of a program is: the person's before the `/` of its name, or else that of the environment. */
-export function personOfToken(people: Pick<People, "list">, name: string): Person | null {
+export function personOfToken(people: readonly Person[], name: string): Person | null {
   const at = name.indexOf(SEPARATOR);
-  const [first = null] = people.list();
-  return at === -1 ? first : (people.list().find((person) => person.account === name.slice(0, at)) ?? null);
+  const account = at === -1 ? "" : name.slice(0, at);
+  return people.find((person) => person.account === account) ?? null;
 }
 
 /** Whether a token is one of a person's own. */
