@@ -50,9 +50,11 @@ export function openPeople({ settings, config, stores, people, log }: Wiring): P
 
   async function take(): Promise<void> {
     const asked = entries;
-    for (const id of await stores.people.take(wanted(), [...removed], randomUUID())) gone.add(id);
-    for (const id of gone) {
+    for (const id of await stores.people.take(wanted(), [...removed], randomUUID())) {
       log.info({ event: "person_removed", person: id }, `${id} was removed, with all that was stored`);
+      gone.add(id);
+    }
+    for (const id of gone) {
       if (await stores.sessions.remove(id))
         log.info(
           { event: "session_revoked", userId: id, reason: "person_removed" },
