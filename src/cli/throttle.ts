@@ -1,7 +1,7 @@
 import type { Person } from "../auth/people/people.ts";
 import { revokeBrowserMarks } from "../auth/throttle/browser-mark.ts";
-import { bucketsFor, knownBucket } from "../auth/throttle/rules.ts";
-import { type Bucket, KNOWN_ADDRESS_MS, type ThrottleStore } from "../auth/throttle/store.ts";
+import { bucketsFor, isKnownAddress } from "../auth/throttle/rules.ts";
+import type { Bucket, ThrottleStore } from "../auth/throttle/store.ts";
 import { canonicalEmail } from "../auth/user.ts";
 import { readPeople } from "./known-people.ts";
 import { makeChange } from "./make-change.ts";
@@ -23,7 +23,7 @@ export function runThrottleShow({ address, json }: ThrottleOptions): Promise<voi
     const now = clock();
     const people = await readPeople(stores);
     const total = await throttle.totals(now);
-    const isKnown = asked !== null && (await isKnownToAny(throttle, asked, people, now));
+    const isKnown = asked !== null && (await isKnownAddress(throttle, asked, people, now));
     const countsOf = ({ email }: Person) => countsAt(throttle, { email, address: asked, isKnown }, now);
     const [first, ...others] = await Promise.all(
       people.map(async (person) => ({ name: person.name, counts: await countsOf(person) })),
@@ -128,18 +128,6 @@ async function countsAt(
         ? null
         : { address, ...(await countIn(own.pair)), known: isKnown, inAll: await countIn(own.address) },
   };
-}
-
-/** Whether anybody has logged in from an address. */
-async function isKnownToAny(
-  throttle: ThrottleStore,
-  address: string,
-  people: readonly Person[],
-  now: number,
-): Promise<boolean> {
-  for (const person of people)
-    if (await throttle.isKnown(knownBucket(address, person), now - KNOWN_ADDRESS_MS)) return true;
-  return false;
 }
 
 const rowsOf = (name: string, owner: string, { user, codes, address }: Awaited<ReturnType<typeof countsAt>>) => [

@@ -73,16 +73,8 @@ export function createThrottle(
   ): Promise<{ isKnown: boolean; buckets: Bucket[] }> {
     if (browser !== null) return { isKnown: true, buckets: ownBuckets(`browser ${browser}`, email) };
     const { pair, email: ofEmail, networks, address: ofAddress } = bucketsFor(address, email);
-    const isKnown = isSomebody(address) && (await isKnownToAny(address));
+    const isKnown = await isKnownAddress(store, address, people.list(), now());
     return { isKnown, buckets: isKnown ? [pair, ofAddress] : [pair, ofEmail, ...networks, ofAddress] };
-  }
-
-  const isKnownTo = (person: Pick<Person, "email" | "mark">, address: string) =>
-    store.isKnown(knownBucket(address, person), now() - KNOWN_ADDRESS_MS);
-
-  async function isKnownToAny(address: string): Promise<boolean> {
-    const found = await Promise.all(people.list().map((person) => isKnownTo(person, address)));
-    return found.includes(true);
   }
 
   /** Returns null, without running the attempt, while attempts in progress hold all reservations. */
@@ -163,7 +155,7 @@ export function createThrottle(
       browser: string | null = null,
     ): Promise<boolean> {
       // The password is right, so who it is can be told.
-      if (browser !== null || (isSomebody(address) && (await isKnownTo(person, address)))) return verify();
+      if (browser !== null || (await isKnownAddress(store, address, [person], now()))) return verify();
       return whenPossible(() => attemptOnce([codeBucket(canonicalEmail(person.email))], verify));
     },
 
@@ -184,6 +176,19 @@ function throttled(retryAfterMs: number): AppError {
 
 /** All clients that no proxy names share one address, which is none. They are never known. */
 const isSomebody = (address: string) => isIP(address) !== 0;
+
+/** Whether one of these people has logged in from an address within 30 days before `now`. */
+export async function isKnownAddress(
+  store: ThrottleStore,
+  address: string,
+  people: readonly Pick<Person, "email" | "mark">[],
+  now: number,
+): Promise<boolean> {
+  if (!isSomebody(address)) return false;
+  const since = now - KNOWN_ADDRESS_MS;
+  const found = await Promise.all(people.map((person) => store.isKnown(knownBucket(address, person), since)));
+  return found.includes(true);
+}
 
 /** The buckets that count the failures of an address at an e-mail. */
 interface Buckets extends Record<Exclude<keyof BucketNames, "networks">, Bucket> {
@@ -217,7 +222,7 @@ function ownBuckets(client: string, email: string): [pair: Bucket, all: Bucket] 
 }
 
 /** The bucket of an address from which a person has logged in. Whoever is removed and added again has another one. */
-export function knownBucket(address: string, { email, mark }: Pick<Person, "email" | "mark">): string {
+function knownBucket(address: string, { email, mark }: Pick<Person, "email" | "mark">): string {
   return digest(`${networkOf(address)} ${canonicalEmail(email)}${mark === "" ? "" : ` ${mark}`}`);
 }
 
