@@ -6,7 +6,8 @@
  * views` times each view of the page with five million events. `-- postgres` compares PostgreSQL with SQLite. `--
  * servers` measures 1, 2 and 3 servers on one PostgreSQL; `-- servers 1776` with so many more bytes in each payload.
  * `-- encryption` compares intake and search with a key and without. `-- parts` shows what each part of a delivery
- * costs. `-- compare COMMIT` measures this checkout beside another commit, by default that in `baseline`.
+ * costs. `-- compare COMMIT` measures this checkout beside another commit, by default that in `baseline`. `-- way`
+ * compares job queues from receipt to handler. `-- cells` delivers while something fails, then for an hour.
  */
 import { writeFileSync } from "node:fs";
 import { cpus } from "node:os";
