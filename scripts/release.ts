@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
-import { TARGETS, type Target } from "./build/targets.ts";
+import { TARGETS } from "./build/targets.ts";
 import { lackingTools } from "./release/tools.ts";
 
 const { values: options } = parseArgs({
@@ -20,8 +20,7 @@ const { values: options } = parseArgs({
 });
 
 const targets = TARGETS.filter(({ name }) => options.target.includes(name));
-const builds = (os: Target["os"]) => targets.some((target) => target.os === os);
-const hasImage = builds("linux") && !options["without-image"];
+const hasImage = !options["without-image"];
 
 // A release takes minutes, so what would fail late is looked for first. Loading the builders takes a second.
 const lacking = whatIsLacking();
@@ -36,12 +35,7 @@ if (lacking === null) {
 /** What this machine or the command line lacks, with what to do. Null if nothing. */
 function whatIsLacking(): string | null {
   const { target, executable, sign } = options;
-  const tools = lackingTools({
-    linux: builds("linux"),
-    macos: builds("darwin"),
-    image: hasImage,
-    signature: sign !== undefined,
-  });
+  const tools = lackingTools({ image: hasImage, signature: sign !== undefined });
   if (tools !== null) return tools;
   const unknown = target.find((name) => !targets.some((known) => known.name === name));
   if (unknown !== undefined)

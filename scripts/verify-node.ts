@@ -1,7 +1,7 @@
 // Compares the Node executables in the registry's packages, which third parties publish, with the official release.
 //
-//   npm run verify:node              for this platform
-//   npm run verify:node -- --all     for every platform
+//   npm run verify:node              for this processor
+//   npm run verify:node -- --all     for both processors
 //   npm run verify:node -- DIR       with the official files in DIR, downloaded on another machine
 //
 // Exit code 0: all are identical. 1: one differs. 2: the official files are not available.
@@ -53,7 +53,7 @@ async function compare(target: Target): Promise<boolean> {
   const sums = signedSums(signed, keys, RELEASE_KEYS, mkdtempSync(join(scratch, "gpg-")));
   const archive = await obtain(name, release);
   assertSum(archive, name, sums);
-  const packaged = readFileSync(join(packageFolder(target.nodePackage, scratch), target.nodePath));
+  const packaged = readFileSync(join(packageFolder(target.nodePackage, scratch), "bin/node"));
   return packaged.equals(executableIn(archive, target, version));
 }
 

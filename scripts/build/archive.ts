@@ -1,4 +1,4 @@
-import { crc32, deflateRawSync, gzipSync } from "node:zlib";
+import { gzipSync } from "node:zlib";
 
 /** A file inside an archive. */
 export interface Entry {
@@ -28,39 +28,4 @@ export function tarGz(entries: readonly Entry[]): Buffer {
   }
   parts.push(Buffer.alloc(TAR_BLOCK * 2));
   return gzipSync(Buffer.concat(parts), { level: 9 });
-}
-
-// 1980-01-01, the earliest day the format knows.
-const ZIP_DATE = 0x21;
-
-/** A zip archive (APPNOTE 6.3.3). Times are fixed, so equal entries give equal bytes. */
-export function zip(entries: readonly Entry[]): Buffer {
-  const parts: Buffer[] = [];
-  const directory: Buffer[] = [];
-  let offset = 0;
-  for (const { path, content } of entries) {
-    const name = Buffer.from(path);
-    const packed = deflateRawSync(content, { level: 9 });
-    const facts = Buffer.alloc(26);
-    facts.writeUInt16LE(20, 0);
-    facts.writeUInt16LE(8, 4);
-    facts.writeUInt16LE(ZIP_DATE, 8);
-    facts.writeUInt32LE(crc32(content), 10);
-    facts.writeUInt32LE(packed.length, 14);
-    facts.writeUInt32LE(content.length, 18);
-    facts.writeUInt16LE(name.length, 22);
-    const local = Buffer.concat([Buffer.from("PK\u0003\u0004"), facts, name]);
-    const central = Buffer.alloc(14);
-    central.writeUInt32LE(offset, 10);
-    directory.push(Buffer.from("PK\u0001\u0002\u0014\u0000"), facts, central, name);
-    parts.push(local, packed);
-    offset += local.length + packed.length;
-  }
-  const central = Buffer.concat(directory);
-  const end = Buffer.alloc(18);
-  end.writeUInt16LE(entries.length, 4);
-  end.writeUInt16LE(entries.length, 6);
-  end.writeUInt32LE(central.length, 8);
-  end.writeUInt32LE(offset, 12);
-  return Buffer.concat([...parts, central, Buffer.from("PK\u0005\u0006"), end]);
 }

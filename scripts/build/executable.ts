@@ -5,7 +5,7 @@ import packer from "@yao-pkg/pkg/lib-es5/sea.js";
 import { THREADS } from "../../src/platform/checkout.ts";
 import { type AddonFiles, bundle } from "./bundle.ts";
 import { LOADER } from "./loader.ts";
-import { executableIn } from "./official-node.ts";
+import { archiveName, executableIn, folderName } from "./official-node.ts";
 import { lockedVersion, packageFolder } from "./packages.ts";
 import { stripElf } from "./strip.ts";
 import { ownTarget, type Target } from "./targets.ts";
@@ -20,7 +20,7 @@ const STAGE_TIMEOUT_MS = 180_000;
 interface BuildOptions {
   files: Files;
   output: string;
-  /** The folder for downloaded packages of other platforms. */
+  /** The folder for downloaded packages of the other processor. */
   scratch: string;
   /** The official Node archive for the target, to use instead of the registry's package. */
   nodeArchive?: string | undefined;
@@ -45,16 +45,15 @@ export async function buildExecutable(target: Target, options: BuildOptions): Pr
     const assets: Files = { ...code, ...threads, ...files };
     const staged = Object.entries(assets).map(([name, content]) => [name, stage(name, content)]);
     const version = lockedVersion(target.nodePackage);
-    // The Node of the executable, and one of the same version for this machine, which prepares the content.
+    // The Node of the executable, and that of this machine, which prepares the content.
     for (const platform of new Set([target, ownTarget()])) {
       const isOfficial = platform === target && nodeArchive !== undefined;
-      const node = isOfficial ? executableIn(nodeArchive, target, version) : packagedNode(platform, version, scratch);
+      const node = isOfficial ? executableIn(nodeArchive, target, version) : packagedNode(platform, scratch);
       stageNode(platform, version, node);
     }
-    const platform = { linux: "linux", darwin: "macos", win32: "win" }[target.os];
     await withHome(STAGE, () =>
       packer.default(entry, {
-        targets: [{ nodeRange: `node${version}`, platform, arch: target.cpu, output } as never],
+        targets: [{ nodeRange: `node${version}`, platform: "linux", arch: target.cpu, output } as never],
         signature: true,
         seaConfig: {
           disableExperimentalSEAWarning: true,
@@ -102,15 +101,15 @@ export function addonsOf(target: Target, scratch: string): AddonFiles {
   const napi = (name: string) =>
     join(packageFolder(`@node-rs/${name}-${target.napi}`, scratch), `${name}.${target.napi}.node`);
   return {
-    "better-sqlite3": join(packageFolder("better-sqlite3", scratch), `prebuilds/${target.os}-${target.cpu}.node`),
+    "better-sqlite3": join(packageFolder("better-sqlite3", scratch), `prebuilds/linux-${target.cpu}.node`),
     argon2: napi("argon2"),
     bcrypt: napi("bcrypt"),
   };
 }
 
 /** The Node of the registry's package. */
-function packagedNode(target: Target, version: string, scratch: string): Buffer {
-  return readFileSync(join(packageFolder(target.nodePackage, scratch, version), target.nodePath));
+function packagedNode(target: Target, scratch: string): Buffer {
+  return readFileSync(join(packageFolder(target.nodePackage, scratch), "bin/node"));
 }
 
 /**
@@ -118,12 +117,10 @@ function packagedNode(target: Target, version: string, scratch: string): Buffer 
  */
 function stageNode(target: Target, version: string, node: Buffer): void {
   const cache = join(STAGE, ".pkg-cache/sea");
-  const os = target.os === "win32" ? "win" : target.os;
-  const name = `node-v${version}-${os}-${target.cpu}`;
-  const archive = join(cache, `${name}.${os === "win" ? "zip" : "tar.gz"}`);
-  const executable = os === "win" ? join(cache, `${name}.exe`) : join(cache, name, "bin/node");
+  const archive = join(cache, archiveName(target, version));
+  const executable = join(cache, folderName(target, version), "bin/node");
   mkdirSync(join(executable, ".."), { recursive: true });
   for (const file of [archive, `${archive}.ok`, `${executable}.ok`]) writeFileSync(file, "");
-  writeFileSync(executable, target.os === "linux" ? stripElf(node) : node);
+  writeFileSync(executable, stripElf(node));
   chmodSync(executable, 0o755);
 }

@@ -17,27 +17,22 @@ export const RELEASE_KEYS: readonly string[] = [
 ];
 
 /** The official archive of a version for a platform. */
-export function archiveName({ os, cpu }: Target, version: string): string {
-  return `${folderName({ os, cpu }, version)}.${os === "win32" ? "zip" : "tar.gz"}`;
+export function archiveName(target: Target, version: string): string {
+  return `${folderName(target, version)}.tar.gz`;
 }
 
-function folderName({ os, cpu }: Pick<Target, "os" | "cpu">, version: string): string {
-  return `node-v${version}-${os === "win32" ? "win" : os}-${cpu}`;
+/** The folder in that archive. */
+export function folderName({ cpu }: Target, version: string): string {
+  return `node-v${version}-linux-${cpu}`;
 }
 
 const MAX_EXECUTABLE_BYTES = 1024 ** 3;
 
-/** The executable in an official archive, zip or tar. Throws if the archive is for another version or platform. */
+/** The executable in an official archive. Throws if the archive is for another version or platform. */
 export function executableIn(archive: string, target: Target, version: string): Buffer {
-  const folder = folderName(target, version);
-  const path = `${folder}/${target.os === "win32" ? "node.exe" : "bin/node"}`;
+  const path = `${folderName(target, version)}/bin/node`;
   try {
-    // On Windows, tar reads zip archives too. Elsewhere, unzip does.
-    const [program, args] =
-      archive.endsWith(".zip") && process.platform !== "win32"
-        ? ["unzip", ["-p", archive, path]]
-        : ["tar", ["-xOf", archive, path]];
-    return execFileSync(program as string, args as string[], {
+    return execFileSync("tar", ["-xOf", archive, path], {
       maxBuffer: MAX_EXECUTABLE_BYTES,
       stdio: ["ignore", "pipe", "ignore"],
     });

@@ -33,11 +33,6 @@ export async function buildProgram(
   await buildExecutable(target, { files, ...options });
 }
 
-/** The name of the executable of a target. */
-export function executableName({ os }: Target): string {
-  return os === "win32" ? "authserve.exe" : "authserve";
-}
-
 /** The production packages of a target: those of this machine, with the target's platform packages. */
 export function componentsOf(target: Target): Component[] {
   const { napi: own } = ownTarget();

@@ -2,9 +2,9 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join, relative } from "node:path";
 import { manPage } from "../../src/cli/man.ts";
 import { createProgram } from "../../src/cli/program.ts";
-import { type Entry, tarGz, zip } from "../build/archive.ts";
+import { type Entry, tarGz } from "../build/archive.ts";
 import { ROOT } from "../build/bundle.ts";
-import { componentsOf, executableName } from "../build/program.ts";
+import { componentsOf } from "../build/program.ts";
 import { sbom } from "../build/sbom.ts";
 import type { Release } from "./release.ts";
 
@@ -13,11 +13,10 @@ export function writeArchives(release: Release): void {
   for (const target of release.targets) {
     const name = `authserve-${release.version}-${target.name}`;
     const entries = [
-      { path: executableName(target), content: readFileSync(release.executableOf(target)), executable: true },
+      { path: "authserve", content: readFileSync(release.executableOf(target)), executable: true },
       ...accompanying(),
     ].map((entry) => ({ ...entry, path: `${name}/${entry.path}` }));
-    const isWindows = target.os === "win32";
-    release.write(`${name}.${isWindows ? "zip" : "tar.gz"}`, isWindows ? zip(entries) : tarGz(entries));
+    release.write(`${name}.tar.gz`, tarGz(entries));
     release.write(`${name}.cdx.json`, sbom("authserve", release.version, componentsOf(target)));
   }
 }
@@ -45,5 +44,5 @@ function accompanying(): Entry[] {
 function filesIn(folder: string): string[] {
   const entries = readdirSync(join(ROOT, folder), { recursive: true, withFileTypes: true });
   const files = entries.filter((entry) => entry.isFile()).map(({ parentPath, name }) => join(parentPath, name));
-  return files.map((file) => relative(ROOT, file).replaceAll("\\", "/")).sort();
+  return files.map((file) => relative(ROOT, file)).sort();
 }

@@ -9,11 +9,11 @@ import { CONFFILES, gzip, type SystemFile, stage, systemFiles } from "./system-f
 const ARCHITECTURES = { x64: "amd64", arm64: "arm64" };
 
 /**
- * Writes a .deb for each target on Linux, with `dpkg-deb`. Nothing is compiled here, and the scripts of debhelper
+ * Writes a .deb for each target, with `dpkg-deb`. Nothing is compiled here, and the scripts of debhelper
  * would start a service that was stopped by hand.
  */
 export function writeDebianPackages(release: Release): void {
-  for (const target of release.linuxTargets) {
+  for (const target of release.targets) {
     const architecture = ARCHITECTURES[target.cpu];
     const folder = join(release.scratch, `debian-${architecture}`);
     const files = [

@@ -26,20 +26,17 @@ while [ $# -gt 0 ]; do
   shift 2
 done
 
+[ "$(uname -s)" = Linux ] ||
+  fail "there is no archive for $(uname -s); run the container image, or this in a Linux virtual machine"
 [ -n "$key" ] || fail "this release is not signed; name the key of your own build with --public-key"
 command -v minisign >/dev/null || fail "minisign is missing; install it, e.g. with: apt-get install minisign"
 
-case $(uname -s) in
-  Linux) os=linux ;;
-  Darwin) os=macos ;;
-  *) fail "there is no archive for $(uname -s)" ;;
-esac
 case $(uname -m) in
   x86_64 | amd64) cpu=x64 ;;
   aarch64 | arm64) cpu=arm64 ;;
   *) fail "there is no archive for $(uname -m)" ;;
 esac
-name=authserve-$version-$os-$cpu
+name=authserve-$version-linux-$cpu
 
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
@@ -57,7 +54,7 @@ cd "$scratch"
 minisign -Vqm SHA256SUMS -P "$key" >/dev/null || fail "SHA256SUMS is not signed by the key of the release; nothing was installed"
 # Exactly the line of this archive.
 grep "^[0-9a-f]\{64\}  $name\.tar\.gz\$" SHA256SUMS >sum || fail "SHA256SUMS does not list $name.tar.gz; nothing was installed"
-if command -v sha256sum >/dev/null; then sha256sum -c sum >/dev/null; else shasum -a 256 -c sum >/dev/null; fi ||
+sha256sum -c sum >/dev/null ||
   fail "$name.tar.gz does not have its checksum; nothing was installed"
 tar -xzf "$name.tar.gz"
 
@@ -71,7 +68,7 @@ place() {
 }
 
 place 0755 authserve "$prefix/bin/authserve"
-if [ "$os" = linux ] && [ "$(id -u)" = 0 ] && [ -d /etc/systemd/system ] && [ "$prefix" = /usr/local ]; then
+if [ "$(id -u)" = 0 ] && [ -d /etc/systemd/system ] && [ "$prefix" = /usr/local ]; then
   place 0755 deploy/service-authserve "$prefix/bin/service-authserve"
   place 0644 deploy/authserve.service /etc/systemd/system/authserve.service
   echo "Set up a new service with: authserve init --system"

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { renderSite } from "../../src/platform/site/render.ts";
 import { ROOT } from "../build/bundle.ts";
-import { buildProgram, executableName } from "../build/program.ts";
+import { buildProgram } from "../build/program.ts";
 import { ownTarget, type Target } from "../build/targets.ts";
 import { writeArchives } from "./archives.ts";
 import { changelogHas } from "./changelog.ts";
@@ -41,7 +41,7 @@ export async function makeRelease({ targets, executable, out, sign, hasImage }: 
 
     for (const target of targets) {
       const given = target === ownTarget() ? executable : undefined;
-      const output = join(scratch, target.name, executableName(target));
+      const output = join(scratch, target.name, "authserve");
       mkdirSync(join(scratch, target.name));
       if (given === undefined) await buildProgram(target, { output, scratch });
       release.executables.set(target, given === undefined ? output : resolve(given));
@@ -73,14 +73,11 @@ export async function makeRelease({ targets, executable, out, sign, hasImage }: 
 
 function writeImages(release: Release): void {
   const { dist: output, scratch, commit, time } = release;
-  for (const name of buildImage(sourcesOf(release.linuxTargets, release), { output, scratch, commit, time }))
-    release.add(name);
+  for (const name of buildImage(sourcesOf(release), { output, scratch, commit, time })) release.add(name);
 }
 
 function writeNpmPackages(release: Release): void {
-  // The launcher of the package is a shell script.
-  const targets = release.targets.filter(({ os }) => os !== "win32");
-  for (const name of buildNpmPackage(sourcesOf(targets, release), release.dist, release.scratch)) release.add(name);
+  for (const name of buildNpmPackage(sourcesOf(release), release.dist, release.scratch)) release.add(name);
 }
 
 /** Writes the folder `docs`: the documentation as a site, see `platform/site/render.ts`. */
@@ -88,8 +85,8 @@ async function writeSite(release: Release): Promise<void> {
   for (const [name, content] of Object.entries(await renderSite(ROOT))) release.write(`docs/${name}`, content);
 }
 
-function sourcesOf(targets: readonly Target[], release: Release) {
-  return targets.map((target) => ({ target, executable: release.executableOf(target) }));
+function sourcesOf(release: Release) {
+  return release.targets.map((target) => ({ target, executable: release.executableOf(target) }));
 }
 
 function say(text: string): void {

@@ -5,7 +5,7 @@ import packageJson from "../../package.json" with { type: "json" };
 import { ROOT } from "../build/bundle.ts";
 import type { Target } from "../build/targets.ts";
 
-/** An executable, for Linux or macOS, that becomes a package. */
+/** An executable that becomes a package. */
 interface PackageSource {
   target: Target;
   executable: string;
@@ -22,8 +22,8 @@ export function buildNpmPackage(sources: readonly PackageSource[], output: strin
   try {
     const platforms = sources.map(({ target, executable }) => {
       const name = `authserve-${target.name}`;
-      const libc = target.os === "linux" ? { libc: ["glibc"] } : {};
-      const manifest = { name, ...common, os: [target.os], cpu: [target.cpu], ...libc, files: ["authserve"] };
+      const platform = { os: ["linux"], cpu: [target.cpu], libc: ["glibc"] };
+      const manifest = { name, ...common, ...platform, files: ["authserve"] };
       return pack(join(folder, name), manifest, { authserve: executable }, output);
     });
     const names = sources.map(({ target }) => `authserve-${target.name}`);
@@ -32,7 +32,8 @@ export function buildNpmPackage(sources: readonly PackageSource[], output: strin
       ...common,
       bin: { authserve: "authserve" },
       files: ["authserve"],
-      os: [...new Set(sources.map(({ target }) => target.os))],
+      // npm refuses Windows, which cannot run the launcher. On a Mac the launcher says what to do.
+      os: ["!win32"],
       optionalDependencies: Object.fromEntries(names.map((name) => [name, version])),
     };
     const own = join(ROOT, "scripts/release/npm");

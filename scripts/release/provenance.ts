@@ -2,7 +2,6 @@ import { join } from "node:path";
 import packageJson from "../../package.json" with { type: "json" };
 import { ROOT } from "../build/bundle.ts";
 import { lockedIntegrity, lockedVersion } from "../build/packages.ts";
-import { executableName } from "../build/program.ts";
 import { type Release, sha256Of } from "./release.ts";
 
 /**
@@ -11,7 +10,7 @@ import { type Release, sha256Of } from "./release.ts";
  */
 export function writeProvenance(release: Release): void {
   const programs = release.targets.map((target) => ({
-    name: `authserve-${release.version}-${target.name}/${executableName(target)}`,
+    name: `authserve-${release.version}-${target.name}/authserve`,
     digest: { sha256: sha256Of(release.executableOf(target)) },
   }));
   const nodes = [...new Set(release.targets.map(({ nodePackage }) => nodePackage))].map((name) => ({

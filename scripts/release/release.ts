@@ -42,11 +42,6 @@ export class Release {
     this.publicKey = parts.publicKey ?? null;
   }
 
-  /** The targets on Linux, for which there are packages. */
-  get linuxTargets(): Target[] {
-    return this.targets.filter(({ os }) => os === "linux");
-  }
-
   /** The executable of a target. */
   executableOf(target: Target): string {
     const file = this.executables.get(target);

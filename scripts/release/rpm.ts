@@ -7,9 +7,9 @@ import { CONFFILES, stage, systemFiles } from "./system-files.ts";
 
 const ARCHITECTURES = { x64: "x86_64", arm64: "aarch64" };
 
-/** Writes an .rpm for each target on Linux, with `rpmbuild`. */
+/** Writes an .rpm for each target, with `rpmbuild`. */
 export function writeRpmPackages(release: Release): void {
-  for (const target of release.linuxTargets) {
+  for (const target of release.targets) {
     const architecture = ARCHITECTURES[target.cpu];
     const top = join(release.scratch, `rpm-${architecture}`);
     const tree = join(top, "tree");

@@ -1,12 +1,11 @@
-import { execFileSync } from "node:child_process";
 import { accessSync, constants } from "node:fs";
 import { delimiter, join } from "node:path";
 
 /** A part of a release that needs tools of its own. */
-type Part = "linux" | "macos" | "image" | "signature";
+type Part = "image" | "signature";
 
 interface Tool {
-  /** The program, or the library. */
+  /** The program. */
   name: string;
   /** The package of Debian that has it. */
   package: string;
@@ -18,10 +17,8 @@ interface Tool {
 export const TOOLS: readonly Tool[] = [
   { name: "git", package: "git" },
   { name: "npm", package: "npm" },
-  // The Node of macOS is a newer one, which also runs here while the executable is built.
-  { name: "libatomic.so.1", package: "libatomic1", part: "macos" },
-  { name: "dpkg-deb", package: "dpkg", part: "linux" },
-  { name: "rpmbuild", package: "rpm", part: "linux" },
+  { name: "dpkg-deb", package: "dpkg" },
+  { name: "rpmbuild", package: "rpm" },
   { name: "apt-get", package: "apt", part: "image" },
   { name: "buildah", package: "buildah", part: "image" },
   { name: "minisign", package: "minisign", part: "signature" },
@@ -40,7 +37,6 @@ export function lackingTools(parts: Record<Part, boolean>): string | null {
 }
 
 function isInstalled(name: string): boolean {
-  if (name.includes(".so.")) return execFileSync("/sbin/ldconfig", ["-p"], { encoding: "utf8" }).includes(`\t${name} `);
   return (process.env.PATH ?? "").split(delimiter).some((folder) => {
     try {
       accessSync(join(folder, name), constants.X_OK);

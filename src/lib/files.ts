@@ -100,7 +100,7 @@ const GROUP_OR_OTHERS = 0o077;
 
 /** The mode of a file, in octal digits, if its group or others have any access. Null if only its owner has. */
 export function openMode({ mode }: Stats): string | null {
-  if (process.platform === "win32" || (mode & GROUP_OR_OTHERS) === 0) return null;
+  if ((mode & GROUP_OR_OTHERS) === 0) return null;
   return (mode & 0o777).toString(8);
 }
 

@@ -69,7 +69,7 @@ function killGroup(child: ChildProcess): void {
   try {
     process.kill(-Number(child.pid), "SIGKILL");
   } catch {
-    // The group has ended, or the system has none: Windows.
+    // The group has ended.
     child.kill("SIGKILL");
   }
 }

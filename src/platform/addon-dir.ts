@@ -20,17 +20,15 @@ const STICKY = 0o1000;
  * come first, then `DATA_DIR`, because some services can write nothing else, and the temporary directory last.
  */
 export function addonDirs(environment: Environment = readableEnvironment()): AddonDir[] {
-  const { ADDON_DIR, CACHE_DIRECTORY, XDG_CACHE_HOME, LOCALAPPDATA, DATA_DIR } = environment;
+  const { ADDON_DIR, CACHE_DIRECTORY, XDG_CACHE_HOME, DATA_DIR } = environment;
   if (ADDON_DIR !== undefined) return [{ dir: resolve(ADDON_DIR), from: "ADDON_DIR" }];
   const found: AddonDir[] = [];
   const add = (from: string, dir: string | undefined, ...below: string[]) => {
     if (dir) found.push({ dir: resolve(dir, ...below), from });
   };
   add("CACHE_DIRECTORY", CACHE_DIRECTORY);
-  if (process.platform === "win32") add("LOCALAPPDATA", LOCALAPPDATA, "authserve");
-  else if (XDG_CACHE_HOME) add("XDG_CACHE_HOME", XDG_CACHE_HOME, "authserve");
-  else if (process.env.HOME)
-    add("HOME", homedir(), process.platform === "darwin" ? "Library/Caches" : ".cache", "authserve");
+  if (XDG_CACHE_HOME) add("XDG_CACHE_HOME", XDG_CACHE_HOME, "authserve");
+  else if (process.env.HOME) add("HOME", homedir(), ".cache", "authserve");
   if (DATA_DIR !== undefined || existsSync("data")) add("DATA_DIR", DATA_DIR ?? "data", "addons");
   add("the temporary directory", tmpdir(), `authserve-${process.getuid?.() ?? "addons"}`);
   return found;

@@ -104,6 +104,19 @@ suite("install.sh", needsMinisign(), () => {
     assert.equal((await install("--from", join(dir, "elsewhere"))).code, 0);
   });
 
+  test("elsewhere than on Linux, it and the launcher of the npm package say what to run instead", async () => {
+    const { dir, folder, installed } = makeRelease();
+    writeFileSync(join(dir, "uname"), "#!/bin/sh\necho Darwin\n", { mode: 0o755 });
+    const env = { PATH: `${dir}:${process.env.PATH}` };
+    const launcher = join(import.meta.dirname, "../../scripts/release/npm/authserve");
+    for (const script of [join(folder, "install.sh"), launcher]) {
+      const { code, stderr } = await runProgram("sh", [script], { dir, env });
+      assert.equal(code, 1);
+      assert.match(stderr, /^\w+: there is no \w+ for Darwin[:;] run the container image, or this in a Linux/);
+    }
+    assert.ok(!installed());
+  });
+
   test("an unknown option prints the usage and installs nothing", async () => {
     const { install, installed } = makeRelease();
     const { code, stderr } = await install("--help");

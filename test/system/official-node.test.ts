@@ -9,7 +9,7 @@ import type { Target } from "../../scripts/build/targets.ts";
 import { needsGpg } from "../helpers/back-end.ts";
 import { workingDir } from "../helpers/working-dir.ts";
 
-const TARGET = { os: "linux", cpu: "x64" } as Target;
+const TARGET = { cpu: "x64" } as Target;
 const NAME = archiveName(TARGET, "24.0.0");
 
 suite("the official release of Node", needsGpg(), () => {

@@ -201,15 +201,9 @@ function tooMany(maxBacklog: number): OperatorError {
 function openInBrowser(page: string | null, { eventId, source }: HeardEvent): string {
   if (page === null) return "the address of the page is not known: no server runs here";
   const url = `${page}#/events/${encodeURIComponent(eventId)}?${new URLSearchParams({ source })}`;
-  const [program, ...before] = OPENERS[process.platform] ?? ["xdg-open"];
-  const child = spawn(program, [...before, url], { stdio: "ignore", detached: true });
+  const program = process.platform === "darwin" ? "open" : "xdg-open";
+  const child = spawn(program, [url], { stdio: "ignore", detached: true });
   child.on("error", () => {});
   child.unref();
   return url;
 }
-
-/** The programs that open a URL, by platform. */
-const OPENERS: Partial<Record<NodeJS.Platform, readonly [string, ...string[]]>> = {
-  darwin: ["open"],
-  win32: ["rundll32", "url.dll,FileProtocolHandler"],
-};

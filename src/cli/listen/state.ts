@@ -16,9 +16,8 @@ export interface ListenerState {
 }
 
 /** The folder of programs' states of this user (XDG Base Directory Specification). */
-function stateFolder({ XDG_STATE_HOME: xdg, LOCALAPPDATA: local }: NodeJS.ProcessEnv): string {
+function stateFolder({ XDG_STATE_HOME: xdg }: NodeJS.ProcessEnv): string {
   if (xdg !== undefined && isAbsolute(xdg)) return join(xdg, "authserve");
-  if (process.platform === "win32" && local !== undefined) return join(local, "authserve");
   return join(homedir(), ".local", "state", "authserve");
 }
 

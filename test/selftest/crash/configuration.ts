@@ -9,13 +9,10 @@ const PASSED_ON = [
   "PATH",
   "HOME",
   "TMPDIR",
-  "TEMP",
-  "SystemRoot",
   "LD_LIBRARY_PATH",
   "NODE_COMPILE_CACHE",
   "CACHE_DIRECTORY",
   "XDG_CACHE_HOME",
-  "LOCALAPPDATA",
 ];
 
 export const EMAIL = "selftest@example.com";

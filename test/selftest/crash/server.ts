@@ -40,7 +40,7 @@ export function startServer(options: ServerOptions, urls: TargetUrls): ServerPro
     env,
     stdio: ["ignore", "pipe", "pipe"],
     // A process group of its own: Ctrl+C in a terminal must not stop the server before this process knows of it.
-    detached: process.platform !== "win32",
+    detached: true,
   });
   const log = readLog(child);
   const ended = new Promise<string>((resolve) => {
