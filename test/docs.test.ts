@@ -1,9 +1,10 @@
 import assert from "node:assert/strict";
-import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
 import { suite, test } from "node:test";
 import * as v from "valibot";
 import packageJson from "../package.json" with { type: "json" };
+import { INSTALLS } from "../scripts/docs/installs.ts";
 import { NGINX_INCLUDES_DIR, nginxIncludes } from "../scripts/docs/nginx-includes.ts";
 import { PAGES, REFERENCE_DIR } from "../scripts/docs/pages.ts";
 import { SETTING_GROUPS } from "../src/config/settings.ts";
@@ -30,6 +31,25 @@ suite("the reference matches the code", () => {
 
   test("there are no other pages", () =>
     assert.deepEqual(sorted(readdirSync(REFERENCE_DIR)), sorted(Object.keys(PAGES))));
+});
+
+suite("the page of files to install from", () => {
+  test("names files and tests that exist", () => {
+    const named = INSTALLS.flatMap(({ file, madeBy = file, started, linted }) => [madeBy, started?.[1], linted?.[1]]);
+    assert.deepEqual(
+      named.filter((path) => path !== undefined && !existsSync(join(ROOT, path))),
+      [],
+    );
+  });
+
+  test("names every file of deploy", () => {
+    const isNamed = (path: string) => INSTALLS.some(({ file }) => path === file || path.startsWith(`${file}/`));
+    const files = filesIn("deploy", "").filter((file) => statSync(file).isFile());
+    assert.deepEqual(
+      files.map((file) => relative(ROOT, file)).filter((path) => !isNamed(path)),
+      [],
+    );
+  });
 });
 
 test("the files of deploy/nginx are the parts of deploy/nginx-app.conf", () => {

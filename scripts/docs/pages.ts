@@ -4,6 +4,7 @@ import { commandsPage } from "./commands.ts";
 import { configurationFilePage } from "./configuration-file.ts";
 import { errorsPage } from "./errors.ts";
 import { httpPage } from "./http.ts";
+import { installsPage } from "./installs.ts";
 import { logEventsPage } from "./log-events.ts";
 import { metricsPage } from "./metrics.ts";
 import { presetsPage } from "./presets.ts";
@@ -19,6 +20,7 @@ export const PAGES: Record<string, () => string | Promise<string>> = {
   "configuration-file.md": configurationFilePage,
   "errors.md": errorsPage,
   "http.md": httpPage,
+  "installs.md": installsPage,
   "log-events.md": logEventsPage,
   "metrics.md": metricsPage,
   "presets.md": presetsPage,
