@@ -5,7 +5,7 @@ import { suite, test } from "node:test";
 import * as v from "valibot";
 import packageJson from "../package.json" with { type: "json" };
 import { INSTALLS } from "../scripts/docs/installs.ts";
-import { NGINX_INCLUDES_DIR, nginxIncludes } from "../scripts/docs/nginx-includes.ts";
+import { DEPLOY, nginxIncludes } from "../scripts/docs/nginx-includes.ts";
 import { PAGES, REFERENCE_DIR } from "../scripts/docs/pages.ts";
 import { SETTING_GROUPS } from "../src/config/settings.ts";
 import { LOG_EVENTS } from "../src/log-events.ts";
@@ -52,12 +52,14 @@ suite("the page of files to install from", () => {
   });
 });
 
-test("the files of deploy/nginx are the parts of deploy/nginx-app.conf", () => {
-  const files = readdirSync(NGINX_INCLUDES_DIR).map((name) => [
-    name,
-    readFileSync(join(NGINX_INCLUDES_DIR, name), "utf8"),
-  ]);
-  assert.deepEqual(Object.fromEntries(files), nginxIncludes(), "they are stale: run npm run docs");
+test("the files for the server of another program are the parts of deploy/nginx-app.conf", () => {
+  const parts = nginxIncludes();
+  const files = Object.keys(parts).map((name) => [name, readFileSync(join(DEPLOY, name), "utf8")]);
+  assert.deepEqual(Object.fromEntries(files), parts, "they are stale: run npm run docs");
+  assert.deepEqual(
+    readdirSync(join(DEPLOY, "nginx")).map((name) => `nginx/${name}`),
+    sorted(Object.keys(parts).filter((name) => name.startsWith("nginx/"))),
+  );
 });
 
 test("the example of each setting is a valid value", () => {

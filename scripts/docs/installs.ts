@@ -14,7 +14,7 @@ interface Install {
 
 type Trial = readonly [by: string, test: string];
 
-const PROXY_TESTS = "test/backends/proxy-cases.test.ts";
+const PROXY_TESTS = "test/backends/deploy/as-they-are.test.ts";
 const CLUSTER_TEST = "test/backends/deploy/cluster.test.ts";
 const COMPOSE_LINT: Trial = ["schema of Compose", "test/release/compose.test.ts"];
 const SYSTEMD: Trial = ["systemd of Debian", ".ci/deploy"];
@@ -26,7 +26,8 @@ export const INSTALLS: readonly Install[] = [
   { file: "deploy/Caddyfile.compose", linted: ["`caddy adapt`", "test/release/compose.test.ts"] },
   { file: "deploy/nginx.conf", started: ["nginx", PROXY_TESTS] },
   { file: "deploy/nginx-app.conf", started: ["nginx", PROXY_TESTS] },
-  { file: "deploy/nginx", started: ["nginx", "test/backends/other-nginx.test.ts"] },
+  { file: "deploy/nginx", started: ["nginx as Nginx Proxy Manager has it", PROXY_TESTS] },
+  { file: "deploy/swag", started: ["nginx as SWAG has it", PROXY_TESTS] },
   { file: "deploy/haproxy-app.cfg", started: ["HAProxy", PROXY_TESTS] },
   { file: "deploy/haproxy-authserve.lua", started: ["HAProxy", PROXY_TESTS] },
   { file: "deploy/traefik-app.yaml", linted: ["headers only", "test/deploy/believed-headers.test.ts"] },
@@ -46,8 +47,10 @@ export const INSTALLS: readonly Install[] = [
   { file: "deploy/compose.yaml", linted: COMPOSE_LINT },
   { file: "deploy/compose.redis.yaml", linted: COMPOSE_LINT },
   { file: "deploy/compose.postgresql.yaml", linted: COMPOSE_LINT },
+  { file: "deploy/compose.traefik.yaml", linted: COMPOSE_LINT },
   { file: "deploy/quadlet", linted: ["generator of Podman", ".ci/quadlet"] },
   { file: "deploy/helm/authserve", linted: ["engine of Helm, schemas of Kubernetes", "test/release/chart.test.ts"] },
+  { file: "deploy/kubernetes", linted: ["headers only", "test/deploy/believed-headers.test.ts"] },
   { file: "deploy/cluster/compose.yaml", linted: COMPOSE_LINT },
   { file: "deploy/cluster/haproxy.cfg", started: ["HAProxy", CLUSTER_TEST] },
   { file: "deploy/cluster/haproxy-compose.cfg", linted: ["`haproxy -c`", CLUSTER_TEST] },

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { suite, test } from "node:test";
+import { test } from "node:test";
 import { needsNginx } from "../helpers/back-end.ts";
 import { changed } from "../helpers/deployed-files.ts";
 import {
@@ -12,7 +12,6 @@ import {
   loggedIn,
   logInOn,
   PROXIES,
-  siteOf,
   startSite,
   userHeaders,
 } from "../helpers/protected-app.ts";
@@ -20,9 +19,6 @@ import type { Edit, ProxyName } from "../helpers/proxy.ts";
 import { until } from "../helpers/until.ts";
 import { Visitor } from "../helpers/visitor.ts";
 import { workingDir } from "../helpers/working-dir.ts";
-
-const include = (name: string) =>
-  readFileSync(join(import.meta.dirname, "../../deploy/nginx", `authserve-${name}.conf`), "utf8");
 
 const LISTEN = `listen 80;
 listen [::]:80;
@@ -32,113 +28,12 @@ server_name app.example.com;
 ssl_certificate /x.crt;
 ssl_certificate_key /x.key;`;
 
-/**
- * A host of Nginx Proxy Manager with all its switches on but *Cache Assets*, and with the lines of our page. Its source
- * has these in docker/rootfs/etc/nginx/nginx.conf and backend/templates/proxy_host.conf.
- */
-const manager: Edit = () => `
-server_tokens off;
-proxy_http_version 1.1;
-proxy_set_header X-Forwarded-Scheme $scheme;
-proxy_set_header X-Forwarded-For $proxy_add_x_forwarded_for;
-proxy_set_header Accept-Encoding "";
-map $host $forward_scheme { default http; }
-set_real_ip_from 10.0.0.0/8;
-real_ip_header X-Real-IP;
-real_ip_recursive on;
-${include("maps")}
-server {
-  set $forward_scheme http;
-  # The form sets both: one address is easier to replace here.
-  set $address "127.0.0.1:8080";
-  if ($address ~ ^(?<server>.*):(?<port>.*)$) {}
-  ${LISTEN}
-  http2 on;
-  set $block_sql_injections 0;
-  if ($query_string ~ "union.*select.*\\(") { set $block_sql_injections 1; }
-  if ($block_sql_injections = 1) { return 403; }
-  add_header Strict-Transport-Security "max-age=63072000; preload" always;
-  proxy_set_header Upgrade $http_upgrade;
-  proxy_set_header Connection $http_connection;
-  proxy_http_version 1.1;
-  ${include("server")}
-  location / {
-    ${include("location")}
-    proxy_pass $forward_scheme://$server:$port$request_uri;
-  }
-}`;
-
-/** A host of SWAG with our files, as _template.subdomain.conf.sample of linuxserver/reverse-proxy-confs has it. */
-const swag: Edit = () => `
-map $http_upgrade $connection_upgrade { default upgrade; "" close; }
-${include("maps")}
-server {
-  ${LISTEN}
-  client_max_body_size 0;
-  ${include("server")}
-  location / {
-    ${include("location")}
-    set $upstream_app 127.0.0.1:8080;
-    set $upstream_proto http;
-    proxy_pass $upstream_proto://$upstream_app;
-  }
-}`;
-
-/** nginx 1.22 has no directive `http2`, which 1.25.1 brought. */
-const forThisNginx =
-  (edit: Edit): Edit =>
-  (text) =>
-    edit(text)
-      .replace(/^ *http2 on;\n/m, "")
-      .replace(/^ *client_max_body_size 0;\n(?=[\s\S]*client_max_body_size 0;\n *large)/m, "");
-
 /** The client names itself, and what it asks for, in these. */
 const FORGED = [
   ...["Remote-User", "mallory", "remote-email", "m@example.com", "X-Forwarded-User", "mallory"],
   ...["Remote-Name", "mallory", "Remote-Groups", "mallory"],
   ...["X-Original-URL", "https://open.example.com/", "X-Forwarded-Uri", "/open", "X-Forwarded-Method", "OPTIONS"],
 ];
-
-for (const [name, edit] of [
-  ["Nginx Proxy Manager", manager],
-  ["SWAG", swag],
-] as const) {
-  suite(`an app of ${name} with the files of deploy/nginx`, { ...needsNginx(), concurrency: 1 }, () => {
-    const site = siteOf("nginx", {}, forThisNginx(edit));
-
-    test("needs a login, which leads back, and no client names the user", async () => {
-      const visitor = new Visitor(site.proxy.port);
-      const asked = `${APP}/a?b=c&d=%2F`;
-      const visit = await logInOn(await visitor.open(asked, { lines: FORGED }), visitor);
-      assert.deepEqual([visit.url, userHeaders(echoOf(visit))], [asked, GENUINE]);
-      const echo = echoOf(await visitor.request(asked, { lines: FORGED }));
-      assert.deepEqual(userHeaders(echo), GENUINE);
-      assert.ok(!/mallory|open/.test(JSON.stringify(echo)));
-      const hosts = echo.headers.filter(([header]) => /^(?:host|upgrade|x-forwarded-for)$/i.test(header));
-      assert.deepEqual(hosts.map(([header]) => header.toLowerCase()).sort(), ["host", "x-forwarded-for"]);
-    });
-
-    test("opens websockets with a session only, and no other protocol", async () => {
-      const visitor = await loggedIn(site);
-      const { status, socket } = await visitor.upgrade(`${APP}/live`);
-      assert.equal(status, 101);
-      socket?.destroy();
-      assert.equal((await visitor.upgrade(`${APP}/live`, ["h2c"])).status, 200);
-      assert.notEqual((await new Visitor(site.proxy.port).upgrade(`${APP}/live`)).status, 101);
-    });
-
-    test("takes large uploads, and keeps the token of a program", async () => {
-      const { stdout } = await site.server.run(["tokens", "create", "backup", "--scope", "verify"]);
-      const token = ["X-Authserve-Token", stdout.trim(), "Authorization", "Bearer of-the-app"];
-      const upload = { method: "POST", headers: { accept: "*/*" }, lines: token, body: "x".repeat(5_000_000) };
-      const echo = echoOf(await new Visitor(site.proxy.port).request(`${APP}/`, upload));
-      assert.equal(echo.bodyBytes, 5_000_000);
-      assert.deepEqual(userHeaders(echo), [GENUINE[0], ["remotetoken", "backup"], GENUINE[1]]);
-      assert.ok(!JSON.stringify(echo).includes(stdout.trim()));
-      assert.ok(echo.headers.some(([, value]) => value === "Bearer of-the-app"));
-    });
-  });
-}
 
 /** The locations that ingress-nginx writes for `auth-url`, `auth-signin` and `auth-always-set-cookie` (nginx.tmpl). */
 const ingress: Edit = () => `

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { suite, test } from "node:test";
-import { parse } from "yaml";
+import { parse, parseAllDocuments } from "yaml";
 import { BELIEVED_HEADERS } from "../../src/http/proxies.ts";
 import { IDENTITY_HEADERS } from "../helpers/identity-headers.ts";
 
@@ -16,7 +16,7 @@ type Handled = (text: string) => (header: string) => boolean;
 const nginx: Handled = (text) => {
   const places = text
     .match(/ {4}location [\s\S]*?\n {4}\}/g)
-    ?.filter((place) => /proxy_pass .*(?:authserve|:3000)/.test(place));
+    ?.filter((place) => /proxy_pass .*(?:authserve|:3000|\$upstream_app)/.test(place));
   assert.ok(places?.length === 1, "one place");
   const set = [...(places[0] as string).matchAll(/^ *proxy_set_header (\S+) (\S+);$/gm)];
   // What the client sent must not become a part of what is set.
@@ -49,24 +49,55 @@ const haproxy: Handled = (text) => {
   return (header) => removed.some((form) => form.test(header));
 };
 
+/** What Traefik sets for every service. */
+const OF_TRAEFIK = ["x-forwarded-for", "x-forwarded-proto", "x-forwarded-host", "x-real-ip"];
+
 const traefik: Handled = (text) => {
-  const { http } = parse(text);
-  for (const name of ["authserve", "app", "app-websocket"])
-    assert.equal(http.routers[name].middlewares[0], "client-headers");
-  const removed = Object.keys(http.middlewares["client-headers"].headers.customRequestHeaders);
-  const names = [
-    ...removed.map((name) => name.toLowerCase()),
-    "x-forwarded-for",
-    "x-forwarded-proto",
-    "x-forwarded-host",
-    "x-real-ip",
-  ];
-  return (header) => names.includes(header);
+  const { routers, middlewares } = parse(text).http;
+  assert.equal(routers.authserve.middlewares[0], "client-headers");
+  const removed = Object.keys(middlewares["client-headers"].headers.customRequestHeaders);
+  const names = [...removed.map((name) => name.toLowerCase()), ...OF_TRAEFIK];
+  const asked: string[] = middlewares.authserve.forwardAuth.authRequestHeaders;
+  return (header) => names.includes(header) && !asked.some((name) => name.toLowerCase() === header);
+};
+
+/** What Traefik removes before an app, in any spelling that apps take for the same. */
+const traefikApp: Handled = (text) => {
+  const { authResponseHeadersRegex: form } = parse(text).http.middlewares.authserve.forwardAuth;
+  const removed = new RegExp(form.replace(/^\(\?i\)/, ""), "i");
+  assert.ok(!OF_TRAEFIK.some((header) => removed.test(header)));
+  const spellings = (header: string) => [header.replaceAll("-", "_"), header.replaceAll("-", ".")];
+  return (header) =>
+    spellings(header).every((one) => removed.test(one)) && (OF_TRAEFIK.includes(header) || removed.test(header));
+};
+
+const ingressNginx: Handled = (text) => {
+  const { annotations } = parse(text).metadata;
+  const set: string[] = annotations["nginx.ingress.kubernetes.io/auth-response-headers"].split(", ");
+  const names = set.map((name) => name.toLowerCase());
+  // By nginx.tmpl it sets these for every service. One that is set twice reaches the app twice.
+  const own = ["x-real-ip", "x-forwarded-for", "x-forwarded-host", "x-forwarded-proto"];
+  assert.deepEqual(
+    names.filter((name, at) => own.includes(name) || names.indexOf(name) !== at),
+    [],
+  );
+  return (header) => own.includes(header) || names.includes(header);
+};
+
+const envoyGateway: Handled = (text) => {
+  const policies = parseAllDocuments(text).map((document) => document.toJS());
+  const { headers } = policies.find(({ kind }) => kind === "ClientTrafficPolicy").spec;
+  assert.equal(headers.withUnderscoresAction, "RejectRequest");
+  // Envoy compares the whole name.
+  const removed = headers.earlyRequestHeaders.removeOnMatch.map(
+    ({ value }: { value: string }) => new RegExp(`^(?:${value})$`),
+  );
+  return (header) => removed.some((form: RegExp) => form.test(header));
 };
 
 /** What nginx sets for the requests to an app. */
 const nginxApp: Handled = (text) => {
-  const set = [...text.matchAll(/^ {4}proxy_set_header (\S+) (?:""|\$remote_addr);$/gm)];
+  const set = [...text.matchAll(/^ {4}proxy_set_header (\S+) (?:""|\$(?!http_|proxy_add_)\S+);$/gm)];
   const names = set.map(([, name]) => name?.toLowerCase());
   return (header) => names.includes(header);
 };
@@ -75,6 +106,7 @@ const FILES: Record<string, Handled> = {
   "nginx.conf": nginx,
   "nginx-app.conf": nginx,
   "cluster/nginx.conf": nginx,
+  "swag/authserve.subdomain.conf.sample": nginx,
   Caddyfile: caddy,
   "Caddyfile.app": caddy,
   "Caddyfile.compose": caddy,
@@ -97,25 +129,32 @@ suite("each header that is believed of a proxy is set or removed", () => {
 
   test("by every file of a proxy in deploy/", () => {
     const files = readdirSync(join(ROOT, "deploy"), { recursive: true, encoding: "utf8" });
-    // What is in the folder nginx are parts of nginx-app.conf.
+    // What is in the folder nginx are parts of nginx-app.conf. PROXY makes the difference for those of Kubernetes.
     const ofProxies = files.filter((file) =>
-      /^(?!nginx(?:\/|$)).*(?:Caddyfile|nginx|haproxy.*\.cfg$|traefik)/.test(file),
+      /^(?!(?:nginx|kubernetes)(?:\/|$)).*(?:Caddyfile|nginx|haproxy.*\.cfg$|traefik-|sample$)/.test(file),
     );
     assert.deepEqual(ofProxies.sort(), Object.keys(FILES).sort());
   });
 });
 
-suite("each header by which other products name the user or the client is set or removed", () => {
+suite("each header that an app may believe is set or removed", () => {
   const files: Record<string, Handled> = {
     "nginx-app.conf": nginxApp,
     "Caddyfile.app": caddy,
     "haproxy-app.cfg": haproxy,
-    "traefik-app.yaml": traefik,
+    "traefik-app.yaml": traefikApp,
+    "kubernetes/ingress-nginx.yaml": ingressNginx,
+    "kubernetes/envoy-gateway.yaml": envoyGateway,
   };
   for (const [file, handled] of Object.entries(files)) {
     test(`by deploy/${file}`, () => {
       const isHandled = handled(read(file));
-      const names: string[] = Object.values(IDENTITY_HEADERS).flat();
+      const names = [
+        ...BELIEVED_HEADERS,
+        "Remote-User",
+        "Remote-Credential",
+        ...Object.values(IDENTITY_HEADERS).flat(),
+      ];
       assert.deepEqual(
         names.filter((name) => !isHandled(name.toLowerCase())),
         [],

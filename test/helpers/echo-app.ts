@@ -41,7 +41,7 @@ const MAX_HEADER_BYTES = 64 * 1024;
  * Starts an app that answers with the request as JSON, and a cookie of its own. After an upgrade it sends back every
  * byte.
  */
-export async function startEchoApp(): Promise<EchoApp> {
+export async function startEchoApp(port = 0): Promise<EchoApp> {
   const received: Echo[] = [];
   const sockets = new Set<Socket>();
   const server = createServer({ maxHeaderSize: MAX_HEADER_BYTES }, async (request, response) => {
@@ -63,7 +63,7 @@ export async function startEchoApp(): Promise<EchoApp> {
     socket.write(`HTTP/1.1 101 Switching Protocols\r\n${lines.join("\r\n")}\r\n\r\n`);
     socket.pipe(socket);
   });
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  await new Promise<void>((resolve) => server.listen(port, "127.0.0.1", resolve));
   return {
     port: (server.address() as AddressInfo).port,
     received,

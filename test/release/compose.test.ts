@@ -9,13 +9,20 @@ import { isSettingName } from "../../src/config/settings.ts";
 import { needsCaddy } from "../helpers/back-end.ts";
 import { DEPLOY, needsReleasePackages, PACKAGES } from "./packages.ts";
 
-const FILES = ["compose.yaml", "compose.redis.yaml", "compose.postgresql.yaml", "cluster/compose.yaml"];
+const FILES = [
+  "compose.yaml",
+  "compose.redis.yaml",
+  "compose.postgresql.yaml",
+  "compose.traefik.yaml",
+  "cluster/compose.yaml",
+];
 
 interface Service {
   image: string;
   environment?: Record<string, string>;
   volumes?: string[];
   read_only?: boolean;
+  labels?: Record<string, string>;
 }
 
 const read = (file: string) =>
@@ -50,6 +57,25 @@ suite("the files for Compose", needsReleasePackages(), () => {
       );
     });
   }
+});
+
+/** A tree as its leaves, by path: as Traefik reads the names of labels, which are the same in any case. */
+const leaves = (value: unknown, path: string): [string, string][] =>
+  typeof value === "object" && value !== null && !Array.isArray(value) && Object.keys(value).length > 0
+    ? Object.entries(value).flatMap(([name, below]) => leaves(below, `${path}.${name}`))
+    : [[path.toLowerCase(), Array.isArray(value) ? value.join(",") : String(value)]];
+
+test("the labels of compose.traefik.yaml say what traefik-app.yaml says", () => {
+  const { routers, middlewares } = parse(readFileSync(join(DEPLOY, "traefik-app.yaml"), "utf8")).http;
+  const inFile = leaves({ routers, middlewares }, "traefik.http")
+    // A router leads to the container that has its labels.
+    .filter(([path]) => !/^traefik\.http\.routers\.[^.]+\.service$/.test(path))
+    .map(([path, value]) => [path, value.replace("[object Object]", "true").replace("127.0.0.1", "authserve")]);
+  const labels = Object.values(read("compose.traefik.yaml").services)
+    .flatMap(({ labels = {} }) => Object.entries(labels))
+    .filter(([name]) => /^traefik\.http\.(?:routers|middlewares)\./.test(name))
+    .map(([name, value]) => [name.toLowerCase(), value.replaceAll("$$", "$")]);
+  assert.deepEqual(labels.sort(), inFile.sort());
 });
 
 test("Caddy accepts the configuration of compose.postgresql.yaml", needsCaddy(), () => {

@@ -106,7 +106,8 @@ const ELSEWHERE: readonly (readonly [page: string, beginning: RegExp, why: strin
   ],
   ["docs/private-payloads.md", /^VACUUM/, "needs PostgreSQL"],
   ["docs/protect-an-app.md", /^(location \/hook|if |@private|acl is_public)/, "run by test/backends/proxy-cases"],
-  ["docs/protect-an-app.md", /^(include \/data|location = \/auth\/verify)/, "run by test/backends/other-nginx"],
+  ["docs/protect-an-app.md", /^include \/data/, "run by test/backends/deploy/as-they-are"],
+  ["docs/protect-an-app.md", /^location = \/auth\/verify/, "run by test/backends/other-nginx"],
   ["docs/protect-an-app.md", /^(- name: envoy|request_headers_to_remove)/, "settings of Envoy, which is not here"],
   ["docs/protect-an-app.md", /^nginx\.ingress/, "needs Kubernetes: test/backends/other-nginx has what they become"],
   ["docs/protect-an-app.md", /^(listen 443|bind quic4)/, "run by test/backends/http3"],
@@ -509,6 +510,7 @@ suite("a server starts with the settings of the documentation", { concurrency: 2
   for (const file of [
     "compose.yaml",
     "compose.postgresql.yaml",
+    "compose.traefik.yaml",
     "quadlet/authserve.container",
     "cluster/authserve.conf",
   ]) {
