@@ -1,5 +1,5 @@
 import { existsSync } from "node:fs";
-import { join } from "node:path";
+import { join, resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { TARGETS } from "./build/targets.ts";
 import { lackingTools } from "./release/tools.ts";
@@ -14,6 +14,10 @@ const { values: options } = parseArgs({
     out: { type: "string", default: join(import.meta.dirname, "../dist") },
     /** The secret key of minisign that signs the checksums. Without it they are not signed. */
     sign: { type: "string" },
+    /** The secret OpenPGP key that signs repositories for APT and DNF. Without it there are none. */
+    openpgp: { type: "string" },
+    /** The folder of the release before, whose packages the repositories keep. */
+    earlier: { type: "string" },
     /** Leaves the images out, which need buildah and root. */
     "without-image": { type: "boolean", default: false },
   },
@@ -34,14 +38,16 @@ if (lacking === null) {
 
 /** What this machine or the command line lacks, with what to do. Null if nothing. */
 function whatIsLacking(): string | null {
-  const { target, executable, sign } = options;
-  const tools = lackingTools({ image: hasImage, signature: sign !== undefined });
+  const { target, executable, sign, openpgp, earlier, out } = options;
+  const tools = lackingTools({ image: hasImage, signature: sign !== undefined, repositories: openpgp !== undefined });
   if (tools !== null) return tools;
   const unknown = target.find((name) => !targets.some((known) => known.name === name));
   if (unknown !== undefined)
     return `error: there is no platform ${unknown}\n  hint: name one of ${TARGETS.map(({ name }) => name).join(", ")}`;
-  const file = [executable, sign].find((path) => path !== undefined && !existsSync(path));
+  const file = [executable, sign, openpgp, earlier].find((path) => path !== undefined && !existsSync(path));
   if (file !== undefined) return `error: there is no file ${file}\n  hint: name one that exists`;
+  if (earlier !== undefined && resolve(earlier) === resolve(out))
+    return "error: --earlier is the folder of the new release\n  hint: name another one with --out";
   if (hasImage && process.getuid?.() !== 0)
     return "error: images need root\n  hint: run this as root; or make no image with --without-image";
   return null;

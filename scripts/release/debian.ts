@@ -4,7 +4,7 @@ import { statSync } from "node:fs";
 import { join } from "node:path";
 import packageJson from "../../package.json" with { type: "json" };
 import type { Release } from "./release.ts";
-import { CONFFILES, gzip, type SystemFile, stage, systemFiles } from "./system-files.ts";
+import { CONFFILES, executableFile, gzip, type SystemFile, stage, systemFiles } from "./system-files.ts";
 
 const ARCHITECTURES = { x64: "amd64", arm64: "arm64" };
 
@@ -28,16 +28,21 @@ export function writeDebianPackages(release: Release): void {
       { path: "DEBIAN/md5sums", content: md5sums(files, executable) },
       ...Object.entries(SCRIPTS).map(([name, text]) => ({ path: `DEBIAN/${name}`, content: text, mode: 0o755 })),
     ];
-    stage(folder, release, target, [...files, ...control]);
+    stage(folder, release, [...files, executableFile(release, target), ...control]);
     const name = `authserve_${release.packageVersion}_${architecture}.deb`;
-    // One thread, because the bytes depend on the number of threads. Above level 1, xz takes minutes.
-    const packing = ["-Zxz", "-z1", "--threads-max=1", "--root-owner-group"];
-    execFileSync("dpkg-deb", [...packing, "--build", folder, join(release.dist, name)], {
-      env: { ...process.env, SOURCE_DATE_EPOCH: String(release.time) },
-      stdio: ["ignore", "ignore", "inherit"],
-    });
+    packDebian(folder, join(release.dist, name), release);
     release.add(name);
   }
+}
+
+/** Makes a .deb of a folder with its files and `DEBIAN/control`. */
+export function packDebian(folder: string, output: string, { time }: Release): void {
+  // One thread, because the bytes depend on the number of threads. Above level 1, xz takes minutes.
+  const packing = ["-Zxz", "-z1", "--threads-max=1", "--root-owner-group"];
+  execFileSync("dpkg-deb", [...packing, "--build", folder, output], {
+    env: { ...process.env, SOURCE_DATE_EPOCH: String(time) },
+    stdio: ["ignore", "ignore", "inherit"],
+  });
 }
 
 function controlFile({ packageVersion }: Release, architecture: string, installedSize: number): string {
@@ -59,7 +64,7 @@ Description: ${packageJson.description.replace(/^S/, "s")}
 `;
 }
 
-const MAINTAINER = "The authserve authors <authserve@users.noreply.invalid>";
+export const MAINTAINER = "The authserve authors <authserve@users.noreply.invalid>";
 
 function changelog({ packageVersion, time }: Release): string {
   const date = new Date(time * 1000).toUTCString().replace("GMT", "+0000");

@@ -13,6 +13,7 @@ import { writeInstaller } from "./installer.ts";
 import { buildNpmPackage } from "./npm.ts";
 import { writeProvenance } from "./provenance.ts";
 import { Release } from "./release.ts";
+import { writeRepositories } from "./repositories.ts";
 import { writeRpmPackages } from "./rpm.ts";
 import { publicKeyOf, signSums, writeSums } from "./sums.ts";
 
@@ -24,18 +25,24 @@ interface ReleaseOptions {
   out: string;
   /** The secret key of minisign that signs the checksums. Without it they are not signed. */
   sign?: string | undefined;
+  /** The file with the secret OpenPGP key that signs repositories for APT and DNF. Without it there are none. */
+  openpgp?: string | undefined;
+  /** The folder of the release before, whose packages the repositories keep. */
+  earlier?: string | undefined;
   hasImage: boolean;
 }
 
 /** Makes a release. */
-export async function makeRelease({ targets, executable, out, sign, hasImage }: ReleaseOptions): Promise<void> {
+export async function makeRelease(options: ReleaseOptions): Promise<void> {
+  const { targets, executable, out, sign, openpgp, earlier, hasImage } = options;
   const scratch = mkdtempSync(join(tmpdir(), "authserve-release-"));
   try {
     const dist = resolve(out);
     mkdirSync(dist, { recursive: true });
     const publicKey = sign === undefined ? undefined : publicKeyOf(sign, scratch);
     const release = new Release({ dist, scratch, targets, publicKey });
-    if (sign && release.isModified) throw new Error("files differ from the commit: sign a release of a commit only");
+    if (release.isModified && [sign, openpgp].some(Boolean))
+      throw new Error("files differ from the commit: sign a release of a commit only");
     if (!changelogHas(release.version)) say(`CHANGELOG.md has no section ${release.version} yet`);
     if (release.publicKey === null) say("the release is not signed: --sign names the secret key");
 
@@ -58,6 +65,8 @@ export async function makeRelease({ targets, executable, out, sign, hasImage }: 
       writeInstaller,
       writeSite,
       writeProvenance,
+      // After the provenance: signatures are no result of the build.
+      ...(openpgp ? [(made: Release) => writeRepositories(made, openpgp, earlier)] : []),
       writeSums,
     ];
     for (const step of steps) await step(release);

@@ -3,7 +3,7 @@ import { copyFileSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import packageJson from "../../package.json" with { type: "json" };
 import type { Release } from "./release.ts";
-import { CONFFILES, stage, systemFiles } from "./system-files.ts";
+import { CONFFILES, executableFile, stage, systemFiles } from "./system-files.ts";
 
 const ARCHITECTURES = { x64: "x86_64", arm64: "aarch64" };
 
@@ -15,7 +15,7 @@ export function writeRpmPackages(release: Release): void {
     const tree = join(top, "tree");
     const files = systemFiles(target, "usr/share/zsh/site-functions");
     mkdirSync(top);
-    stage(tree, release, target, files);
+    stage(tree, release, [...files, executableFile(release, target)]);
     const spec = join(top, "authserve.spec");
     writeFileSync(spec, specFile(release, tree, ["usr/bin/authserve", ...files.map(({ path }) => path)]));
     const defines = { _topdir: top, _rpmdir: top, _rpmfilename: "authserve.rpm", ...REPRODUCIBLE };

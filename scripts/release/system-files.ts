@@ -1,5 +1,5 @@
 import { execFileSync } from "node:child_process";
-import { chmodSync, copyFileSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { chmodSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { completionScript } from "../../src/cli/completion.ts";
@@ -44,18 +44,21 @@ export function systemFiles(target: Target, zshFolder: string): SystemFile[] {
   ];
 }
 
-/** Writes the files of a package, and its executable, below a new folder. All have the time of the commit. */
-export function stage(folder: string, release: Release, target: Target, files: readonly SystemFile[]): void {
+/** The executable of a package. */
+export function executableFile(release: Release, target: Target): SystemFile {
+  return { path: "usr/bin/authserve", content: readFileSync(release.executableOf(target)), mode: 0o755 };
+}
+
+/** Writes the files of a package below a new folder. All have the time of the commit. */
+export function stage(folder: string, { time }: Release, files: readonly SystemFile[]): void {
   rmSync(folder, { recursive: true, force: true });
   for (const { path, content, mode = 0o644 } of files) {
     mkdirSync(dirname(join(folder, path)), { recursive: true });
     writeFileSync(join(folder, path), content);
     chmodSync(join(folder, path), mode);
   }
-  copyFileSync(release.executableOf(target), join(folder, "usr/bin/authserve"));
-  chmodSync(join(folder, "usr/bin/authserve"), 0o755);
   execFileSync("find", [folder, "-type", "d", "-exec", "chmod", "755", "{}", "+"]);
-  execFileSync("find", [folder, "-exec", "touch", "--no-dereference", `--date=@${release.time}`, "{}", "+"]);
+  execFileSync("find", [folder, "-exec", "touch", "--no-dereference", `--date=@${time}`, "{}", "+"]);
 }
 
 /** A file in the compressed form of gzip, without a time. */

@@ -2,7 +2,7 @@ import { accessSync, constants } from "node:fs";
 import { delimiter, join } from "node:path";
 
 /** A part of a release that needs tools of its own. */
-type Part = "image" | "signature";
+type Part = "image" | "signature" | "repositories";
 
 interface Tool {
   /** The program. */
@@ -22,6 +22,9 @@ export const TOOLS: readonly Tool[] = [
   { name: "apt-get", package: "apt", part: "image" },
   { name: "buildah", package: "buildah", part: "image" },
   { name: "minisign", package: "minisign", part: "signature" },
+  { name: "gpg", package: "gnupg", part: "repositories" },
+  { name: "rpmsign", package: "rpm", part: "repositories" },
+  { name: "createrepo_c", package: "createrepo-c", part: "repositories" },
 ];
 
 /** What lacks for these parts, with what to do. Null if nothing does. */

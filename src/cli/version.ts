@@ -13,6 +13,8 @@ type Comparison = "same" | "changed" | "newer" | "older";
 /** What a provenance file says of a release. */
 interface ReleaseFacts {
   version: string;
+  /** The commit that it was built from. Null if files differed from it. */
+  commit: string | null;
   /** SHA-256 of its files and programs, by name. */
   digests: Record<string, string>;
 }
@@ -27,8 +29,8 @@ export async function runVersion({ check, json }: { check?: string; json?: boole
   const release = readProvenance(check);
   const sha256 = COMMAND === process.execPath ? await digestOf(COMMAND) : null;
   const result = compareWith(release, version, sha256);
-  if (json) printJson({ version, sha256, release: release.version, result });
-  else printData(textOf(result, version, release.version, sha256 !== null));
+  if (json) printJson({ version, sha256, release: release.version, commit: release.commit, result });
+  else printData(textOf(result, version, release, sha256 !== null));
   if (result !== "same") process.exitCode = 1;
 }
 
@@ -39,18 +41,25 @@ export function compareWith({ version, digests }: ReleaseFacts, own: string, sha
   return sha256 === null || Object.values(digests).includes(sha256) ? "same" : "changed";
 }
 
-function textOf(result: Comparison, own: string, release: string, isExecutable: boolean): string {
+/** What a comparison tells a person. */
+export function textOf(result: Comparison, own: string, release: ReleaseFacts, isExecutable: boolean): string {
   switch (result) {
     case "same":
       return isExecutable
-        ? `This program is ${own} of the release, byte for byte.`
+        ? `This program is ${own} of the release, byte for byte.${rebuilding(release)}`
         : `This checkout has the version of the release, ${own}. Only executables have a digest to compare.`;
     case "changed":
       return `This program says that it is ${own}, but the release has other bytes.`;
     case "newer":
     case "older":
-      return `The release ${release} is ${result} than this program, ${own}.`;
+      return `The release ${release.version} is ${result} than this program, ${own}.`;
   }
+}
+
+function rebuilding({ commit }: ReleaseFacts): string {
+  return commit === null
+    ? ""
+    : `\nAnybody can build the same: git checkout ${commit} && npm ci && npm run build:binary`;
 }
 
 /** Reads the provenance file of a release: an in-toto statement. */
@@ -67,11 +76,19 @@ export function readProvenance(file: string): ReleaseFacts {
   try {
     const { subject, predicate } = JSON.parse(text) as {
       subject: { name: string; digest: { sha256: string } }[];
-      predicate: { buildDefinition: { externalParameters: { version: string } } };
+      predicate: {
+        buildDefinition: {
+          externalParameters: { version: string; isModified: boolean };
+          resolvedDependencies: { digest: { gitCommit?: string } }[];
+        };
+      };
     };
-    const { version } = predicate.buildDefinition.externalParameters;
+    const { externalParameters, resolvedDependencies } = predicate.buildDefinition;
+    const { version, isModified } = externalParameters;
     if (typeof version !== "string") throw new TypeError("no version");
-    return { version, digests: Object.fromEntries(subject.map(({ name, digest }) => [name, digest.sha256])) };
+    const [source] = resolvedDependencies.flatMap(({ digest }) => digest.gitCommit ?? []);
+    const commit = isModified ? null : (source ?? null);
+    return { version, commit, digests: Object.fromEntries(subject.map(({ name, digest }) => [name, digest.sha256])) };
   } catch {
     const remedy = "name authserve-VERSION.provenance.json of a release";
     throw new OperatorError({ found: `${file} is not a provenance file`, remedy });

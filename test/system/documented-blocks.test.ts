@@ -77,6 +77,7 @@ const ELSEWHERE: readonly (readonly [page: string, beginning: RegExp, why: strin
   ["docs/containers.md", /^npx authserve init/, "needs Kubernetes: test/release renders the chart"],
   ["docs/architecture.md", /^npm run/, "run by .ci/run"],
   ["docs/architecture.md", /^apt-get/, "compared with what a release runs by test/release/tools"],
+  ["docs/architecture.md", /^gpg/, "run by .ci/binary"],
   ["docs/develop-locally.md", /^2026/, "output"],
   [
     "docs/faults.md",
@@ -97,6 +98,7 @@ const ELSEWHERE: readonly (readonly [page: string, beginning: RegExp, why: strin
   ["docs/operate.md", /^error:/, "output"],
   ["docs/operate.md", /^\[Service\]/, "needs systemd"],
   ["docs/operate.md", /^(minisign|apt-get|dnf|sh install|systemctl disable|rm )/, "run by .ci/deploy"],
+  ["docs/operate.md", /^(curl -fsSLo|cat) [^ ]*\/(keyrings|yum)/, "run by .ci/repositories"],
   ["docs/people.md", /^authserve people/, "run by test/system/invitations"],
   ["docs/postgresql.md", /^(CREATE|DATABASE_URL|pg_dump)/, "needs PostgreSQL: test/backends/postgres"],
   [
