@@ -52,6 +52,8 @@ export function stage(folder: string, release: Release, target: Target, files: r
     writeFileSync(join(folder, path), content);
     chmodSync(join(folder, path), mode);
   }
+  // The folder stays the package's own, also without files of the package in it.
+  mkdirSync(join(folder, "etc/authserve"), { recursive: true });
   copyFileSync(release.executableOf(target), join(folder, "usr/bin/authserve"));
   chmodSync(join(folder, "usr/bin/authserve"), 0o755);
   execFileSync("find", [folder, "-type", "d", "-exec", "chmod", "755", "{}", "+"]);
