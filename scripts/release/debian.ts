@@ -17,18 +17,20 @@ export function writeDebianPackages(release: Release): void {
     const architecture = ARCHITECTURES[target.cpu];
     const folder = join(release.scratch, `debian-${architecture}`);
     const files = [
-      ...systemFiles(target, "usr/share/zsh/vendor-completions"),
+      // At an upgrade, dpkg asks about each of them that both the operator and the package have changed, and fails
+      // without a terminal. `init --system` writes them instead.
+      ...systemFiles(target, "usr/share/zsh/vendor-completions").filter(({ path }) => !CONFFILES.includes(path)),
       { path: "usr/share/doc/authserve/changelog.gz", content: gzip(changelog(release)) },
       { path: "usr/share/lintian/overrides/authserve", content: LINTIAN_OVERRIDES },
     ];
     const executable = release.executableOf(target);
     const control: SystemFile[] = [
       { path: "DEBIAN/control", content: controlFile(release, architecture, installedKib(files, executable)) },
-      { path: "DEBIAN/conffiles", content: CONFFILES.map((path) => `/${path}\n`).join("") },
       { path: "DEBIAN/md5sums", content: md5sums(files, executable) },
       ...Object.entries(SCRIPTS).map(([name, text]) => ({ path: `DEBIAN/${name}`, content: text, mode: 0o755 })),
     ];
-    stage(folder, release, [...files, executableFile(release, target), ...control]);
+    // That folder stays the package's own, also without files of the package in it.
+    stage(folder, release, [...files, executableFile(release, target), ...control], ["etc/authserve"]);
     const name = `authserve_${release.packageVersion}_${architecture}.deb`;
     packDebian(folder, join(release.dist, name), release);
     release.add(name);
@@ -83,9 +85,7 @@ function installedKib(files: readonly SystemFile[], executable: string): number 
 
 /** The checksums that `dpkg --verify` compares. */
 function md5sums(files: readonly SystemFile[], executable: string): string {
-  const lines = files
-    .filter(({ path }) => !CONFFILES.includes(path))
-    .map(({ path, content }) => `${createHash("md5").update(content).digest("hex")}  ${path}`);
+  const lines = files.map(({ path, content }) => `${createHash("md5").update(content).digest("hex")}  ${path}`);
   const own = execFileSync("md5sum", [executable], { encoding: "utf8" }).split(" ")[0];
   return `${[...lines, `${own}  usr/bin/authserve`].join("\n")}\n`;
 }

@@ -49,14 +49,20 @@ export function executableFile(release: Release, target: Target): SystemFile {
   return { path: "usr/bin/authserve", content: readFileSync(release.executableOf(target)), mode: 0o755 };
 }
 
-/** Writes the files of a package below a new folder. All have the time of the commit. */
-export function stage(folder: string, { time }: Release, files: readonly SystemFile[]): void {
+/** Writes the files and empty folders of a package below a new folder. All have the time of the commit. */
+export function stage(
+  folder: string,
+  { time }: Release,
+  files: readonly SystemFile[],
+  emptyFolders: readonly string[] = [],
+): void {
   rmSync(folder, { recursive: true, force: true });
   for (const { path, content, mode = 0o644 } of files) {
     mkdirSync(dirname(join(folder, path)), { recursive: true });
     writeFileSync(join(folder, path), content);
     chmodSync(join(folder, path), mode);
   }
+  for (const path of emptyFolders) mkdirSync(join(folder, path), { recursive: true });
   execFileSync("find", [folder, "-type", "d", "-exec", "chmod", "755", "{}", "+"]);
   execFileSync("find", [folder, "-exec", "touch", "--no-dereference", `--date=@${time}`, "{}", "+"]);
 }

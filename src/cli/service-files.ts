@@ -1,4 +1,4 @@
-/** The settings file of a new service. `init --system` and the packages write it. */
+/** The settings file of a new service. `init --system` and the .rpm write it. */
 export const SERVICE_SETTINGS = `# Settings of the service authserve, one on a line: docs/reference/settings.md lists all.
 # After a change: systemctl restart authserve
 

@@ -6,6 +6,7 @@ import { describeError, OperatorError, systemCode } from "../errors.ts";
 import { replaceFile } from "../lib/files.ts";
 import type { Log } from "../log.ts";
 
+// Commands of a new version read what an older server has written. So a later member is optional.
 const Instance = v.object({
   /** Differs at each start. `/readyz` returns it. */
   id: v.string(),
@@ -14,7 +15,7 @@ const Instance = v.object({
   /** The address of a proxy that forwards clients' addresses and is not in `TRUSTED_PROXIES`. */
   unnamedProxy: v.nullable(v.string()),
   /** What is wrong with how a proxy asks `/auth/verify`. */
-  questionFault: v.nullable(v.object({ found: v.string(), remedy: v.string() })),
+  questionFault: v.optional(v.nullable(v.object({ found: v.string(), remedy: v.string() })), null),
   /** Why the configuration file that is there is not in use. */
   configFault: v.nullable(v.string()),
   /** The newest requests to paths that no source has, of those that were probably meant for one. */

@@ -97,7 +97,7 @@ const ELSEWHERE: readonly (readonly [page: string, beginning: RegExp, why: strin
   ["docs/monitoring.md", /^# \/etc\/grafana/, "settings of Grafana, which is not here"],
   ["docs/operate.md", /^error:/, "output"],
   ["docs/operate.md", /^\[Service\]/, "needs systemd"],
-  ["docs/operate.md", /^(minisign|apt-get|dnf|sh install|systemctl disable|rm )/, "run by .ci/deploy"],
+  ["docs/operate.md", /^(minisign|apt-get|dnf|sh install|tar |systemctl disable|rm )/, "run by .ci/deploy"],
   ["docs/operate.md", /^(curl -fsSLo|cat) [^ ]*\/(keyrings|yum)/, "run by .ci/repositories"],
   ["docs/people.md", /^authserve people/, "run by test/system/invitations"],
   ["docs/postgresql.md", /^(CREATE|DATABASE_URL|pg_dump)/, "needs PostgreSQL: test/backends/postgres"],

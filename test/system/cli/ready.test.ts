@@ -14,16 +14,10 @@ const INSTANCE = "the only start";
 
 type Place = Pick<Server, "dir" | "env">;
 
-/** Writes the instance file of a server. */
+/** Writes the instance file of a server, with what 0.2.0 writes. */
 function leaveInstance(dir: string, url: string): void {
   mkdirSync(join(dir, "data"), { recursive: true, mode: 0o700 });
-  const nothing = {
-    unnamedProxy: null,
-    questionFault: null,
-    configFault: null,
-    process: null,
-    reload: { count: 0, file: null },
-  };
+  const nothing = { unnamedProxy: null, configFault: null, process: null, reload: { count: 0, file: null } };
   const instance = { id: INSTANCE, url, ...nothing };
   writeFileSync(join(dir, "data/server.json"), JSON.stringify(instance), { mode: 0o600 });
 }
