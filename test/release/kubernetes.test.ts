@@ -53,6 +53,8 @@ suite("the files of deploy/kubernetes", needsReleasePackages(), () => {
     // By internal/ingress/annotations of kubernetes/ingress-nginx, with HeadersVariable and URLWithNginxVariableRegex.
     const forms: Record<string, RegExp> = {
       "auth-url": /^http:\/\/[\w.-]+:\d+\/[\w/]+$/,
+      // Without an address of its own to lead back to, which would not be escaped:
+      // https://github.com/oauth2-proxy/oauth2-proxy/pull/269
       "auth-signin": /^https:\/\/[\w.-]+\/[\w/]+$/,
       "auth-always-set-cookie": /^true$/,
       "auth-response-headers": /^[A-Za-z0-9-_, ]*$/,
