@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
+import { parse } from "yaml";
 import { needsNginx } from "../helpers/back-end.ts";
 import { changed } from "../helpers/deployed-files.ts";
 import {
@@ -35,46 +36,73 @@ const FORGED = [
   ...["X-Original-URL", "https://open.example.com/", "X-Forwarded-Uri", "/open", "X-Forwarded-Method", "OPTIONS"],
 ];
 
-/** The locations that ingress-nginx writes for `auth-url`, `auth-signin` and `auth-always-set-cookie` (nginx.tmpl). */
+const annotations: Record<string, string> = parse(
+  readFileSync(join(import.meta.dirname, "../../deploy/kubernetes/ingress-nginx.yaml"), "utf8"),
+).metadata.annotations;
+const annotation = (name: string) => annotations[`nginx.ingress.kubernetes.io/${name}`] ?? "";
+
+/**
+ * The locations that ingress-nginx 1.15 writes for the annotations (rootfs/etc/nginx/template/nginx.tmpl). nginx itself
+ * cannot escape the address to lead back to.
+ */
 const ingress: Edit = () => `
 server {
   ${LISTEN}
+  client_max_body_size ${annotation("proxy-body-size")};
+  large_client_header_buffers 4 32k;
+  proxy_buffer_size ${annotation("proxy-buffer-size")};
+  proxy_buffers 4 ${annotation("proxy-buffer-size")};
+  proxy_headers_hash_max_size 1024;
   location = /_external-auth {
     internal;
     proxy_pass_request_body off;
     proxy_set_header Content-Length "";
     proxy_set_header X-Forwarded-Proto "";
-    proxy_set_header Host auth.example.com;
+    proxy_set_header Host ${new URL(annotation("auth-url")).hostname};
     proxy_set_header X-Original-URL $scheme://$http_host$request_uri;
     proxy_set_header X-Original-Method $request_method;
     proxy_set_header X-Real-IP $remote_addr;
     proxy_set_header X-Forwarded-For $remote_addr;
     proxy_set_header X-Auth-Request-Redirect $request_uri;
     proxy_pass_request_headers on;
-    proxy_pass http://127.0.0.1:3000/auth/verify;
+    proxy_pass http://127.0.0.1:3000${new URL(annotation("auth-url")).pathname};
   }
   location @signin {
     internal;
     add_header Set-Cookie $auth_cookie;
-    return 302 https://auth.example.com/login?rd=$scheme://$http_host$request_uri;
+    return 302 ${annotation("auth-signin")}?rd=$scheme://$http_host$request_uri;
   }
   location / {
     auth_request /_external-auth;
     auth_request_set $auth_cookie $upstream_http_set_cookie;
     add_header Set-Cookie $auth_cookie always;
-    auth_request_set $user $upstream_http_remote_user;
-    auth_request_set $email $upstream_http_remote_email;
-    proxy_set_header Remote-User $user;
-    auth_request_set $name $upstream_http_remote_name;
-    auth_request_set $groups $upstream_http_remote_groups;
-    proxy_set_header Remote-Email $email;
-    proxy_set_header Remote-Name $name;
-    proxy_set_header Remote-Groups $groups;
-    proxy_set_header Remote-Token "";
+    ${annotation("auth-response-headers")
+      .split(", ")
+      .map((name, at) => {
+        const variable = `$upstream_http_${name.toLowerCase().replaceAll("-", "_")}`;
+        return `auth_request_set $authHeader${at} ${variable};\nproxy_set_header '${name}' $authHeader${at};`;
+      })
+      .join("\n")}
     error_page 401 = @signin;
+    proxy_request_buffering ${annotation("proxy-request-buffering")};
+    proxy_http_version 1.1;
+    proxy_set_header Host $host;
+    proxy_set_header X-Real-IP $remote_addr;
+    proxy_set_header X-Forwarded-For $remote_addr;
+    proxy_set_header X-Forwarded-Host $host;
+    proxy_set_header X-Forwarded-Proto $scheme;
     proxy_pass http://127.0.0.1:8080;
   }
 }`;
+
+test("behind ingress-nginx no client names the user, and a body arrives whole", needsNginx(), async () => {
+  await using site = await startSite("nginx", { PROXY: "nginx" }, ingress);
+  const visitor = await loggedIn(site);
+  const body = "x".repeat(3_000_000);
+  const echo = echoOf(await visitor.request(`${APP}/`, { method: "POST", lines: FORGED, body }));
+  assert.deepEqual([userHeaders(echo), echo.bodyBytes], [GENUINE, body.length]);
+  assert.doesNotMatch(JSON.stringify(echo.headers), /mallory|open/);
+});
 
 /** nginx with one fixed address to log in at. */
 const fixedAddress: Edit = (text) =>

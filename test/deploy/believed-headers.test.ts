@@ -61,7 +61,10 @@ const traefik: Handled = (text) => {
   return (header) => names.includes(header) && !asked.some((name) => name.toLowerCase() === header);
 };
 
-/** What Traefik removes before an app, in any spelling that apps take for the same. */
+/**
+ * What Traefik removes before an app, in any spelling that apps take for the same, see
+ * https://github.com/traefik/traefik/security/advisories/GHSA-x677-9fxg-v5c5.
+ */
 const traefikApp: Handled = (text) => {
   const { authResponseHeadersRegex: form } = parse(text).http.middlewares.authserve.forwardAuth;
   const removed = new RegExp(form.replace(/^\(\?i\)/, ""), "i");

@@ -16,7 +16,10 @@ function put(file: string, text: string): void {
 
 /** A proxy with the files of `deploy/` as they are, at the places that the files or the documentation name. */
 interface ShippedProxy {
-  /** Writes its files. The other hosts of a proxy also run before an app is protected. */
+  /**
+   * Writes its files. The other hosts of a proxy also run before an app is protected, see
+   * https://github.com/goauthentik/authentik/issues/11453.
+   */
   install(): void;
   program: string;
   args: string[];

@@ -4,12 +4,12 @@ import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, suite, test } from "node:test";
-import { pathToFileURL } from "node:url";
 import { Ajv } from "ajv";
 import { parse, parseAllDocuments } from "yaml";
 import packageJson from "../../package.json" with { type: "json" };
 import { needs, needsAll } from "../helpers/back-end.ts";
-import { DEPLOY, needsReleasePackages, PACKAGES } from "./packages.ts";
+import { DEPLOY, needsReleasePackages } from "./packages.ts";
+import { modelOf, type Resource, unknownKeys } from "./resources.ts";
 
 const CHART = join(DEPLOY, "helm/authserve");
 const GO_PATH = "/usr/share/gocode";
@@ -37,11 +37,6 @@ const VALUES = {
     podAnnotations: { c: "d" },
   },
 };
-
-interface Resource {
-  apiVersion: string;
-  kind: string;
-}
 
 suite("the chart for Kubernetes", needsAll(needsGo(), needsReleasePackages()), () => {
   const scratch = mkdtempSync(join(tmpdir(), "authserve-chart-"));
@@ -91,30 +86,3 @@ suite("the chart for Kubernetes", needsAll(needsGo(), needsReleasePackages()), (
 });
 
 const read = (file: string) => parse(readFileSync(join(CHART, file), "utf8"));
-
-const importPackage = (file: string) => import(pathToFileURL(join(PACKAGES, file)).href);
-
-/** The resource in the types of kubernetes-models, whose `validate` throws by the OpenAPI description of Kubernetes. */
-async function modelOf(resource: Resource): Promise<{ validate(): void }> {
-  const models = await importPackage(`kubernetes-models/${resource.apiVersion}/${resource.kind}.js`);
-  return new models[resource.kind](resource);
-}
-
-/** The keys that Kubernetes does not know, by the properties that its client lists for each type. */
-async function unknownKeys(resource: Resource): Promise<string[]> {
-  const client = await importPackage("@kubernetes/client-node/dist/index.js");
-  const visit = (value: unknown, type: string, path: string): string[] => {
-    const [, item] = /^Array<(.*)>$/.exec(type) ?? [];
-    if (item) return (value as unknown[]).flatMap((one, index) => visit(one, item, `${path}[${index}]`));
-    const properties = client[type]?.getAttributeTypeMap?.() as { baseName: string; type: string }[] | undefined;
-    if (!properties) return [];
-    return Object.entries(value as object).flatMap(([key, below]) => {
-      const property = properties.find(({ baseName }) => baseName === key);
-      return property ? visit(below, property.type, `${path}.${key}`) : [`${path}.${key}`];
-    });
-  };
-  const version = resource.apiVersion.replace(/^.*\//, "");
-  const type = `${version[0]?.toUpperCase()}${version.slice(1)}${resource.kind}`;
-  assert.ok(client[type], `the client has no ${type}`);
-  return visit(resource, type, resource.kind);
-}

@@ -111,7 +111,6 @@ const ELSEWHERE: readonly (readonly [page: string, beginning: RegExp, why: strin
   ["docs/protect-an-app.md", /^include \/data/, "run by test/backends/deploy/as-they-are"],
   ["docs/protect-an-app.md", /^location = \/auth\/verify/, "run by test/backends/other-nginx"],
   ["docs/protect-an-app.md", /^(- name: envoy|request_headers_to_remove)/, "settings of Envoy, which is not here"],
-  ["docs/protect-an-app.md", /^nginx\.ingress/, "needs Kubernetes: test/backends/other-nginx has what they become"],
   ["docs/protect-an-app.md", /^(listen 443|bind quic4)/, "run by test/backends/http3"],
   [
     "docs/protect-an-app.md",

@@ -11,7 +11,7 @@ import { APP, COOKIE, echoOf, GENUINE, logInOn, userHeaders } from "../../helper
 import { type Server, startServer } from "../../helpers/server.ts";
 import { SHIPPED_PROXIES } from "../../helpers/shipped-proxies.ts";
 import { shownName } from "../../helpers/tls.ts";
-import { isWell, until } from "../../helpers/until.ts";
+import { HANG_MS, isWell, until } from "../../helpers/until.ts";
 import { Visitor } from "../../helpers/visitor.ts";
 
 type Name = keyof typeof SHIPPED_PROXIES;
@@ -106,6 +106,7 @@ function walk(name: Name): void {
     }
   });
 
+  // https://github.com/authelia/authelia/issues/5348
   test("websockets open with a session only, and no other protocol", async () => {
     const { visitor } = await loggedIn();
     const { status, socket } = await visitor.upgrade(`${APP}/live`);
@@ -160,12 +161,14 @@ function walk(name: Name): void {
 const inside = process.env.PROXY_NAME;
 if (inside !== undefined) walk(inside as Name);
 else {
-  suite("the files of a proxy run as they are", { concurrency: 3 }, () => {
+  suite("the files of a proxy run as they are", { concurrency: 2 }, () => {
     for (const [name, needsProxy] of Object.entries(NEEDS)) {
       test(`with ${name}`, needsAll(needsProxy(), needsOwnSystem()), async () => {
         const env = { PROXY_NAME: name, HOME: "/root", AUTHSERVE: process.env.AUTHSERVE };
         const args = [...process.execArgv.filter((arg) => !arg.startsWith("--test")), import.meta.filename];
-        const { code, stdout, stderr } = await inOwnSystem(process.execPath, args, { dir: process.cwd(), env });
+        // The tests in it have deadlines of their own.
+        const options = { dir: process.cwd(), env, timeoutMs: 4 * HANG_MS };
+        const { code, stdout, stderr } = await inOwnSystem(process.execPath, args, options);
         assert.equal(code, 0, stdout + stderr);
       });
     }
