@@ -1,10 +1,10 @@
 import { randomBytes, randomUUID } from "node:crypto";
 import { lstatSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { resolve } from "node:path";
-import { hashPassword } from "../auth/password.ts";
+import { hashPassword, passwordFault } from "../auth/password.ts";
 import { isEmail } from "../auth/user.ts";
 import { settingsPlace } from "../config/service.ts";
-import type { Environment } from "../config/settings.ts";
+import { type Environment, readSettings } from "../config/settings.ts";
 import { type Fault, OperatorError, systemCode } from "../errors.ts";
 import { linkOrCopy } from "../lib/files.ts";
 import { jsonText, say, writeOrUndo } from "./output.ts";
@@ -13,7 +13,7 @@ const ENV_FILE = ".env";
 /** The file for the password if `serve --init` runs without a terminal. */
 export const PASSWORD_FILE = ".env.password";
 
-/** The result of writing `.env`. `password` is not stored anywhere; it is null if the environment sets its hash. */
+/** The result of writing `.env`. `password` is not stored anywhere; it is null if the environment sets it or its hash. */
 interface WrittenEnv {
   password: string | null;
 }
@@ -35,12 +35,16 @@ export async function writeEnvFile(email: string, given: Environment = {}): Prom
   }
   if (isEnvFileThere()) return null;
   const isGiven = (name: string) => Boolean(given[name] || given[`${name}_FILE`]);
-  const password = isGiven("DEMO_PASSWORD") ? null : randomBytes(15).toString("base64url");
+  const { INITIAL_PASSWORD: initial } = readSettings(given, ["INITIAL_PASSWORD"]);
+  const fault = initial === undefined ? null : passwordFault(initial);
+  if (fault !== null) throw new OperatorError({ found: `INITIAL_PASSWORD ${fault}`, remedy: "choose another one" });
+  const password = isGiven("DEMO_PASSWORD") || initial ? null : randomBytes(15).toString("base64url");
+  const hashed = initial ?? password;
   const values = {
     JWT_SECRET: `'${randomBytes(48).toString("base64url")}'`,
     JWT_TTL: "'900s'",
     DEMO_EMAIL: quote + email + quote,
-    DEMO_PASSWORD: password === null ? null : `'${await hashPassword(password)}'`,
+    DEMO_PASSWORD: hashed === null ? null : `'${await hashPassword(hashed)}'`,
     WEBHOOK_SECRET: `'${randomBytes(32).toString("base64url")}'`,
   };
   const lines = [
@@ -96,7 +100,7 @@ export async function reportFirstStart(email: string, written: WrittenEnv): Prom
  * Prints what was written, with the password. Throws {@link OperatorError} if it cannot be printed, and removes `.env`.
  */
 async function reportWritten(email: string, { password }: WrittenEnv): Promise<void> {
-  if (password === null) return say(wroteText(email, "as set by DEMO_PASSWORD"));
+  if (password === null) return say(wroteText(email, "as set in the environment"));
   await showPassword(
     process.stderr,
     `${wroteText(email, password)}\n\nThe password is shown only now. Its hash is in .env.`,

@@ -65,8 +65,9 @@ function warnOfEnvFile(environment: Environment, log: Log): void {
 async function writeFirstEnvFile(): Promise<string> {
   const { isEnvFileThere, PASSWORD_FILE, reportFirstStart, writeEnvFile } = await import("./init.ts");
   // Before `.env` is written: the password is printed only once, and a failed start should not use that up.
-  if (!isEnvFileThere()) await assertPortFree();
-  const written = await writeEnvFile(FIRST_EMAIL, process.env);
+  const isFirst = !isEnvFileThere();
+  if (isFirst) await assertPortFree();
+  const written = isFirst ? await writeEnvFile(FIRST_EMAIL, readEnvironment()) : null;
   if (written !== null) await reportFirstStart(process.env.DEMO_EMAIL || FIRST_EMAIL, written);
   const password = written?.password ?? null;
   if (password === null) return "YOUR-PASSWORD";

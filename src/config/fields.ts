@@ -3,7 +3,7 @@ import * as v from "valibot";
 import { type PasswordHash, parsePasswordHash } from "../auth/password-hash.ts";
 import { isEmail } from "../auth/user.ts";
 import { MAX_WAIT_MS } from "../events/job.ts";
-import { isLoopback } from "../http/listen.ts";
+import { isLocalHost, isLoopback } from "../http/listen.ts";
 import { blockListOf, parseRange } from "../lib/address-range.ts";
 import { type DatabaseAddress, isFault, parseDatabaseUrl } from "../postgres/address.ts";
 import { SIGNING_SECRET_FORM, signingKeyOf, weaknessOfTokenSecret } from "./secrets.ts";
@@ -196,14 +196,14 @@ export const url = v.pipe(
 );
 
 /**
- * The origin of an https URL, or of an http URL on loopback. As browsers write it: in lower case, without a default
- * port.
+ * The origin of an https URL, or of an http URL whose host `mayBePlain`, by default loopback. As browsers write it: in
+ * lower case, without a default port.
  */
-function toOrigin(value: string): string | null {
+function toOrigin(value: string, mayBePlain = isLoopback): string | null {
   const url = URL.parse(value);
   if (url === null || url.pathname !== "/" || /[?#*\s\\]/.test(value) || url.username + url.password !== "")
     return null;
-  if (url.protocol !== "https:" && !(url.protocol === "http:" && isLoopback(url.hostname))) return null;
+  if (url.protocol !== "https:" && !(url.protocol === "http:" && mayBePlain(url.hostname))) return null;
   return url.origin;
 }
 
@@ -211,9 +211,9 @@ function toOrigin(value: string): string | null {
 export const publicUrl = parsed((value) => {
   const [, start = "", prefix = ""] =
     /^([a-z]+:\/\/[^/]+)((?:\/[A-Za-z0-9_~-][A-Za-z0-9._~-]*)*)\/?$/i.exec(value) ?? [];
-  const own = toOrigin(start);
+  const own = toOrigin(start, isLocalHost);
   return own === null || isOwnPath(prefix) ? null : own + prefix;
-}, "expected an https URL, e.g. https://auth.example.com or https://example.com/sso, or an http one on loopback");
+}, "expected an https URL, e.g. https://auth.example.com or https://example.com/sso, or an http one of a local network");
 
 /** Comma-separated origins. */
 export const origins = parsed((value) => {

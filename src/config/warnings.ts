@@ -87,6 +87,12 @@ export function browserFaults(settings: Settings): Fault[] {
       found: "PUBLIC_URL is not set: there is no login page, no cookie and no /auth/verify",
       remedy: "set it to the address under which browsers reach this server, or use the API alone",
     });
+  if (PUBLIC_URL?.startsWith("http:") && !isLoopback(new URL(PUBLIC_URL).hostname))
+    faults.push({
+      found:
+        "PUBLIC_URL is plain HTTP: others on the network can read passwords and cookies, and there are no passkeys",
+      remedy: "put a proxy with TLS in front, and set PUBLIC_URL to its https address",
+    });
   if ((PUBLIC_URL !== undefined || isPrivate) && JWT_TTL.seconds * 1000 > SESSION_MAX_AGE)
     faults.push({
       found: "JWT_TTL is longer than SESSION_MAX_AGE: a login on the page lasts for SESSION_MAX_AGE",

@@ -1,6 +1,6 @@
-import { type AddressInfo, createServer, type Server } from "node:net";
+import { type AddressInfo, createServer, isIP, type Server } from "node:net";
 import { type Fault, SettingsError, systemCode } from "../errors.ts";
-import { canonicalAddress } from "./proxies.ts";
+import { canonicalAddress, isLocalAddress } from "./proxies.ts";
 
 /** The settings that say where a server listens. */
 interface ListenSettings {
@@ -21,6 +21,15 @@ export const bareHost = (host: string) => host.replace(/^\[(.*)\]$/, "$1");
 export function isLoopback(host: string): boolean {
   const bare = bareHost(host);
   return /^(?:localhost|127\.[0-9.]+|::1)$/i.test(canonicalAddress(bare) ?? bare);
+}
+
+// RFC 6762, RFC 8375, ICANN's resolution 2024.07.29.06; routers give out `.lan`. The last ones are names without a dot.
+const LOCAL_NAME = /\.(?:local|home\.arpa|internal|lan)$|^[^.]+$/;
+
+/** Whether a host, as written in a URL, is an address or a name of a local network, or loopback. */
+export function isLocalHost(host: string): boolean {
+  const bare = bareHost(host);
+  return isIP(bare) === 0 ? LOCAL_NAME.test(bare) : isLocalAddress(bare);
 }
 
 /** The URL of the server. `anyHost` is the host to show when the server listens on all addresses. */

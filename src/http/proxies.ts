@@ -205,6 +205,9 @@ LOCAL.addAddress("::1", "ipv6");
 LOCAL.addSubnet("fc00::", 7, "ipv6");
 LOCAL.addSubnet("fe80::", 10, "ipv6");
 
+/** Whether an address is one of a local network, or of this machine. */
+export const isLocalAddress = (address: string) => isIn(LOCAL, address);
+
 /**
  * Returns a function to call for each request. It reports, once, a proxy that forwards clients' addresses but is not
  * trusted: all of its clients count as one. Only local addresses are reported, because any remote client may send such
@@ -218,7 +221,7 @@ export function watchForUnnamedProxy(
   return ({ socket, headers }) => {
     if (isFound || !CLIENT_HEADERS.some((name) => headers[name] !== undefined)) return;
     const peer = peerAddress(socket);
-    if (peer === NOBODY || !isIn(LOCAL, peer) || isTrusted(peer, trustedProxies)) return;
+    if (peer === NOBODY || !isLocalAddress(peer) || isTrusted(peer, trustedProxies)) return;
     isFound = true;
     onFound(peer);
   };

@@ -107,6 +107,7 @@ suite("a secret's NAME_FILE", () => {
     JWT_SECRET: SECRET.current,
     JWT_SECRET_PREVIOUS: SECRET.previous,
     DEMO_PASSWORD: PASSWORD_HASH,
+    INITIAL_PASSWORD: "a first password",
     DATABASE_URL: "postgres://user:pass%20word@db.internal/authserve",
     REDIS_PASSWORD: "redis password",
     REDIS_SENTINEL_PASSWORD: "sentinel password",

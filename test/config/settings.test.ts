@@ -89,6 +89,7 @@ suite("settings", () => {
       PROXY: "caddy",
       DATA_DIR: "/var/lib/x",
       CONFIG_FILE: "/etc/authserve.yaml",
+      INITIAL_PASSWORD: "a first password",
       PUBLIC_URL: "https://AUTH.example.com:443",
       COOKIE_DOMAIN: "example.com",
       PASSKEY_RP_ID: "auth.example.net",
@@ -180,6 +181,7 @@ suite("settings", () => {
     PUBLIC_URL: [
       "auth.example.com",
       "http://auth.example.com",
+      "http://8.8.8.8:3000",
       "https://auth.example.com/auth",
       "https://auth.example.com/a/../b",
       "https://auth.example.com//x",
@@ -218,6 +220,13 @@ suite("settings", () => {
       }
     });
   }
+
+  test("PUBLIC_URL may be plain HTTP in a local network", () => {
+    for (const host of ["192.168.1.10:3000", "[fd00::1]", "umbrel.local:3000", "tower", "auth.home.arpa"]) {
+      const PUBLIC_URL = `http://${host}`;
+      assert.equal(readSettings({ ...REQUIRED, PUBLIC_URL }).PUBLIC_URL, PUBLIC_URL);
+    }
+  });
 
   test("refuse a bad DATABASE_URL with what is wrong and without its value", () => {
     const problems = problemsIn({ ...REQUIRED, DATABASE_URL: "postgres://app:pass@h/store?sslmode=maybe" });

@@ -116,6 +116,8 @@ suite("settings of browsers", () => {
     assert.equal(ofPublicUrl({ TLS_CERT_FILE: "cert.pem", TLS_KEY_FILE: "key.pem" }), 1);
     assert.equal(ofPublicUrl({}), 0);
     assert.equal(ofPublicUrl({ HOST: "0.0.0.0", PUBLIC_URL: "https://auth.example.com" }), 0);
+    assert.equal(ofPublicUrl({ HOST: "0.0.0.0", PUBLIC_URL: "http://localhost:3000" }), 0);
+    assert.equal(ofPublicUrl({ HOST: "0.0.0.0", PUBLIC_URL: "http://tower.local:3000" }), 1);
   });
 
   test("with a JWT_TTL above SESSION_MAX_AGE give a warning", () => {

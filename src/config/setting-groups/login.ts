@@ -10,6 +10,7 @@ import {
   passwordHash,
   publicUrl,
   strongSecret,
+  text,
   ttl,
   userId,
 } from "../fields.ts";
@@ -47,6 +48,13 @@ export const LOGIN = {
     meaning:
       "Hash of the user's password, made by `authserve hash-password`. Accepted are argon2id (m up to 256 MiB, t up to 10, p up to 8) and bcrypt (cost 4 to 15). With bcrypt, passwords over 72 bytes are refused. A change ends the user's session at the next start.",
     example: "/etc/authserve/demo_password",
+  },
+  INITIAL_PASSWORD: {
+    schema: v.optional(text),
+    secret: true,
+    meaning:
+      "The user's password for `serve --init`, which writes its hash to `.env` at the first start. Later it has no effect.",
+    example: "/run/secrets/initial_password",
   },
   DEMO_USER_ID: {
     schema: v.optional(userId, "1"),

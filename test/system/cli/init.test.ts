@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { once } from "node:events";
 import {
   chmodSync,
+  existsSync,
   mkdirSync,
   mkdtempSync,
   readdirSync,
@@ -68,9 +69,25 @@ test("serve --init writes no settings that the environment has, and reports thos
   const env = { ...FROM_FILE, JWT_SECRET_FILE: join(dir, "jwt"), DEMO_EMAIL: EMAIL, DEMO_PASSWORD: PASSWORD_HASH };
   await using server = await startServer({ dir, env, args: ["--init"] });
   assert.deepEqual(readFileSync(join(dir, ".env"), "utf8").match(/^[A-Z_]+(?==)/gm), ["JWT_TTL", "WEBHOOK_SECRET"]);
-  assert.match(server.stderr(), new RegExp(`user +${EMAIL}\\n +password +as set by DEMO_PASSWORD\\n`));
+  assert.match(server.stderr(), new RegExp(`user +${EMAIL}\\n +password +as set in the environment\\n`));
   await until(() => server.stderr().includes(" YOUR-PASSWORD |"));
   await logIn(server);
+});
+
+test("serve --init makes INITIAL_PASSWORD the password at the first start only, and refuses a short one", async () => {
+  const dir = workingDir();
+  const envWith = (password: string) => ({ ...FROM_FILE, DEMO_EMAIL: EMAIL, INITIAL_PASSWORD: password });
+  const { code, stderr } = await authserve(["serve", "--init"], { dir, env: { ...envWith("short"), PORT: "0" } });
+  assert.deepEqual([code, existsSync(join(dir, ".env"))], [2, false]);
+  assert.match(stderr, /INITIAL_PASSWORD must have at least 6 characters/);
+  {
+    await using server = await startServer({ dir, env: envWith("of the first start"), args: ["--init"] });
+    await assertUsable(server, EMAIL, "of the first start");
+    assert.ok(!readFileSync(join(dir, ".env"), "utf8").includes("of the first start"));
+    assert.ok(!existsSync(join(dir, ".env.password")));
+  }
+  await using server = await startServer({ dir, env: envWith("of a later start"), args: ["--init"] });
+  await assertUsable(server, EMAIL, "of the first start");
 });
 
 test("init never replaces a file, and creates new secrets each time", async () => {
