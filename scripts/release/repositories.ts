@@ -32,7 +32,8 @@ export function writeRepositories(release: Release, keyFile: string, earlier?: s
     }
   }
   packKeyring(release, keys);
-  indexRepositories(dist, keys, release.time);
+  indexApt(join(dist, "apt"), keys, release.time);
+  indexRpm(join(dist, "rpm"), keys, release.time);
   for (const kind of ["apt", "rpm"]) {
     const entries = readdirSync(join(dist, kind), { recursive: true, withFileTypes: true });
     for (const { parentPath, name } of entries.filter((entry) => entry.isFile()))
@@ -56,12 +57,6 @@ Description: keys of the authserve repository
     { path: "DEBIAN/control", content: control },
   ]);
   packDebian(folder, join(release.dist, "apt", `${KEYRING}_${release.packageVersion}_all.deb`), release);
-}
-
-/** Writes the signed indexes of the packages in the folders `apt` and `rpm`, and the public keys. */
-export function indexRepositories(folder: string, keys: OpenPgp, time: number): void {
-  indexApt(join(folder, "apt"), keys, time);
-  indexRpm(join(folder, "rpm"), keys, time);
 }
 
 /** A flat repository: https://wiki.debian.org/DebianRepository/Format */
