@@ -9,7 +9,7 @@ import { writeArchives } from "./archives.ts";
 import { changelogHas } from "./changelog.ts";
 import { writeDebianPackages } from "./debian.ts";
 import { buildImage } from "./image.ts";
-import { writeInstaller } from "./installer.ts";
+import { writeInstaller, writeRecipes } from "./installer.ts";
 import { buildNpmPackage } from "./npm.ts";
 import { writeProvenance } from "./provenance.ts";
 import { Release } from "./release.ts";
@@ -56,6 +56,7 @@ export async function makeRelease({ targets, executable, out, sign, hasImage }: 
       ...(hasImage ? [writeImages] : []),
       writeNpmPackages,
       writeInstaller,
+      writeRecipes,
       writeSite,
       writeProvenance,
       writeSums,
