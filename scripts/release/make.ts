@@ -9,7 +9,7 @@ import { writeArchives } from "./archives.ts";
 import { changelogHas } from "./changelog.ts";
 import { writeDebianPackages } from "./debian.ts";
 import { buildImage } from "./image.ts";
-import { writeInstaller } from "./installer.ts";
+import { writeInstaller, writeRecipes } from "./installer.ts";
 import { buildNpmPackage } from "./npm.ts";
 import { writeProvenance } from "./provenance.ts";
 import { Release } from "./release.ts";
@@ -63,6 +63,7 @@ export async function makeRelease(options: ReleaseOptions): Promise<void> {
       ...(hasImage ? [writeImages] : []),
       writeNpmPackages,
       writeInstaller,
+      writeRecipes,
       writeSite,
       writeProvenance,
       // After the provenance: signatures are no result of the build.

@@ -88,6 +88,7 @@ const ELSEWHERE: readonly (readonly [page: string, beginning: RegExp, why: strin
   ["docs/getting-started.md", /^(\{|RECEIVED)/, "output"],
   ["docs/getting-started.md", /^import/, "an app, of which test/first-use has a stand-in"],
   ["docs/http-api.md", /^\{/, "output"],
+  ["docs/install-elsewhere.md", /^(tar -xzOf|AUTHSERVE_DEB)/, "run by .ci/automation, with stand-ins for Proxmox VE"],
   ["docs/monitoring.md", /^rule_files/, "run by test/backends/deploy/prometheus-rules"],
   [
     "docs/monitoring.md",
