@@ -103,9 +103,8 @@ export async function runRestore(file: string, { json }: { json?: boolean }): Pr
   const environment = readEnvironment();
   const { DATA_DIR, DATABASE_URL } = readSettings(environment, ["DATA_DIR", "DATABASE_URL"]);
   if (DATABASE_URL !== undefined) {
-    throw usePgDump(
-      `stop all servers, then pg_restore --clean --if-exists --single-transaction --dbname=${URL_WORD} FILE`,
-    );
+    const drop = `psql --command="DROP SCHEMA IF EXISTS authserve CASCADE" ${URL_WORD}`;
+    throw usePgDump(`stop all servers, then ${drop} && pg_restore --single-transaction --dbname=${URL_WORD} FILE`);
   }
   requireBackup(file);
   await refuseIfServed(DATA_DIR);
