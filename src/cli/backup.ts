@@ -103,8 +103,10 @@ export async function runRestore(file: string, { json }: { json?: boolean }): Pr
   const environment = readEnvironment();
   const { DATA_DIR, DATABASE_URL } = readSettings(environment, ["DATA_DIR", "DATABASE_URL"]);
   if (DATABASE_URL !== undefined) {
-    const drop = `psql --command="DROP SCHEMA IF EXISTS authserve CASCADE" ${URL_WORD}`;
-    throw usePgDump(`stop all servers, then ${drop} && pg_restore --single-transaction --dbname=${URL_WORD} FILE`);
+    // pg_restore --clean fails on the tables that a newer version added.
+    const drop = '--command="DROP SCHEMA IF EXISTS authserve CASCADE"';
+    const psql = `psql --single-transaction --set=ON_ERROR_STOP=1 ${drop} --file=FILE.sql ${URL_WORD}`;
+    throw usePgDump(`stop all servers, then pg_restore --file=FILE.sql FILE && ${psql}`);
   }
   requireBackup(file);
   await refuseIfServed(DATA_DIR);

@@ -101,7 +101,7 @@ const ELSEWHERE: readonly (readonly [page: string, beginning: RegExp, why: strin
   ["docs/operate.md", /^(minisign|apt-get|dnf|sh install|tar |systemctl disable|rm )/, "run by .ci/deploy"],
   ["docs/operate.md", /^(curl -fsSLo|cat) [^ ]*\/(keyrings|yum)/, "run by .ci/repositories"],
   ["docs/people.md", /^authserve people/, "run by test/system/invitations"],
-  ["docs/postgresql.md", /^(CREATE|DATABASE_URL|pg_dump|psql)/, "needs PostgreSQL: test/backends/postgres"],
+  ["docs/postgresql.md", /^(CREATE|DATABASE_URL|pg_dump|pg_restore)/, "needs PostgreSQL: test/backends/postgres"],
   [
     "docs/private-payloads.md",
     /^\(umask 077; openssl rand -base64 32 >|^authserve encrypt/,

@@ -117,7 +117,7 @@ suite("commands on PostgreSQL", needsPostgres(), () => {
       backup.stderr,
       /hint: use its own programs: pg_dump --format=custom --schema=authserve --file=FILE "\$DATABASE_URL"/,
     );
-    assert.match((await server.run(["restore", "file"])).stderr, /stop all servers, then psql .* && pg_restore /);
+    assert.match((await server.run(["restore", "file"])).stderr, /stop all servers, then pg_restore .* && psql /);
   });
 
   test("selftest crash uses a database of its own, and removes it", async (t) => {
