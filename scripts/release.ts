@@ -14,6 +14,8 @@ const { values: options } = parseArgs({
     out: { type: "string", default: join(import.meta.dirname, "../dist") },
     /** The secret key of minisign that signs the checksums. Without it they are not signed. */
     sign: { type: "string" },
+    /** The name of the image in a registry, for the entries of app stores. */
+    registry: { type: "string", default: "localhost/authserve" },
     /** Leaves the images out, which need buildah and root. */
     "without-image": { type: "boolean", default: false },
   },

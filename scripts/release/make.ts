@@ -14,6 +14,7 @@ import { buildNpmPackage } from "./npm.ts";
 import { writeProvenance } from "./provenance.ts";
 import { Release } from "./release.ts";
 import { writeRpmPackages } from "./rpm.ts";
+import { writeStores } from "./stores.ts";
 import { publicKeyOf, signSums, writeSums } from "./sums.ts";
 
 interface ReleaseOptions {
@@ -24,11 +25,20 @@ interface ReleaseOptions {
   out: string;
   /** The secret key of minisign that signs the checksums. Without it they are not signed. */
   sign?: string | undefined;
+  /** The name of the image in a registry, for the entries of app stores. */
+  registry: string;
   hasImage: boolean;
 }
 
 /** Makes a release. */
-export async function makeRelease({ targets, executable, out, sign, hasImage }: ReleaseOptions): Promise<void> {
+export async function makeRelease({
+  targets,
+  executable,
+  out,
+  sign,
+  registry,
+  hasImage,
+}: ReleaseOptions): Promise<void> {
   const scratch = mkdtempSync(join(tmpdir(), "authserve-release-"));
   try {
     const dist = resolve(out);
@@ -57,6 +67,7 @@ export async function makeRelease({ targets, executable, out, sign, hasImage }: 
       writeNpmPackages,
       writeInstaller,
       writeSite,
+      (made: Release) => writeStores(made, registry),
       writeProvenance,
       writeSums,
     ];
@@ -66,6 +77,7 @@ export async function makeRelease({ targets, executable, out, sign, hasImage }: 
       if (!name.includes("/")) say(`${String(Math.ceil(bytes / 1e6)).padStart(5)} MB  ${name}`);
     }
     say(`          docs/  (the documentation as a site)`);
+    say(`          stores/  (the entries of app stores)`);
   } finally {
     rmSync(scratch, { recursive: true, force: true });
   }
