@@ -211,7 +211,10 @@ async function visit(address: string, port: number, path: string, { cookie = "",
   return promise;
 }
 
-suite("the entry of an app store", needsAll(needsContainers(), { skip: binaryIsMissing() }), () => {
+suite("the entry of an app store", {
+  ...needsAll(needsContainers(), { skip: binaryIsMissing() }),
+  concurrency: 3,
+}, () => {
   const scratch = mkdtempSync(join(tmpdir(), "authserve-stores-"));
   const podman = new Podman();
   before(async () => {
