@@ -18,6 +18,8 @@ const { values: options } = parseArgs({
     openpgp: { type: "string" },
     /** The folder of the release before, whose packages the repositories keep. */
     earlier: { type: "string" },
+    /** The name of the image in a registry, for the entries of app stores. */
+    registry: { type: "string", default: "localhost/authserve" },
     /** Leaves the images out, which need buildah and root. */
     "without-image": { type: "boolean", default: false },
   },

@@ -16,8 +16,18 @@ type Trial = readonly [by: string, test: string];
 
 const PROXY_TESTS = "test/backends/deploy/as-they-are.test.ts";
 const CLUSTER_TEST = "test/backends/deploy/cluster.test.ts";
+const STORES_TEST = "test/release/stores.test.ts";
 const COMPOSE_LINT: Trial = ["schema of Compose", "test/release/compose.test.ts"];
 const SYSTEMD: Trial = ["systemd of Debian", ".ci/deploy"];
+
+/** The entry of an app store: the test starts the image as the entry says, not the store. */
+function storeEntry(file: string): Install {
+  return {
+    file: `stores/${file}`,
+    madeBy: "scripts/release/stores.ts",
+    started: ["Podman in place of the store", STORES_TEST],
+  };
+}
 
 /** Every file that people install from. */
 export const INSTALLS: readonly Install[] = [
@@ -49,6 +59,13 @@ export const INSTALLS: readonly Install[] = [
   { file: "deploy/compose.postgresql.yaml", linted: COMPOSE_LINT },
   { file: "deploy/compose.traefik.yaml", linted: COMPOSE_LINT },
   { file: "deploy/quadlet", linted: ["generator of Podman", ".ci/quadlet"] },
+  { file: "deploy/stores", started: ["its entries below", STORES_TEST] },
+  storeEntry("unraid/authserve.xml"),
+  storeEntry("runtipi/authserve"),
+  storeEntry("casaos/Authserve"),
+  storeEntry("umbrel/authserve"),
+  storeEntry("coolify/authserve.yaml"),
+  storeEntry("truenas/authserve.yaml"),
   { file: "deploy/helm/authserve", linted: ["engine of Helm, schemas of Kubernetes", "test/release/chart.test.ts"] },
   {
     file: "deploy/kubernetes",

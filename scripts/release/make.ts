@@ -15,6 +15,7 @@ import { writeProvenance } from "./provenance.ts";
 import { Release } from "./release.ts";
 import { writeRepositories } from "./repositories.ts";
 import { writeRpmPackages } from "./rpm.ts";
+import { writeStores } from "./stores.ts";
 import { publicKeyOf, signSums, writeSums } from "./sums.ts";
 
 interface ReleaseOptions {
@@ -29,12 +30,14 @@ interface ReleaseOptions {
   openpgp?: string | undefined;
   /** The folder of the release before, whose packages the repositories keep. */
   earlier?: string | undefined;
+  /** The name of the image in a registry, for the entries of app stores. */
+  registry: string;
   hasImage: boolean;
 }
 
 /** Makes a release. */
 export async function makeRelease(options: ReleaseOptions): Promise<void> {
-  const { targets, executable, out, sign, openpgp, earlier, hasImage } = options;
+  const { targets, executable, out, sign, openpgp, earlier, registry, hasImage } = options;
   const scratch = mkdtempSync(join(tmpdir(), "authserve-release-"));
   try {
     const dist = resolve(out);
@@ -65,6 +68,7 @@ export async function makeRelease(options: ReleaseOptions): Promise<void> {
       writeInstaller,
       writeRecipes,
       writeSite,
+      (made: Release) => writeStores(made, registry),
       writeProvenance,
       // After the provenance: signatures are no result of the build.
       ...(openpgp ? [(made: Release) => writeRepositories(made, openpgp, earlier)] : []),
@@ -76,6 +80,7 @@ export async function makeRelease(options: ReleaseOptions): Promise<void> {
       if (!name.includes("/")) say(`${String(Math.ceil(bytes / 1e6)).padStart(5)} MB  ${name}`);
     }
     say(`          docs/  (the documentation as a site)`);
+    say(`          stores/  (the entries of app stores)`);
   } finally {
     rmSync(scratch, { recursive: true, force: true });
   }

@@ -13,7 +13,7 @@ const ENV_FILE = ".env";
 /** The file for the password if `serve --init` runs without a terminal. */
 export const PASSWORD_FILE = ".env.password";
 
-/** The result of writing `.env`. `password` is not stored anywhere; it is null if the environment sets it or its hash. */
+/** The result of writing `.env`. `password` is stored nowhere; it is null if the environment sets it or its hash. */
 interface WrittenEnv {
   password: string | null;
 }

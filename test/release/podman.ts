@@ -61,4 +61,7 @@ export class Podman implements AsyncDisposable {
 
   /** The arguments of `podman run` before those of a test: locked down, and on the network of this machine. */
   static readonly run = ["run", ...LIMITS, ...LOCKED, "--network", "host"];
+
+  /** The same without the lock. */
+  static readonly runOpen = ["run", ...LIMITS, "--network", "host"];
 }
