@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { cpSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { suite, test } from "node:test";
+import packageJson from "../../../package.json" with { type: "json" };
 import { needsPostgres } from "../../helpers/back-end.ts";
 import { authserve } from "../../helpers/command.ts";
 import { tempPostgres } from "../../helpers/postgres.ts";
@@ -12,7 +13,7 @@ import { until } from "../../helpers/until.ts";
 import { workingDir } from "../../helpers/working-dir.ts";
 
 const ROOT = join(import.meta.dirname, "../../..");
-const NEXT = "0.3.99";
+const NEXT = packageJson.version.replace(/\d+$/, "99");
 
 /** What a later version of the same minor version may do to the schema: add, and change nothing. */
 const ADDITIVE_STEP = `\`
